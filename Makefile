@@ -1,0 +1,33 @@
+# Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
+.PHONY: help setup demo test lint bench docs clean
+.DEFAULT_GOAL := help
+
+help:    ## list the targets
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+
+setup:   ## make .venv with goldset, its tests and its demo
+	@.ci/setup
+
+demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends it)
+	@.venv/bin/goldset demo
+
+test: setup   ## lint, type-check and run all tests
+	@.ci/browser
+	@$(MAKE) --no-print-directory lint
+	@echo "test: running pytest"
+	@.venv/bin/python -m pytest
+
+lint: setup   ## ruff and mypy
+	@echo "lint: ruff and mypy"
+	@.venv/bin/ruff check --quiet .
+	@.venv/bin/ruff format --quiet --check .
+	@.venv/bin/mypy
+
+bench: setup   ## run the benchmarks; each prints a ratio
+	@for script in benchmarks/bench_*.py; do echo "bench: $$script"; .venv/bin/python $$script || exit 1; done
+
+docs: setup   ## write docs/commands.md anew from the commands' own help
+	@.venv/bin/python docs/make_commands.py
+
+clean:   ## remove .venv and caches (projects under data/ stay)
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

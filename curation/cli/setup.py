@@ -1,0 +1,49 @@
+"""`goldset init`: make a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli import app, project_path
+from curation.cli.output import Json, print_json, say, table
+
+
+@app.command()
+def init(
+    context: typer.Context,
+    guide: Annotated[
+        Path | None,
+        typer.Option(help="Labeling guide (Markdown with YAML front matter); default: graded relevance 0-3."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make the project's database with a labeling guide's grade scale.
+
+    \b
+    Examples:
+      goldset init
+      goldset --project data/shop.duckdb init --guide labeling_guides/binary-relevance.md
+    """
+    from curation.project import init_project
+
+    project = init_project(project_path(context), guide)
+    if as_json:
+        print_json(
+            {
+                "project": project.store.path,
+                "guide": project.guide.title,
+                "guide_hash": project.guide.guide_hash,
+                "scale": [grade.model_dump() for grade in project.guide.scale],
+            }
+        )
+        return
+    say(f"Made {project.store.path} with the guide “{project.guide.title}”.")
+    table(
+        "Grade scale",
+        ["grade", "name", "key", "definition"],
+        [(grade.value, grade.name, grade.key, grade.definition) for grade in project.guide.scale],
+    )
+    say("Next: goldset import corpus PATH")

@@ -1,0 +1,62 @@
+"""The errors that goldset raises on purpose.
+
+    CurationError            everything below; the command line prints it and exits with 1
+    ├── InputError           a file or an argument holds something that cannot be taken
+    ├── NotFoundError        a name that the project does not hold
+    ├── RefusedError         a rule of the project says no (closed round, open disputes, no right)
+    └── StoreError           the database file
+        ├── StoreBusyError   another process has held it for too long
+        └── StoreVersionError  written by a newer goldset
+
+Each message is a sentence for a person: what was found, where, what was expected, what to do next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+
+class CurationError(Exception):
+    """Base of all errors that are meant to be read by a user."""
+
+
+class InputError(CurationError):
+    """Input that cannot be taken; carries every problem found, so that all are mended at once.
+
+    Attributes
+    ----------
+    problems: one sentence each, without the file's name.
+    """
+
+    SHOWN = 20
+
+    def __init__(self, problems: Sequence[str] | str, *, path: Path | None = None, way_out: str = "") -> None:
+        self.problems = [problems] if isinstance(problems, str) else list(problems)
+        where = f"{path}: " if path else ""
+        lines = [f"{where}{problem}" for problem in self.problems[: self.SHOWN]]
+        if len(self.problems) > self.SHOWN:
+            lines.append(f"… and {len(self.problems) - self.SHOWN} more like these.")
+        if way_out:
+            lines.append(way_out)
+        super().__init__("\n".join(lines))
+
+
+class NotFoundError(CurationError):
+    """A name that the project does not hold."""
+
+
+class RefusedError(CurationError):
+    """A rule of the project forbids what was asked."""
+
+
+class StoreError(CurationError):
+    """The database file cannot be used."""
+
+
+class StoreBusyError(StoreError):
+    """Another process has held the database file for longer than the patience."""
+
+
+class StoreVersionError(StoreError):
+    """The database was written by a newer goldset."""

@@ -1,0 +1,104 @@
+"""What of a document is shown first, and which of its words are the query's.
+
+A passage is a run of whole sentences. The best one holds the most different words of the query, rare
+function words aside; ties go to the earlier. Words match by stem: plural and verb endings are cut the
+same way on both sides (after Harman 1991, "How effective is suffixing?", the S-stemmer, with -ing/-ed).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+LONGEST = 700
+"""Characters of a passage; a shorter document is shown whole."""
+
+FUNCTION_WORDS = frozenset(
+    "a an and are as at be by can do does for from how i if in into is it my not of on or that the then "
+    "this to use using was what when where which who why will with you your".split()
+)
+
+_WORD = re.compile(r"\w+")
+_SENTENCE = re.compile(r".+?(?:[.!?…](?=\s)|\n|\Z)\s*", re.DOTALL)
+
+
+class Segment(NamedTuple):
+    """A piece of text; `marked` where it is a word of the query."""
+
+    text: str
+    marked: bool
+
+
+class Excerpt(NamedTuple):
+    """The passage to show; `whole` when it is all there is."""
+
+    segments: list[Segment]
+    whole: bool
+
+
+def stem(word: str) -> str:
+    """A word without its plural or verb ending."""
+    word = unicodedata.normalize("NFKC", word).casefold()
+    for ending, rest in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
+        if word.endswith(ending) and len(word) - len(ending) + len(rest) >= 3 and not word.endswith("ss"):
+            return _undouble(word.removesuffix(ending) + rest).removesuffix("e")
+    return word.removesuffix("e") if len(word) > 3 else word
+
+
+def query_stems(query: str) -> frozenset[str]:
+    """The stems to mark; function words only when there is nothing else."""
+    found = [word.casefold() for word in _WORD.findall(query)]
+    content = [word for word in found if word not in FUNCTION_WORDS] or found
+    return frozenset(map(stem, content))
+
+
+def mark(text: str, stems: frozenset[str]) -> list[Segment]:
+    """The text in segments whose concatenation is the text again."""
+    segments: list[Segment] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        if stem(match.group()) in stems:
+            segments.append(Segment(text[end : match.start()], False))
+            segments.append(Segment(match.group(), True))
+            end = match.end()
+    segments.append(Segment(text[end:], False))
+    return [segment for segment in segments if segment.text]
+
+
+def best_passage(body: str, query: str, longest: int = LONGEST) -> Excerpt:
+    """The passage of a document that says most about a query, with the query's words marked."""
+    stems = query_stems(query)
+    if len(body) <= longest:
+        return Excerpt(mark(body, stems), whole=True)
+    best, most = "", -1
+    for passage in _passages(body, longest):
+        score = len({stem(word) for word in _WORD.findall(passage)} & stems)
+        if score > most:
+            best, most = passage, score
+    return Excerpt(mark(best.rstrip(), stems), whole=False)
+
+
+def _passages(body: str, longest: int) -> list[str]:
+    """Runs of sentences of at most `longest` characters, each starting half a run after the one before."""
+    pieces = [piece for match in _SENTENCE.finditer(body) for piece in _cut(match.group(), longest)]
+    passages, start = [], 0
+    while start < len(pieces):
+        end, length = start, 0
+        while end < len(pieces) and length + len(pieces[end]) <= longest:
+            length += len(pieces[end])
+            end += 1
+        passages.append("".join(pieces[start:end]))
+        if end == len(pieces):
+            break
+        start = max(start + 1, (start + end) // 2)
+    return passages
+
+
+def _cut(sentence: str, longest: int) -> list[str]:
+    return [sentence[start : start + longest] for start in range(0, len(sentence), longest)]
+
+
+def _undouble(word: str) -> str:
+    doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz"
+    return word[:-1] if doubled else word

@@ -1,0 +1,28 @@
+"""All of what is stored: the file, its turns, its schema and migrations, row types, named settings."""
+
+from curation.store.database import (
+    Cursor,
+    Store,
+    append,
+    close_all,
+    create_store,
+    fetch,
+    open_store,
+    utc_now,
+)
+from curation.store.settings import get_setting, put_setting, record_event, require_setting
+
+__all__ = [
+    "Cursor",
+    "Store",
+    "append",
+    "close_all",
+    "create_store",
+    "fetch",
+    "get_setting",
+    "open_store",
+    "put_setting",
+    "record_event",
+    "require_setting",
+    "utc_now",
+]

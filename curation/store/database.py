@@ -1,0 +1,303 @@
+"""The project's database file, taken for short turns only.
+
+DuckDB gives one process the file. A `Store` therefore opens it for a turn (a reading or a transaction),
+shares that one connection among the process's threads through cursors, and lets go of it after
+`IDLE` seconds without work and in any case after `LONGEST` seconds, so that the command line works
+while the app is serving. Compute and wait for people outside of turns.
+
+    store = open_store(path)
+    with store.reading() as cursor: ...        # a consistent view, cannot write
+    with store.transaction() as cursor: ...    # all or nothing; one at a time within the process
+"""
+
+from __future__ import annotations
+
+import atexit
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import duckdb
+import pyarrow as pa
+
+from curation.errors import NotFoundError, RefusedError, StoreBusyError, StoreError
+from curation.store import migrations
+
+Cursor = duckdb.DuckDBPyConnection
+Row = TypeVar("Row", bound=tuple[Any, ...])
+
+IDLE = 0.1
+LONGEST = 0.25
+GAP = 0.02  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
+RETRY = 0.005
+PATIENCE = 10.0
+
+
+class Store:
+    """One project's database, usable from any thread. Get it from `open_store` or `create_store`."""
+
+    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
+        self.path = path
+        self._patience = patience
+        self._changed = threading.Condition()
+        self._writer = threading.Lock()
+        self._mine = threading.local()
+        self._connection: Cursor | None = None
+        self._opening = False
+        self._turns = 0
+        self._opened = self._used = self._gap_until = 0.0
+        self._checked = False
+        self._closer: threading.Thread | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Cursor]:
+        """A turn with a consistent view of the database that cannot write."""
+        with self._turn() as cursor, _transaction(cursor, "BEGIN TRANSACTION READ ONLY"):
+            yield cursor
+
+    @contextmanager
+    def transaction(self) -> Iterator[Cursor]:
+        """A turn whose writes are kept all together when the block ends, or not at all.
+
+        Transactions of one process follow each other, so that none fails on another's rows.
+        """
+        self._refuse_nesting()
+        with self._writer, self._turn() as cursor, _transaction(cursor, "BEGIN TRANSACTION"):
+            yield cursor
+
+    def close(self) -> None:
+        """Let go of the file now; the next turn opens it again."""
+        with self._changed:
+            while self._turns or self._opening:
+                self._changed.wait(IDLE)
+            self._let_go()
+            self._changed.notify_all()
+            closer = self._closer
+        if closer is not None:
+            closer.join()
+
+    @contextmanager
+    def _turn(self) -> Iterator[Cursor]:
+        self._refuse_nesting()
+        cursor = self._enter()
+        self._mine.turn = True
+        try:
+            yield cursor
+        finally:
+            self._mine.turn = False
+            cursor.close()
+            self._leave()
+
+    def _refuse_nesting(self) -> None:
+        if getattr(self._mine, "turn", False):
+            raise RuntimeError("a turn inside a turn would wait for itself: pass the cursor on instead")
+
+    def _enter(self) -> Cursor:
+        with self._changed:
+            while self._opening or (self._connection is not None and self._overdue()):
+                if self._connection is not None and not self._turns:
+                    self._let_go(gap=GAP)
+                    continue
+                self._changed.wait(LONGEST)
+            self._turns += 1
+            if self._connection is not None:
+                return self._connection.cursor()
+            self._opening = True
+        return self._open()
+
+    def _open(self) -> Cursor:
+        time.sleep(max(0.0, self._gap_until - time.monotonic()))
+        connection = None
+        try:
+            connection = _connect(self.path, self._patience)
+            if not self._checked:
+                migrations.upgrade(connection)
+                self._checked = True
+            return connection.cursor()
+        except BaseException:
+            if connection is not None:
+                connection.close()
+                connection = None
+            raise
+        finally:
+            with self._changed:
+                self._connection, self._opening = connection, False
+                self._turns -= connection is None
+                self._opened = self._used = time.monotonic()
+                self._start_closer()
+                self._changed.notify_all()
+
+    def _leave(self) -> None:
+        with self._changed:
+            self._turns -= 1
+            self._used = time.monotonic()
+            if not self._turns and self._overdue():
+                self._let_go(gap=GAP)
+            self._changed.notify_all()
+
+    def _overdue(self) -> bool:
+        return time.monotonic() - self._opened > LONGEST
+
+    def _let_go(self, gap: float = 0.0) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+            self._gap_until = time.monotonic() + gap
+
+    def _start_closer(self) -> None:
+        if self._closer is None or not self._closer.is_alive():
+            self._closer = threading.Thread(target=self._close_when_idle, daemon=True, name="goldset-store")
+            self._closer.start()
+
+    def _close_when_idle(self) -> None:
+        with self._changed:
+            while self._connection is not None or self._opening:
+                rest = self._used + IDLE - time.monotonic()
+                if self._turns or self._opening or rest > 0:
+                    self._changed.wait(max(rest, IDLE / 4))
+                else:
+                    self._let_go()
+            self._closer = None
+
+
+_stores: dict[Path, Store] = {}
+_stores_lock = threading.Lock()
+
+
+def open_store(path: Path) -> Store:
+    """The store of an existing project; the same object for the same file within a process.
+
+    Raises
+    ------
+    NotFoundError: there is no such file.
+    StoreError, StoreBusyError, StoreVersionError: on the first turn.
+    """
+    path = path.resolve()
+    if not path.is_file():
+        raise NotFoundError(f"There is no goldset project at {path}. Make one with `goldset init`.")
+    with _stores_lock:
+        return _stores.setdefault(path, Store(path))
+
+
+def create_store(path: Path) -> Store:
+    """Make a new project file with the current schema; nothing is left behind when that fails.
+
+    Raises
+    ------
+    RefusedError: the file exists already.
+    """
+    path = path.resolve()
+    if path.exists():
+        raise RefusedError(f"{path} exists already. Choose another --project, or remove the file first.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(f".{path.name}.new")
+    new.unlink(missing_ok=True)
+    try:
+        connection = _connect(new, PATIENCE)
+        try:
+            migrations.create(connection)
+        finally:
+            connection.close()
+        new.rename(path)
+    finally:
+        new.unlink(missing_ok=True)
+    return open_store(path)
+
+
+def close_all() -> None:
+    """Let go of every project file that this process holds."""
+    with _stores_lock:
+        stores = list(_stores.values())
+    for store in stores:
+        store.close()
+
+
+atexit.register(close_all)
+
+
+def utc_now() -> datetime:
+    """The time as the database keeps it: UTC, without a zone."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def append(
+    cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]], types: pa.Schema | None = None
+) -> int:
+    """Append rows given as columns (name → values, all of one length) and return their number.
+
+    Table and column names come from code, never from input. `types` is needed only where a column
+    holds nothing but None or nested values.
+    """
+    rows = pa.table(dict(columns), schema=types) if types is not None else pa.table(dict(columns))
+    if rows.num_rows:
+        names = ", ".join(columns)
+        cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks register()
+        cursor.register("incoming_rows", rows)
+        cursor.execute(f"INSERT INTO {table} ({names}) SELECT {names} FROM incoming_rows")  # noqa: S608
+        cursor.unregister("incoming_rows")
+    return int(rows.num_rows)
+
+
+def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+    """The rows of a query as tuples of type `row`, whose fields are the query's columns in order."""
+    return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]
+
+
+@contextmanager
+def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
+    try:
+        cursor.execute(begin)
+        yield
+        cursor.execute("COMMIT")
+    except duckdb.IOException as error:
+        _roll_back(cursor)
+        raise StoreError(
+            f"The database file could not be written, and nothing was changed: {_first(error)}"
+        ) from error
+    except BaseException:
+        _roll_back(cursor)
+        raise
+
+
+def _roll_back(cursor: Cursor) -> None:
+    with suppress(duckdb.Error):  # a failed COMMIT has rolled back already
+        cursor.execute("ROLLBACK")
+
+
+def _connect(path: Path, patience: float) -> Cursor:
+    deadline = time.monotonic() + patience
+    while True:
+        try:
+            return duckdb.connect(str(path))
+        except duckdb.IOException as error:
+            if "lock" not in str(error):
+                raise StoreError(f"{path} cannot be opened as a project: {_first(error)}") from error
+            if time.monotonic() > deadline:
+                raise StoreBusyError(_busy(path, str(error), patience)) from error
+            time.sleep(RETRY)
+
+
+def _busy(path: Path, message: str, patience: float) -> str:
+    holder = re.search(r"held in (.+?) \(PID (\d+)\)", message)
+    who = "another process"
+    if holder:
+        who = f"process {holder[2]} ({_command_line(holder[2]) or holder[1]})"
+    return (
+        f"{path} has been held by {who} for over {patience:g} s. goldset itself lets go after a fraction of "
+        "a second: close the other program (a DuckDB shell or a notebook, perhaps) and try again."
+    )
+
+
+def _command_line(pid: str) -> str:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    return ""
+
+
+def _first(error: Exception) -> str:
+    return str(error).strip().splitlines()[0]

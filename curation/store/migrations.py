@@ -1,0 +1,102 @@
+"""Numbered migrations: the schema of new databases, and the way there for older ones.
+
+A fresh database runs `schema.sql` and records every migration as applied. An older one runs the
+missing files of `migrations/` in their order, each in one transaction. The first shape has no file:
+there is nothing older to come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.resources import files
+from typing import NamedTuple
+
+import duckdb
+
+from curation.errors import StoreError, StoreVersionError
+
+FIRST = "0001_foundation"
+
+
+class Migration(NamedTuple):
+    """A step to a newer shape; `name` starts with its four-digit number."""
+
+    name: str
+    sql: str
+
+
+def schema() -> str:
+    """The reference text of the whole schema."""
+    return files("curation.store").joinpath("schema.sql").read_text(encoding="utf-8")
+
+
+def shipped() -> list[Migration]:
+    """The migrations that this goldset knows, oldest first, without the first."""
+    folder = files("curation.store").joinpath("migrations")
+    if not folder.is_dir():
+        return []
+    texts = sorted(
+        (item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda item: item.name
+    )
+    return [Migration(item.name.removesuffix(".sql"), item.read_text(encoding="utf-8")) for item in texts]
+
+
+def create(connection: duckdb.DuckDBPyConnection) -> None:
+    """Give an empty database the current schema."""
+    names = [FIRST, *(migration.name for migration in shipped())]
+    with _step(connection):
+        connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at TIMESTAMP NOT NULL)")
+        connection.execute(schema())
+        for name in names:
+            _record(connection, name)
+    connection.execute("CHECKPOINT")
+
+
+def upgrade(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration] | None = None) -> list[str]:
+    """Apply what is missing and return the names applied.
+
+    Raises
+    ------
+    StoreError: the file is a DuckDB database but no goldset project.
+    StoreVersionError: a newer goldset has written it.
+    """
+    known = shipped() if known is None else known
+    applied = _applied(connection)
+    newer = sorted(applied - {FIRST, *(migration.name for migration in known)})
+    if newer:
+        raise StoreVersionError(
+            f"This project was written by a newer goldset (it has migration {newer[-1]}). "
+            "Install that version, or restore a backup made with this one."
+        )
+    missing = [migration for migration in known if migration.name not in applied]
+    for migration in missing:
+        with _step(connection):
+            connection.execute(migration.sql)
+            _record(connection, migration.name)
+    if missing:
+        connection.execute("CHECKPOINT")
+    return [migration.name for migration in missing]
+
+
+def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    tables = {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    if "migrations" not in tables:
+        raise StoreError("This DuckDB file is not a goldset project. Make one with `goldset init`.")
+    return {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
+
+
+def _record(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    connection.execute("INSERT INTO migrations VALUES (?, ?)", [name, datetime.now(UTC).replace(tzinfo=None)])
+
+
+@contextmanager
+def _step(connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    connection.execute("BEGIN")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")

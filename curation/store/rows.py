@@ -1,0 +1,71 @@
+"""Row types: one NamedTuple for each table or view that the rooms read as rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+
+class Document(NamedTuple):
+    """One version of one document."""
+
+    document_id: str
+    content_hash: str
+    title: str
+    body: str
+    url: str | None = None
+    published: str | None = None
+    group_key: str | None = None
+    metadata: str = "{}"
+
+    @property
+    def text(self) -> str:
+        """What retrieval and similarity see: title and body."""
+        return f"{self.title}\n{self.body}".strip()
+
+
+class Query(NamedTuple):
+    """A query that will be judged."""
+
+    query_id: str
+    text: str
+    normalised: str
+    source: str
+    information_need: str | None = None
+
+
+class Annotator(NamedTuple):
+    name: str
+    role: str
+    imported: bool
+
+
+class Round(NamedTuple):
+    round_id: str
+    name: str
+    kind: str
+    guide_hash: str
+    parameters: str
+    opened_at: datetime
+
+
+class Presentation(NamedTuple):
+    """One showing of one candidate to one annotator, as the server knows it (never sent as it is)."""
+
+    presentation_id: str
+    round_id: str
+    annotator: str
+    query_id: str
+    document_id: str
+    content_hash: str
+    position: int
+    duplicate_of: str | None
+
+
+class CountedJudgment(NamedTuple):
+    """An annotator's current voice on a pair; grade is None for cannot-tell."""
+
+    annotator: str
+    query_id: str
+    document_id: str
+    grade: int | None

@@ -1,0 +1,45 @@
+"""Named values of the project, and the audit trail."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from curation.errors import RefusedError
+from curation.store.database import Cursor, utc_now
+
+COMMAND_LINE = "command line"
+
+
+def get_setting(cursor: Cursor, name: str) -> str | None:
+    """The value of a setting, or None."""
+    row = cursor.execute("SELECT value FROM settings WHERE name = ?", [name]).fetchone()
+    return None if row is None else str(row[0])
+
+
+def require_setting(cursor: Cursor, name: str, way_out: str) -> str:
+    """The value of a setting.
+
+    Raises
+    ------
+    RefusedError: it is not set; `way_out` says what to do first.
+    """
+    value = get_setting(cursor, name)
+    if value is None:
+        raise RefusedError(way_out)
+    return value
+
+
+def put_setting(cursor: Cursor, name: str, value: str) -> None:
+    """Set or replace a setting."""
+    cursor.execute(
+        "INSERT INTO settings VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        [name, value],
+    )
+
+
+def record_event(cursor: Cursor, action: str, detail: Mapping[str, Any], actor: str = COMMAND_LINE) -> None:
+    """Write one line of the audit trail, in the transaction of the deed itself."""
+    text = json.dumps(detail, ensure_ascii=False, sort_keys=True, default=str)
+    cursor.execute("INSERT INTO events VALUES (?, ?, ?, ?)", [utc_now(), actor, action, text])

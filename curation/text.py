@@ -1,0 +1,43 @@
+"""Text, hashes and seeded order: the few functions on which "same inputs, same bytes" rests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+_WORD = re.compile(r"\w+", re.UNICODE)
+
+
+def normalise_query(text: str) -> str:
+    """What makes two logged queries one: NFKC, casefolded, white space folded."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def words(text: str) -> list[str]:
+    """Casefolded runs of letters, digits and underscores, after NFKC."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+
+
+def canonical_json(value: Any) -> str:
+    """JSON with sorted keys, no spaces and real characters: one text for one value."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def digest(*parts: Any) -> str:
+    """The first 32 hex digits of the SHA-256 of the parts' canonical JSON."""
+    return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
+    """The items in an order that depends on the seed and each item's key only.
+
+    A random order for everyone who does not know the seed; the same on any machine and whatever the
+    order of arrival, as long as keys differ.
+    """
+    return sorted(items, key=lambda item: digest(seed, key(item)))
