@@ -1,0 +1,76 @@
+"""Write docs/commands.md from the commands' own help; tests/test_command_line.py keeps the two alike.
+
+Usage: python docs/make_commands.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from curation.cli import app
+
+TARGET = Path(__file__).with_name("commands.md")
+
+HEAD = """# Commands
+
+Written from the commands' own help by `make docs`; do not edit by hand.
+
+`goldset --project PATH COMMAND …` works on one project, by default `$GOLDSET_PROJECT`, else
+`data/goldset.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage.
+Every command works while the app is serving.
+"""
+
+
+def commands() -> Iterator[tuple[str, Any]]:
+    """(full name, command) of every command and group, in the order of --help."""
+    yield from _walk("goldset", typer.main.get_command(app))
+
+
+def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    yield name, command
+    for child in getattr(command, "commands", {}).values():
+        yield from _walk(f"{name} {child.name}", child)
+
+
+def page() -> str:
+    """The whole text of docs/commands.md."""
+    sections = [_section(name, command) for name, command in commands() if name != "goldset"]
+    return HEAD + "".join(sections)
+
+
+def _section(name: str, command: Any) -> str:
+    text, _, examples = (command.help or "").replace("\b\n", "").partition("Examples:")
+    if hasattr(command, "commands"):
+        return f"\n## {name}\n\n{text.strip()}\n"
+    level = "##" if name.count(" ") == 1 else "###"
+    parts = [f"\n{level} {name}\n\n{_flow(text)}\n"]
+    lines = [_parameter(parameter) for parameter in command.params if not parameter.hidden_from_docs]
+    if lines:
+        parts.append("\n" + "\n".join(lines) + "\n")
+    if examples.strip():
+        block = "\n".join(line.strip() for line in examples.strip().splitlines())
+        parts.append(f"\n```\n{block}\n```\n")
+    return "".join(parts)
+
+
+def _flow(text: str) -> str:
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
+    return "\n\n".join(paragraphs)
+
+
+def _parameter(parameter: Any) -> str:
+    shown = ", ".join(f"`{option}`" for option in (*parameter.opts, *parameter.secondary_opts))
+    if parameter.param_type_name == "argument":
+        shown = f"`{(parameter.metavar or parameter.name).upper()}`"
+    default = parameter.default
+    told = "" if default is None or default is False or default == () else f" Default: `{default}`."
+    return f"- {shown}: {(parameter.help or '').strip()}{told}"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(page(), encoding="utf-8")
+    print(f"wrote {TARGET}")

@@ -1,0 +1,229 @@
+"""The project file: turns, migrations, other processes, failures."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from curation.errors import NotFoundError, RefusedError, StoreBusyError, StoreError, StoreVersionError
+from curation.store import Store, append, create_store, get_setting, migrations, open_store, put_setting
+from curation.store.database import LONGEST
+from curation.store.migrations import Migration
+
+
+def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60
+    )
+
+
+WRITE_SETTING = """
+import sys
+from pathlib import Path
+from curation.store import open_store, put_setting
+with open_store(Path(sys.argv[1])).transaction() as cursor:
+    put_setting(cursor, sys.argv[2], "written by a second process")
+"""
+
+
+def test_a_transaction_is_kept_whole_or_not_at_all(store: Store) -> None:
+    def write_half() -> None:
+        with store.transaction() as cursor:
+            put_setting(cursor, "half", "written")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_half()
+    with store.reading() as cursor:
+        assert get_setting(cursor, "half") is None
+
+
+def test_a_reading_turn_cannot_write(store: Store) -> None:
+    with pytest.raises(duckdb.Error, match="read-only"), store.reading() as cursor:
+        put_setting(cursor, "name", "value")
+
+
+def test_a_turn_inside_a_turn_is_refused_instead_of_waiting_for_itself(store: Store) -> None:
+    with store.reading(), pytest.raises(RuntimeError, match="pass the cursor on"), store.transaction():
+        pass
+
+
+def test_the_file_is_let_go_after_a_moment_without_work(store: Store) -> None:
+    with store.transaction() as cursor:
+        put_setting(cursor, "first", "1")
+    time.sleep(0.4)
+    connection = duckdb.connect(str(store.path), read_only=True)  # a foreign process could do this too
+    connection.close()
+    assert run_python(WRITE_SETTING, str(store.path), "second").returncode == 0
+
+
+def test_a_second_process_gets_in_while_this_one_never_rests(store: Store) -> None:
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def work(worker: int) -> None:
+        count = 0
+        try:
+            while not stop.is_set():
+                with store.transaction() as cursor:
+                    put_setting(cursor, f"{worker}-{count}", "x")
+                count += 1
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(4)]
+    for thread in threads:
+        thread.start()
+    results = [run_python(WRITE_SETTING, str(store.path), f"second-{n}") for n in range(3)]
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert [result.stderr for result in results] == ["", "", ""]
+    assert not failures
+    with store.reading() as cursor:
+        rows = cursor.execute("SELECT count(*) FROM settings WHERE name LIKE 'second-%'").fetchone()
+    assert rows == (3,)
+
+
+def test_a_lock_that_does_not_clear_gives_a_sentence_naming_the_process(tmp_path: Path) -> None:
+    path = tmp_path / "held.duckdb"
+    create_store(path).close()
+    hold = (
+        "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('held', flush=True); time.sleep(60)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", hold, str(path)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        impatient = Store(path, patience=0.3)
+        with (
+            pytest.raises(StoreBusyError, match=rf"process {holder.pid} .*duckdb\.connect"),
+            impatient.reading(),
+        ):
+            pass
+    finally:
+        holder.kill()
+        holder.communicate()
+    with Store(path).reading() as cursor:
+        assert get_setting(cursor, "anything") is None
+
+
+def test_what_was_committed_survives_kill_9(tmp_path: Path) -> None:
+    path = tmp_path / "killed.duckdb"
+    create_store(path).close()
+    code = """
+import sys
+from pathlib import Path
+from curation.store import open_store, put_setting
+store = open_store(Path(sys.argv[1]))
+for number in range(1_000_000):
+    with store.transaction() as cursor:
+        put_setting(cursor, f"n{number}", "x")
+    print(number, flush=True)
+"""
+    writer = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    told = [int(writer.stdout.readline()) for _ in range(200)]
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.communicate()
+    with open_store(path).reading() as cursor:
+        kept = {row[0] for row in cursor.execute("SELECT name FROM settings").fetchall()}
+    assert {f"n{number}" for number in told} <= kept
+    open_store(path).close()
+
+
+def test_many_threads_share_the_file_without_errors(store: Store) -> None:
+    failures: list[BaseException] = []
+
+    def work(worker: int) -> None:
+        try:
+            for count in range(10):
+                with store.transaction() as cursor:
+                    append(cursor, "settings", {"name": [f"{worker}-{count}"], "value": ["x"]})
+                time.sleep(LONGEST / 20)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM settings WHERE value = 'x'").fetchone() == (120,)
+
+
+def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "mine.duckdb"
+    path.write_text("precious")
+    with pytest.raises(RefusedError, match="exists already"):
+        create_store(path)
+    assert path.read_text() == "precious"
+
+
+def test_a_missing_project_names_the_command_that_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="goldset init"):
+        open_store(tmp_path / "nowhere.duckdb")
+
+
+def test_a_file_that_is_no_database_is_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "letter.duckdb"
+    path.write_text("Dear all, " * 1000)
+    with pytest.raises(StoreError, match="cannot be opened as a project"), open_store(path).reading():
+        pass
+
+
+def test_a_foreign_duckdb_file_is_no_project(tmp_path: Path) -> None:
+    path = tmp_path / "foreign.duckdb"
+    connection = duckdb.connect(str(path))
+    connection.execute("CREATE TABLE migrating_birds (name TEXT)")
+    connection.close()
+    with pytest.raises(StoreError, match="not a goldset project"), open_store(path).reading():
+        pass
+
+
+def test_a_project_of_a_newer_goldset_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "newer.duckdb"
+    create_store(path).close()
+    connection = duckdb.connect(str(path))
+    connection.execute("INSERT INTO migrations VALUES ('9999_from_the_future', '2030-01-01')")
+    connection.close()
+    with pytest.raises(StoreVersionError, match="9999_from_the_future"), Store(path).reading():
+        pass
+
+
+STEPS = [
+    Migration("0002_add_colour", "ALTER TABLE settings ADD COLUMN colour TEXT"),
+    Migration("0003_paint", "UPDATE settings SET colour = 'blue'"),
+]
+
+
+def test_migrations_are_applied_once_in_their_order(store: Store) -> None:
+    store.close()
+    connection = duckdb.connect(str(store.path))
+    assert migrations.upgrade(connection, STEPS) == ["0002_add_colour", "0003_paint"]
+    assert migrations.upgrade(connection, STEPS) == []
+    assert connection.execute("SELECT DISTINCT colour FROM settings").fetchall() == [("blue",)]
+    connection.close()
+
+
+def test_a_failing_migration_leaves_the_database_as_it_was(store: Store) -> None:
+    broken = Migration("0003_broken", "CREATE TABLE new_table (a INTEGER); SELECT * FROM nowhere")
+    store.close()
+    connection = duckdb.connect(str(store.path))
+    with pytest.raises(duckdb.CatalogException):
+        migrations.upgrade(connection, [STEPS[0], broken])
+    tables = {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    applied = {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
+    connection.close()
+    assert "new_table" not in tables
+    assert applied == {"0001_foundation", "0002_add_colour"}
