@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from curation.labeling.excerpts import LONGEST, best_passage, mark, query_stems, stem
 
-
 FORMS = """
 reading read, files file, queries query, stopped stop, classes class, parsing parse,
 Dictionaries dictionary, shoes shoe, running runs
