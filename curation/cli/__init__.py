@@ -76,6 +76,16 @@ def main() -> None:
         close_all()
 
 
-COMMANDS = ("setup", "people")  # in the order in which --help lists them
+# In the order in which --help lists them.
+COMMANDS = (
+    "setup",
+    "imports",
+    "curate",
+    "people",
+    "serve",
+    "quality",
+    "gold",
+    "demo",
+)  # as --help lists them
 for module in COMMANDS:
     import_module(f"curation.cli.{module}")

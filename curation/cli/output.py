@@ -51,14 +51,16 @@ def say(*sentences: str) -> None:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A table for people; numbers stand right, floats have three places, None is a dash."""
-    drawn = Table(title=title, title_justify="left", title_style="bold", header_style="bold")
+    drawn = Table(header_style="bold")
     for index, column in enumerate(columns):
         numeric = all(isinstance(row[index], int | float | None) for row in rows)
         drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(_cell(value) for value in row))
-    console = Console()
-    Console(width=max(console.width, 110) if not console.is_terminal else None, markup=False).print(drawn)
+    terminal = Console().is_terminal
+    console = Console(width=None if terminal else 110, markup=False, highlight=False)
+    console.print(title, style="bold")
+    console.print(drawn)
 
 
 def left_out(counts: Mapping[str, int], what: str = "rows") -> None:

@@ -7,6 +7,7 @@ which words it was given.
 
 from __future__ import annotations
 
+import json
 import re
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -121,8 +122,8 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
     ).fetchone()
     if row is None:
         raise NotFoundError(f"The project holds no guide {guide_hash}.")
-    scale = yaml.safe_load(row[2])
-    return Guide(guide_hash=row[0], title=row[1], scale=tuple(Grade(**grade) for grade in scale), body=row[3])
+    scale = tuple(Grade(**grade) for grade in json.loads(row[2]))
+    return Guide(guide_hash=row[0], title=row[1], scale=scale, body=row[3])
 
 
 def current_guide(cursor: Cursor) -> Guide:

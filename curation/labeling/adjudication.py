@@ -1,0 +1,444 @@
+"""Adjudication: the pairs on which annotators disagree, and the reviewer's decisions on them.
+
+A reviewer sees the grades and notes of a pair but never who gave them. A decision is appended with the next
+revision, the latest counts, and it stands whatever is judged later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from curation.agreement.consensus import PairConsensus, consensus, settle
+from curation.errors import InputError, NotFoundError
+from curation.labeling.annotators import require_annotators, require_role
+from curation.labeling.guides import Guide, current_guide
+from curation.labeling.judgments import LONGEST_NOTE
+from curation.sources.records import Records, text_of
+from curation.store import Cursor, Store, append, fetch, record_event, utc_now
+from curation.store.settings import COMMAND_LINE
+from curation.text import digest, normalise_query
+
+Pair = tuple[str, str]
+
+UNJUDGED = "nobody has judged the pair"
+UNDISPUTED = "not disputed"
+DECIDED = "decided already"
+NO_GRADE = "no grade in the file"
+REPEATED = "the same decision again"
+
+_WHOLE = re.compile(r"-?[0-9]+(\.0+)?\Z")
+_TYPES = pa.schema(
+    {
+        "query_id": pa.string(),
+        "document_id": pa.string(),
+        "revision": pa.int32(),
+        "grade": pa.int32(),
+        "reason": pa.string(),
+        "reviewer": pa.string(),
+        "decided_at": pa.timestamp("us"),
+    }
+)
+
+
+class Opinion(NamedTuple):
+    """What one annotator said, without a name; grade is None for cannot-tell, whose why is `reason`."""
+
+    grade: int | None
+    reason: str | None
+    note: str | None
+
+
+class Decision(NamedTuple):
+    """A reviewer's decision; grade is None for "no grade can be given"."""
+
+    query_id: str
+    document_id: str
+    revision: int
+    grade: int | None
+    reason: str
+    reviewer: str
+    decided_at: datetime
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A pair on which annotators disagree, or which was decided.
+
+    Attributes
+    ----------
+    grades: ascending, one per annotator who gave one.
+    spread: highest grade less lowest.
+    distinct: number of different grades.
+    opinions: grades and cannot-tells with their notes, ordered by what they say.
+    decision: the one that stands, if there is one.
+    """
+
+    query_id: str
+    document_id: str
+    query: str
+    title: str
+    grades: tuple[int, ...]
+    cannot_tell: int
+    spread: int
+    distinct: int
+    opinions: tuple[Opinion, ...]
+    decision: Decision | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """A judged pair with all that a reviewer reads: the document as the annotators last saw it."""
+
+    dispute: Dispute
+    how: str
+    information_need: str | None
+    body: str
+    url: str | None
+    published: str | None
+
+
+class Proposal(NamedTuple):
+    """A decision from a file, as it stands there: `query` is an id or a text, `grade` any text."""
+
+    line: int
+    query: str
+    document_id: str
+    grade: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Decided:
+    """How many decisions were written; left_out counts the others by reason."""
+
+    decided: int
+    left_out: dict[str, int]
+
+
+def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
+    """Disputed pairs, the largest disagreement first; with `include_settled` also those decided before."""
+    wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
+    with store.reading() as cursor:
+        standing = consensus(cursor).pairs
+        described = _describe(cursor, [(p.query_id, p.document_id) for p in standing if p.how in wanted])
+    return sorted(
+        described,
+        key=lambda item: (-item.spread, -item.distinct, digest(item.query_id, item.document_id)),
+    )
+
+
+def dispute(store: Store, query_id: str, document_id: str) -> Case:
+    """A judged pair, disputed or not, with what a reviewer needs to read.
+
+    Raises
+    ------
+    NotFoundError: nobody has judged the pair.
+    """
+    with store.reading() as cursor:
+        found = _describe(cursor, [(query_id, document_id)])
+        if not found or not (found[0].opinions or found[0].decision):
+            raise _unjudged(query_id, document_id)
+        row = cursor.execute(_READING, [query_id, document_id]).fetchone()
+    how = "adjudicated" if found[0].decision else settle(Counter(found[0].grades))[1]
+    return Case(found[0], how, *(row or (None, "", None, None)))
+
+
+def decide(
+    store: Store, query: str, document_id: str, grade: int | None, reason: str, reviewer: str = COMMAND_LINE
+) -> Decision:
+    """Decide a judged pair; the same decision once more changes nothing.
+
+    Parameters
+    ----------
+    query: the query's id or its text.
+    grade: a grade of the guide's scale, or None: no grade can be given.
+    reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
+
+    Raises
+    ------
+    InputError: the grade is not on the scale, or the reason is missing or too long.
+    NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
+    RefusedError: it is not the reviewer's to decide.
+    """
+    with store.transaction() as cursor:
+        _require_reviewer(cursor, reviewer)
+        problems = list(_check(grade, reason, current_guide(cursor)))
+        if problems:
+            raise InputError(problems)
+        query_ids = _called(query, _query_ids(cursor))
+        if not query_ids or not _judged(cursor, (query_ids[0], document_id)):
+            raise _unjudged(query, document_id)
+        ruling = _Ruling(query_ids[0], document_id, grade, reason.strip())
+        standing = _standing(cursor)
+        before = standing.get(ruling.pair)
+        if before is not None and ruling.repeats(before, reviewer):
+            return before
+        decision = _append(cursor, [ruling], standing, reviewer)[0]
+        detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
+        record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
+    return decision
+
+
+def read_proposals(
+    path: Path,
+    query_field: str,
+    document_field: str,
+    grade_field: str,
+    reason: str = "",
+    reason_field: str | None = None,
+) -> list[Proposal]:
+    """The decisions in a file, each with the reason in its own field, or else the one for all.
+
+    Raises
+    ------
+    InputError: the file cannot be read or lacks a field; all problems at once.
+    """
+    records = Records(path)
+    records.field("--query-field", query_field)
+    records.field("--document-field", document_field)
+    records.field("--grade-field", grade_field)
+    records.field("--reason-field", reason_field)
+    fields = (query_field, document_field, grade_field, reason_field or "")
+    proposals = []
+    for record in records:
+        query, document_id, grade, own = (text_of(record.fields.get(field)).strip() for field in fields)
+        proposals.append(Proposal(record.line, query, document_id, grade, own or reason.strip()))
+    return proposals
+
+
+def decide_many(
+    store: Store,
+    proposals: Sequence[Proposal],
+    reviewer: str = COMMAND_LINE,
+    every_pair: bool = False,
+    source: Path | None = None,
+) -> Decided:
+    """Decide the disputed pairs among the proposals, in one transaction.
+
+    Parameters
+    ----------
+    every_pair: decide all judged pairs, agreed on or decided before.
+    source: the file that the proposals come from.
+
+    Raises
+    ------
+    InputError: grades that are not on the scale, missing reasons, two decisions for one pair, a text that
+        several queries share; all at once.
+    NotFoundError: the reviewer is unknown.
+    RefusedError: it is not the reviewer's to decide.
+    """
+    left_out: Counter[str] = Counter()
+    with store.transaction() as cursor:
+        _require_reviewer(cursor, reviewer)
+        rulings, problems = _rulings(proposals, current_guide(cursor), _query_ids(cursor), left_out)
+        if problems:
+            raise InputError(problems, path=source, way_out="Nothing was decided: mend these lines first.")
+        hows = {(pair.query_id, pair.document_id): pair for pair in consensus(cursor).pairs}
+        standing = _standing(cursor)
+        chosen = []
+        for ruling in rulings:
+            before = standing.get(ruling.pair)
+            why = _why_not(hows.get(ruling.pair), every_pair)
+            if before is not None and ruling.repeats(before, reviewer):
+                why = why or REPEATED
+            if why:
+                left_out[why] += 1
+            else:
+                chosen.append(ruling)
+        decided = Decided(len(_append(cursor, chosen, standing, reviewer)), dict(left_out))
+        detail = {"source": source.name if source else None, **asdict(decided)}
+        record_event(cursor, "adjudicate from a file", detail, reviewer)
+    return decided
+
+
+class _Ruling(NamedTuple):
+    """A proposal that can be written."""
+
+    query_id: str
+    document_id: str
+    grade: int | None
+    reason: str
+
+    @property
+    def pair(self) -> Pair:
+        return (self.query_id, self.document_id)
+
+    def repeats(self, decision: Decision, reviewer: str) -> bool:
+        said = (decision.grade, decision.reason, decision.reviewer)
+        return said == (self.grade, self.reason, reviewer)
+
+
+_READING = """
+    SELECT q.information_need, coalesce(d.body, ''), d.url, d.published
+    FROM counted_judgments j
+    LEFT JOIN queries q USING (query_id)
+    LEFT JOIN documents d USING (content_hash)
+    WHERE j.query_id = ? AND j.document_id = ?
+    ORDER BY j.submitted_at DESC, j.presentation_id LIMIT 1
+"""
+
+_DESCRIPTION = """
+    WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
+    SELECT w.query_id, w.document_id,
+           coalesce(any_value(q.text), w.query_id),
+           coalesce(max_by(d.title, j.submitted_at), ''),
+           list((j.grade, j.reason, j.note) ORDER BY j.grade, j.reason, j.note)
+               FILTER (j.presentation_id IS NOT NULL)
+    FROM wanted w
+    LEFT JOIN queries q USING (query_id)
+    LEFT JOIN counted_judgments j USING (query_id, document_id)
+    LEFT JOIN documents d USING (content_hash)
+    GROUP BY w.query_id, w.document_id
+"""
+
+
+def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
+    if not pairs:
+        return []
+    decisions = _standing(cursor)
+    described = []
+    parameters = list(map(list, zip(*pairs, strict=True)))
+    for query_id, document_id, query, title, said in cursor.execute(_DESCRIPTION, parameters).fetchall():
+        opinions = tuple(Opinion(*opinion) for opinion in said or ())
+        grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
+        described.append(
+            Dispute(
+                query_id=query_id,
+                document_id=document_id,
+                query=query,
+                title=title,
+                grades=grades,
+                cannot_tell=len(opinions) - len(grades),
+                spread=max(grades) - min(grades) if grades else 0,
+                distinct=len(set(grades)),
+                opinions=opinions,
+                decision=decisions.get((query_id, document_id)),
+            )
+        )
+    return described
+
+
+def _standing(cursor: Cursor) -> dict[Pair, Decision]:
+    """The decision that stands for each decided pair."""
+    sql = f"SELECT {', '.join(Decision._fields)} FROM current_adjudications"  # noqa: S608
+    rows = fetch(cursor, Decision, sql)
+    return {(row.query_id, row.document_id): row for row in rows}
+
+
+def _judged(cursor: Cursor, pair: Pair) -> bool:
+    sql = "SELECT 1 FROM counted_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+    return cursor.execute(sql, list(pair)).fetchone() is not None
+
+
+def _unjudged(query: str, document_id: str) -> NotFoundError:
+    return NotFoundError(
+        f"Nobody has judged the document {document_id!r} for the query {query!r}. "
+        "`goldset adjudicate list` shows the pairs that wait for a decision."
+    )
+
+
+def _query_ids(cursor: Cursor) -> dict[str, list[str]]:
+    """What a query may be called, its id or its normalised text, and the ids that answer to it."""
+    rows = cursor.execute("SELECT query_id, normalised FROM queries ORDER BY query_id").fetchall()
+    names: dict[str, list[str]] = {}
+    for query_id, normalised in rows:
+        names.setdefault(normalised, []).append(query_id)
+    return {**names, **{query_id: [query_id] for query_id, _ in rows}}
+
+
+def _called(query: str, names: Mapping[str, list[str]]) -> list[str]:
+    """The ids of the queries of that id or text.
+
+    Raises
+    ------
+    InputError: several queries share the text.
+    """
+    found = names.get(query) or names.get(normalise_query(query)) or []
+    if len(found) > 1:
+        raise InputError(
+            f"the text {query!r} belongs to several queries, {', '.join(found)}: name one by its id"
+        )
+    return found
+
+
+def _require_reviewer(cursor: Cursor, reviewer: str) -> None:
+    if reviewer != COMMAND_LINE:  # no annotator can have this name: it holds a space
+        require_role(require_annotators(cursor, [reviewer])[0], "reviewer", "lead")
+
+
+def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
+    if grade is not None and grade not in guide.values:
+        yield f"grade {grade} is not on the guide's scale ({', '.join(map(str, guide.values))})"
+    if not reason.strip():
+        yield "a decision needs a reason"
+    if len(reason) > LONGEST_NOTE:
+        yield f"a reason has at most {LONGEST_NOTE:,} characters, this one has {len(reason):,}"
+
+
+def _rulings(
+    proposals: Sequence[Proposal], guide: Guide, names: Mapping[str, list[str]], left_out: Counter[str]
+) -> tuple[list[_Ruling], list[str]]:
+    """One ruling a pair in the file's order, and what is wrong; counts the lines that hold no ruling."""
+    first: dict[Pair, tuple[int, _Ruling]] = {}
+    problems = []
+    for item in proposals:
+        try:
+            ruling = _ruling(item, guide, names)
+        except InputError as error:
+            problems += [f"line {item.line}: {problem}" for problem in error.problems]
+            continue
+        if isinstance(ruling, str):
+            left_out[ruling] += 1
+            continue
+        line, other = first.setdefault(ruling.pair, (item.line, ruling))
+        if other is not ruling:
+            left_out[REPEATED] += 1
+        if other != ruling:
+            problems.append(f"line {item.line}: decides a pair of line {line} again, and differently")
+    return [ruling for _, ruling in first.values()], problems
+
+
+def _ruling(item: Proposal, guide: Guide, names: Mapping[str, list[str]]) -> _Ruling | str:
+    """The ruling in a line, or why there is none to make."""
+    if not item.grade:
+        return NO_GRADE
+    if not _WHOLE.match(item.grade):
+        raise InputError(f"grade {item.grade!r} is not a whole number")
+    grade = int(float(item.grade))
+    problems = list(_check(grade, item.reason, guide))
+    if problems:
+        raise InputError(problems)
+    query_ids = _called(item.query, names)
+    return _Ruling(query_ids[0], item.document_id, grade, item.reason.strip()) if query_ids else UNJUDGED
+
+
+def _why_not(pair: PairConsensus | None, every_pair: bool) -> str:
+    """Why a pair is not to be decided; '' when it is."""
+    if pair is None or not pair.judgments:
+        return UNJUDGED
+    if every_pair or pair.how == "disputed":
+        return ""
+    return DECIDED if pair.how == "adjudicated" else UNDISPUTED
+
+
+def _append(
+    cursor: Cursor, rulings: Sequence[_Ruling], standing: Mapping[Pair, Decision], reviewer: str
+) -> list[Decision]:
+    now = utc_now()
+    decisions = []
+    for ruling in rulings:
+        before = standing.get(ruling.pair)
+        revision = 0 if before is None else before.revision + 1
+        decisions.append(Decision(*ruling.pair, revision, ruling.grade, ruling.reason, reviewer, now))
+    if decisions:
+        columns = dict(zip(Decision._fields, map(list, zip(*decisions, strict=True)), strict=True))
+        append(cursor, "adjudications", columns, _TYPES)
+    return decisions

@@ -1,0 +1,120 @@
+"""Frozen releases as they are stored: parts, sums, the id, and the documents they pin.
+
+    release_id = SHA-256 (all 64 hex digits) of the canonical JSON of [[part, sha256], …], ordered by part
+
+Beside each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
+the line. The manifest also names the versions that froze the release, which are not part of the id.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from curation.errors import NotFoundError
+from curation.sources.corpus import documents_by_hash
+from curation.store import Cursor, Store, fetch
+from curation.store.rows import Document
+from curation.text import canonical_json
+
+BATCH = 10_000
+
+
+class ReleaseRow(NamedTuple):
+    """A release by its name; `manifest` is JSON."""
+
+    name: str
+    release_id: str
+    manifest: str
+    frozen_at: datetime
+    frozen_by: str
+
+
+class Pin(NamedTuple):
+    """The version of a document that a release holds."""
+
+    document_id: str
+    content_hash: str
+
+
+class PartSum(NamedTuple):
+    """What the manifest says about a part; `line_sums` is 8 hex digits for each line."""
+
+    sha256: str
+    lines: int
+    line_sums: str
+
+
+def part_text(rows: Iterable[Any]) -> str:
+    """One canonical JSON line a row."""
+    return "".join(f"{canonical_json(row)}\n" for row in rows)
+
+
+def part_sum(content: str) -> PartSum:
+    """The sums of a part's text."""
+    lines = part_lines(content)
+    sums = "".join(f"{line_sum(line):08x}" for line in lines)
+    return PartSum(hashlib.sha256(content.encode("utf-8")).hexdigest(), len(lines), sums)
+
+
+def part_lines(content: str) -> list[str]:
+    """The lines of a part, without their ends."""
+    return content.removesuffix("\n").split("\n") if content else []
+
+
+def line_sum(line: str) -> int:
+    """CRC-32: small, and certain to differ where up to 32 bits in a row do."""
+    return crc32(line.encode("utf-8"))
+
+
+def release_id_of(sums: Mapping[str, str]) -> str:
+    """The id of a release from part → SHA-256."""
+    return hashlib.sha256(canonical_json(sorted(sums.items())).encode("utf-8")).hexdigest()
+
+
+def list_releases(cursor: Cursor) -> list[ReleaseRow]:
+    """All releases, oldest first."""
+    sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY frozen_at, name"
+    return fetch(cursor, ReleaseRow, sql)
+
+
+def find_release(cursor: Cursor, name: str) -> ReleaseRow:
+    """The release of that name.
+
+    Raises
+    ------
+    NotFoundError: there is none; names those there are.
+    """
+    releases = {row.name: row for row in list_releases(cursor)}
+    if name in releases:
+        return releases[name]
+    names = list(releases)
+    have = f"It has {', '.join(names)}." if names else "It has none yet: `goldset freeze NAME` makes one."
+    raise NotFoundError(f"The project has no release {name!r}. {have}")
+
+
+def read_parts(cursor: Cursor, release_id: str) -> dict[str, str]:
+    """Part → text."""
+    rows = cursor.execute(
+        "SELECT part, content FROM release_parts WHERE release_id = ? ORDER BY part", [release_id]
+    ).fetchall()
+    return dict(rows)
+
+
+def part_rows(content: str) -> list[dict[str, Any]]:
+    """The rows of a part."""
+    return [json.loads(line) for line in part_lines(content)]
+
+
+def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
+    """Each pinned version, or None where the project no longer has it; a turn for each batch."""
+    waiting = iter(pins)
+    while batch := list(islice(waiting, BATCH)):
+        with store.reading() as cursor:
+            held = documents_by_hash(cursor, [pin.content_hash for pin in batch])
+        yield from ((pin, held.get(pin.content_hash)) for pin in batch)

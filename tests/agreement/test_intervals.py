@@ -1,0 +1,41 @@
+"""Wilson's interval against published values, and the bootstrap's draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from curation.agreement.intervals import percentile_interval, resampled, wilson
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilsons_interval_has_the_published_values(successes: int, n: int, low: float, high: float) -> None:
+    """R. G. Newcombe (1998), Two-sided confidence intervals for the single proportion, Table I, method 3."""
+    assert [round(end, 4) for end in wilson(successes, n)] == [low, high]
+
+
+def test_wilsons_interval_is_a_mirror_image_and_ends_at_one() -> None:
+    low, high = wilson(20, 20)
+    assert (round(low, 4), high) == (round(1 - 0.1611, 4), 1.0)
+
+
+def test_resamples_draw_as_many_queries_as_there_are_and_add_up_to_the_number_asked() -> None:
+    per_query = np.column_stack([np.ones(700), np.arange(700.0)])
+    blocks = list(resampled(per_query, seed=1, resamples=5000))
+    sums = np.concatenate(blocks)
+    assert len(blocks) > 1
+    assert sums.shape == (5000, 2)
+    assert (sums[:, 0] == 700).all()
+    assert sums[:, 1].mean() / 700 == pytest.approx(349.5, rel=0.005)
+    assert sums[:, 1].std() / 700 == pytest.approx(np.arange(700).std() / 700**0.5, rel=0.05)
+
+
+def test_a_few_undefined_resamples_are_left_out_and_more_give_no_interval() -> None:
+    values = np.linspace(0, 1, 1000)
+    values[:25] = np.nan
+    assert percentile_interval(values) is not None
+    values[25] = np.nan
+    assert percentile_interval(values) is None

@@ -1,0 +1,187 @@
+"""The report: what counts between annotators, what within one, and what is said to people."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from projects import add_pairs, add_people, grid
+from typer.testing import CliRunner
+
+from curation.agreement import agreement_report
+from curation.agreement.between import NO_UNITS
+from curation.agreement.report import findings
+from curation.agreement.within import NOT_JUDGED, NOT_PLANTED, Repeats, within
+from curation.cli import app
+from curation.cli.output import plain
+from curation.errors import NotFoundError, RefusedError
+from curation.labeling.guides import read_guide, store_guide
+from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.labeling.judgments import Submission, submit
+from curation.labeling.rounds import open_round
+from curation.store import Store
+
+GRADES = {"ada": [0, 1, 2, 3, 3, 0, 1, 2], "ben": [0, 1, 2, 2, 3, 0, 0, 2]}
+
+
+def judged_twice(store: Store) -> None:
+    """Eight pairs of four queries, each graded by ada and ben."""
+    pairs = grid(4, 2)
+    add_pairs(store, pairs)
+    flat = [(query, document) for query, found in pairs.items() for document in found]
+    rows = [
+        ImportedJudgment(*pair, who, grade)
+        for who, grades in GRADES.items()
+        for pair, grade in zip(flat, grades, strict=True)
+    ]
+    add_judgments(store, rows, "both.csv")
+
+
+@pytest.fixture
+def repeated(store: Store) -> Store:
+    """A round with blind duplicates for ada, who graded all first showings, and none of the second ones."""
+    add_pairs(store, grid(20, 5))
+    add_people(store, "ada", "ben")
+    open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0.15, seed=1)
+    answer(store, "p.duplicate_of IS NULL", "ada", lambda position: position % 4)
+    return store
+
+
+def answer(store: Store, where: str, who: str, grade) -> int:
+    """Submit a grade, or None for cannot-tell, for the annotator's presentations; returns their number."""
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            f"""
+            SELECT p.presentation_id, coalesce(f.position, p.position)
+            FROM presentations p LEFT JOIN presentations f ON f.presentation_id = p.duplicate_of
+            WHERE p.annotator = ? AND {where} ORDER BY p.position
+            """,
+            [who],
+        ).fetchall()
+    grades = [(item, grade(position)) for item, position in rows]
+    submissions = [
+        Submission(item, 0, "cannot_tell" if value is None else "grade", f"key-{item}", grade=value)
+        for item, value in grades
+    ]
+    assert {outcome.status for outcome in submit(store, who, submissions)} == {"saved"}
+    return len(rows)
+
+
+def test_the_json_has_the_keys_that_others_read(store: Store) -> None:
+    judged_twice(store)
+    report = plain(agreement_report(store))
+    for level in ("nominal", "ordinal", "interval"):
+        assert {"alpha", "low", "high", "units", "undefined"} <= report["between"][level].keys()
+    assert {"annotator", "identical", "low", "high", "n", "undefined"} <= report["within"][0].keys()
+    assert {"rule": "majority", "pairs": 8, "disputed": 2, "adjudicated": 0}.items() <= report[
+        "consensus"
+    ].items()
+    json.dumps(report, allow_nan=False)
+
+
+def test_an_empty_project_has_figures_with_reasons(store: Store) -> None:
+    report = agreement_report(store)
+    assert report.between.ordinal.undefined == NO_UNITS
+    assert report.within == ()
+    assert len(findings(report)) == 3
+
+
+def test_an_unknown_round_is_named_with_those_there_are(store: Store) -> None:
+    judged_twice(store)
+    with pytest.raises(NotFoundError, match=r"second.*imported: both\.csv"):
+        agreement_report(store, "second")
+
+
+def test_cannot_tell_is_counted_and_enters_no_alpha(store: Store) -> None:
+    judged_twice(store)
+    before = agreement_report(store).between
+    add_judgments(store, [ImportedJudgment("query 0", "document 0.0", "cyd", None)], "more.csv")
+    after = agreement_report(store).between
+    assert (after.cannot_tell, after.annotators, after.judgments) == (1, 3, 16)
+    assert after.ordinal == before.ordinal
+
+
+def test_a_round_is_reported_by_what_was_graded_in_it(store: Store) -> None:
+    judged_twice(store)
+    add_judgments(store, [ImportedJudgment("query 0", "document 0.0", "cyd", 3)], "more.csv")
+    both = agreement_report(store, "imported: both.csv")
+    assert (both.between.judgments, both.between.annotators, len(both.within)) == (16, 2, 2)
+    more = agreement_report(store, "imported: more.csv")
+    assert more.between.ordinal.undefined == NO_UNITS
+    assert (more.between.single, more.consensus.pairs) == (1, 1)
+
+
+def test_blind_duplicates_enter_consistency_and_nothing_else(repeated: Store) -> None:
+    before = agreement_report(repeated, "first")
+    planted = answer(repeated, "p.duplicate_of IS NOT NULL", "ada", lambda position: 3)
+    after = agreement_report(repeated, "first")
+    assert after.between == before.between
+    assert after.consensus == before.consensus
+    ada = after.within[0]
+    assert (ada.n, ada.planted, ada.undefined) == (planted, planted, None)
+
+
+def test_consistency_is_the_share_of_identical_grades_with_its_distance(repeated: Store) -> None:
+    planted = answer(repeated, "p.duplicate_of IS NOT NULL", "ada", lambda position: position % 4)
+    ada = agreement_report(repeated).within[0]
+    assert (ada.identical, ada.high, ada.n, ada.too_few) == (1.0, 1.0, planted, False)
+    with repeated.reading() as cursor:
+        (distance,) = cursor.execute(
+            "SELECT avg(a.position - f.position) FROM presentations a JOIN presentations f "
+            "ON f.presentation_id = a.duplicate_of WHERE a.annotator = 'ada'"
+        ).fetchone()
+    assert ada.distance == pytest.approx(distance)
+    assert ada.distance >= 20
+
+
+def test_a_cannot_tell_on_a_repeat_is_kept_apart(repeated: Store) -> None:
+    planted = answer(repeated, "p.duplicate_of IS NOT NULL", "ada", lambda position: None)
+    ada = agreement_report(repeated).within[0]
+    assert (ada.n, ada.cannot_tell, ada.identical, ada.undefined) == (0, planted, None, NOT_JUDGED)
+
+
+def test_without_a_repeat_consistency_is_undefined_with_a_reason(repeated: Store) -> None:
+    ada, ben = agreement_report(repeated).within
+    assert (ada.annotator, ada.n, ada.undefined, ada.distance) == ("ada", 0, NOT_JUDGED, None)
+    assert (ben.annotator, ben.undefined) == ("ben", NOT_JUDGED)
+
+
+def test_where_nothing_was_planted_the_reason_says_so(store: Store) -> None:
+    judged_twice(store)
+    assert {row.undefined for row in agreement_report(store).within} == {NOT_PLANTED}
+
+
+def test_few_repeats_are_marked() -> None:
+    assert within(Repeats("ada", 20, 9, 9, 0, 30.0)).too_few
+    assert not within(Repeats("ada", 20, 10, 9, 0, 30.0)).too_few
+    assert within(Repeats("ada", 20, 10, 8, 0, 30.0)).identical == 0.8
+
+
+def test_grades_of_another_scale_are_refused_for_the_project_and_told_for_their_round(
+    store: Store, tmp_path
+) -> None:
+    judged_twice(store)
+    guide = tmp_path / "binary.md"
+    guide.write_text(
+        "---\ntitle: Binary\nscale:\n"
+        '  - {value: 0, name: "no", key: "0", colour: "#777777", definition: Not relevant.}\n'
+        '  - {value: 1, name: "yes", key: "1", colour: "#007700", definition: Relevant.}\n'
+        "---\nRead and decide.\n",
+        encoding="utf-8",
+    )
+    with store.transaction() as cursor:
+        store_guide(cursor, read_guide(guide))
+    with pytest.raises(RefusedError, match="--round"):
+        agreement_report(store)
+    assert agreement_report(store, "imported: both.csv").scale == (0, 1, 2, 3)
+
+
+def test_the_command_prints_one_json_object_or_tables_with_sentences(store: Store) -> None:
+    judged_twice(store)
+    project = ["--project", str(store.path), "agreement"]
+    printed = json.loads(CliRunner().invoke(app, [*project, "--seed", "3", "--json"]).stdout)
+    assert printed["seed"] == 3
+    assert printed["between"]["ordinal"]["units"] == 8
+    text = CliRunner().invoke(app, project).stdout
+    assert "too few: 8 of at least 10" in text
+    assert "2 of 8 judged pairs are disputed" in text

@@ -1,0 +1,202 @@
+"""Freezing: the same content has the same id, other content never takes a name, nothing goes in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gold_project import DISPUTE, PARTS, TOPICS, documents, gold_project, judgments, labelled, write_corpus
+
+from curation.agreement.consensus import consensus
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.adjudication import decide
+from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.releases import freeze, verify
+from curation.releases.frozen import part_rows, read_parts
+from curation.sources.corpus import import_corpus
+from curation.splits import make_split
+from curation.store import Store
+from curation.store.rows import Query
+
+
+def rows(store: Store, release_id: str, part: str) -> list[dict[str, Any]]:
+    with store.reading() as cursor:
+        return part_rows(read_parts(cursor, release_id)[part])
+
+
+def count(store: Store, sql: str) -> int:
+    with store.reading() as cursor:
+        row = cursor.execute(sql).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_freezing_twice_gives_the_same_id_and_adds_nothing(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    first = freeze(store, "v1")
+    again = freeze(store, "v1")
+    assert (first.created, again.created) == (True, False)
+    assert first.release_id == again.release_id
+    assert len(first.release_id) == 64
+    assert count(store, "SELECT count(*) FROM releases") == 1
+    assert count(store, "SELECT count(*) FROM events WHERE action = 'freeze'") == 1
+
+
+def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path: Path) -> None:
+    one = labelled(tmp_path / "one")
+    other = labelled(tmp_path / "other", backwards=True)
+    for store in (one, other):
+        make_split(store, PARTS, seed=1)
+    first, second = freeze(one, "v1"), freeze(other, "final")
+    with one.reading() as cursor:
+        texts = read_parts(cursor, first.release_id)
+    with other.reading() as cursor:
+        assert read_parts(cursor, second.release_id) == texts
+    assert first.release_id == second.release_id
+
+
+def test_a_second_name_for_the_same_content_shares_its_id_and_its_parts(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    first, second = freeze(store, "v1"), freeze(store, "v1-final")
+    assert first.release_id == second.release_id
+    assert second.created
+    assert count(store, "SELECT count(*) FROM release_parts") == len(first.parts)
+    assert verify(store, "v1-final").intact
+
+
+def test_a_name_never_takes_other_content(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    first = freeze(store, "v1")
+    decide(store, *DISPUTE, grade=0, reason="on second thoughts")
+    make_split(store, PARTS, seed=1)
+    with pytest.raises(RefusedError, match=r"'v1' exists with other content.*choose another name"):
+        freeze(store, "v1")
+    assert freeze(store, "v2").release_id != first.release_id
+    assert verify(store, "v1").intact
+
+
+def test_qrels_are_exactly_the_consensus(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    frozen = freeze(store, "v1")
+    with store.reading() as cursor:
+        expected = {(p.query_id, p.document_id): (p.grade, p.how) for p in consensus(cursor).pairs}
+    found = {
+        (r["query_id"], r["document_id"]): (r["grade"], r["how"])
+        for r in rows(store, frozen.release_id, "qrels")
+    }
+    assert found == expected
+    assert found[DISPUTE] == (1, "adjudicated")
+    assert frozen.grades == {"dev": 8, "test": 8}
+    assert frozen.queries == {"dev": 4, "test": 4}
+    assert frozen.left_out == {}
+
+
+def test_the_whole_corpus_is_pinned_not_only_what_was_judged(tmp_path: Path) -> None:
+    store = labelled(tmp_path)
+    extra = [*documents(), {"id": "never-pooled", "title": "Alone", "text": "nobody looked", "url": ""}]
+    import_corpus(store, write_corpus(tmp_path / "more.jsonl", extra))
+    make_split(store)
+    frozen = freeze(store, "v1")
+    assert frozen.documents == len(TOPICS) * 2 + 1
+    assert "never-pooled" in {row["document_id"] for row in rows(store, frozen.release_id, "documents")}
+
+
+def test_no_name_of_a_person_or_a_file_is_in_a_release(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    frozen = freeze(store, "v1")
+    with store.reading() as cursor:
+        whole = "".join(read_parts(cursor, frozen.release_id).values())
+    assert not [name for name in ("zoe", "miller", "abe", "jones", "command line", ".csv") if name in whole]
+    assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2"}
+
+
+def test_open_disputes_stop_the_freeze_or_are_left_out_and_counted(tmp_path: Path) -> None:
+    store = labelled(tmp_path, decided=False)
+    make_split(store)
+    with pytest.raises(RefusedError, match=r"1 judged pair is disputed.*adjudicate list.*--allow-disputed"):
+        freeze(store, "v1")
+    frozen = freeze(store, "v1", allow_disputed=True)
+    assert frozen.left_out == {"disputed pair": 1}
+    assert sum(frozen.grades.values()) == 15
+    assert DISPUTE not in {(r["query_id"], r["document_id"]) for r in rows(store, frozen.release_id, "qrels")}
+
+
+def test_what_cannot_be_frozen_is_counted_with_its_reason(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    late = Query("q-late", "late arrival", "late arrival", "imported")
+    silent = Query("q-silent", "never judged", "never judged", "imported")
+    unclear = ImportedJudgment("q-violin", "router-2", "zoe.miller", None)
+    add_judgments(
+        store, [ImportedJudgment("q-late", "glacier-2", "zoe.miller", 0), unclear], "late.csv", [late, silent]
+    )
+    kept = [row for row in documents() if row["id"] != "tractor-2"]
+    import_corpus(store, write_corpus(tmp_path / "smaller.jsonl", kept))
+    frozen = freeze(store, "v1")
+    assert frozen.left_out == {
+        "graded pair whose query is in no part of the split": 1,
+        "judged pair whose document is not in the current corpus": 1,
+        "pair that has no grade because nobody could tell": 1,
+        "query without a grade": 1,
+    }
+    header = rows(store, frozen.release_id, "release")[0]
+    assert header["left_out"] == frozen.left_out
+
+
+def test_without_a_split_the_way_out_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"goldset split --dev 0.7 --test 0.3"):
+        freeze(labelled(tmp_path), "v1")
+
+
+def test_without_a_corpus_the_way_out_is_named(store: Store) -> None:
+    with pytest.raises(RefusedError, match="goldset import corpus"):
+        freeze(store, "v1")
+
+
+def test_labels_given_since_the_split_that_tie_its_parts_together_stop_the_freeze(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with store.reading() as cursor:
+        parts = dict(cursor.execute("SELECT query_id, part FROM split_assignments").fetchall())
+    dev = next(query for query, part in parts.items() if part == "dev")
+    test = next(query for query, part in parts.items() if part == "test")
+    shared = ImportedJudgment(test, f"{dev.removeprefix('q-')}-1", "zoe.miller", 3)
+    add_judgments(store, [shared], "later.csv")
+    with pytest.raises(RefusedError, match=r"1 tie now crosses its parts.*shared document.*goldset split"):
+        freeze(store, "v1")
+    make_split(store, PARTS, seed=1)
+    assert freeze(store, "v1").created
+
+
+def test_figures_and_inputs_of_every_station_are_in_the_release(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    frozen = freeze(store, "v1")
+    assert set(frozen.parts) == {
+        *("adjudications", "agreement", "candidates", "documents", "edges", "guides", "judgments", "pools"),
+        *("qrels", "queries", "release", "rounds", "sampling", "split"),
+    }
+    agreement = rows(store, frozen.release_id, "agreement")[0]
+    assert agreement["between"]["units"] == 16
+    assert agreement["consensus"]["adjudicated"] == 1
+    split = rows(store, frozen.release_id, "split")[0]
+    assert split["parameters"]["parts"] == PARTS
+    assert split["certificate"]["leaks"] == []
+    assert len(rows(store, frozen.release_id, "judgments")) == len(judgments("x")) * 2
+    with store.reading() as cursor:
+        row = cursor.execute("SELECT manifest FROM releases").fetchone()
+    assert row is not None
+    assert "duckdb" in json.loads(row[0])["versions"]
+
+
+def test_a_name_with_spaces_is_refused(store: Store) -> None:
+    with pytest.raises(InputError, match=r"'version one'.*no spaces"):
+        freeze(store, "version one")
+
+
+def test_an_unknown_release_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with pytest.raises(NotFoundError, match="goldset freeze NAME"):
+        verify(store, "v1")
+    freeze(store, "v1")
+    with pytest.raises(NotFoundError, match=r"no release 'v2'. It has v1"):
+        verify(store, "v2")

@@ -1,0 +1,154 @@
+"""Verification finds a single altered byte and says where it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+from gold_project import gold_project
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from curation.cli import app
+from curation.errors import RefusedError
+from curation.releases import export, freeze, verify
+from curation.store import Store
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = gold_project(tmp_path_factory.mktemp("frozen"))
+    freeze(store, "v1")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def alter(frozen: Store) -> Iterator[Callable[[str], None]]:
+    """Change the file behind goldset's back; it is as before after the test."""
+    frozen.close()
+    whole = frozen.path.read_bytes()
+
+    def alter(sql: str, *values: object) -> None:
+        frozen.close()
+        with duckdb.connect(str(frozen.path)) as connection:
+            connection.execute(sql, list(values))
+
+    yield alter
+    frozen.close()
+    frozen.path.write_bytes(whole)
+
+
+def test_what_was_not_touched_is_intact(frozen: Store) -> None:
+    verified = verify(frozen, "v1")
+    assert verified.intact
+    assert verified.problems == ()
+    assert (verified.parts, verified.documents) == (14, 16)
+
+
+def test_one_byte_of_a_grade_is_found_and_its_line_named(frozen: Store, alter: Callable[..., None]) -> None:
+    alter("""UPDATE release_parts SET content = regexp_replace(content, '"grade":3', '"grade":2')
+             WHERE part = 'qrels'""")
+    verified = verify(frozen, "v1")
+    assert not verified.intact
+    assert verified.altered == 1
+    assert "the part 'qrels' was altered: line 1 is the first that differs" in verified.problems[0]
+    assert '"document_id":"glacier-1"' in verified.problems[0]
+
+
+def test_one_byte_of_a_document_is_found_and_the_document_named(
+    frozen: Store, alter: Callable[..., None]
+) -> None:
+    alter("UPDATE documents SET body = replace(body, 'tractor.', 'Tractor.') WHERE document_id = 'tractor-1'")
+    assert verify(frozen, "v1").problems == ("the document 'tractor-1' was altered",)
+
+
+@pytest.mark.parametrize("column", ["title", "body", "url", "published", "group_key", "metadata"])
+def test_every_field_of_a_document_is_covered(frozen: Store, alter: Callable[..., None], column: str) -> None:
+    value = '{"a":1}' if column == "metadata" else "else"
+    alter(f"UPDATE documents SET {column} = ? WHERE document_id = 'violin-2'", value)
+    assert verify(frozen, "v1").problems == ("the document 'violin-2' was altered",)
+
+
+def test_a_lost_document_is_named(frozen: Store, alter: Callable[..., None]) -> None:
+    alter("DELETE FROM documents WHERE document_id = 'router-1'")
+    assert verify(frozen, "v1").problems == ("the document 'router-1' is gone from the project",)
+
+
+def test_a_lost_an_added_and_a_shortened_part_are_named(frozen: Store, alter: Callable[..., None]) -> None:
+    alter("DELETE FROM release_parts WHERE part = 'guides'")
+    alter("INSERT INTO release_parts SELECT release_id, 'extra', '{}' FROM releases")
+    alter(
+        "UPDATE release_parts SET content = regexp_replace(content, '[^\n]*\n$', '') WHERE part = 'queries'"
+    )
+    assert verify(frozen, "v1").problems == (
+        "the part 'guides' is missing",
+        "the part 'extra' was added",
+        "the part 'queries' was altered: its end differs (it has 7 lines, frozen were 8)",
+    )
+
+
+def test_an_altered_manifest_is_told_from_altered_content(frozen: Store, alter: Callable[..., None]) -> None:
+    alter("UPDATE releases SET manifest = replace(manifest::TEXT, '\"lines\":16', '\"lines\":17')::JSON")
+    assert verify(frozen, "v1").problems == (
+        "the manifest was altered; the content still has the release's id",
+    )
+    alter("UPDATE releases SET manifest = '[1]'")
+    assert not verify(frozen, "v1").intact
+
+
+def test_an_altered_release_id_is_found(frozen: Store, alter: Callable[..., None]) -> None:
+    alter("UPDATE releases SET release_id = reverse(release_id)")
+    alter("UPDATE release_parts SET release_id = reverse(release_id)")
+    assert "is not that of the content" in verify(frozen, "v1").problems[0]
+
+
+def test_an_altered_release_is_not_exported(
+    frozen: Store, alter: Callable[..., None], tmp_path: Path
+) -> None:
+    alter("UPDATE documents SET title = 'x' WHERE document_id = 'kettle-1'")
+    with pytest.raises(RefusedError, match="will not be exported: the document 'kettle-1'"):
+        export(frozen, "v1", "csv", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.data())
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_single_character_of_any_part_is_found_on_its_line(frozen: Store, data: st.DataObject) -> None:
+    with frozen.reading() as cursor:
+        texts = dict(
+            cursor.execute(
+                "SELECT part, content FROM release_parts WHERE content <> '' ORDER BY part"
+            ).fetchall()
+        )
+    part = data.draw(st.sampled_from(sorted(texts)))
+    text = texts[part]
+    place = data.draw(st.integers(0, len(text) - 2).filter(lambda at: text[at] != "\n"))
+    other = "~" if text[place] != "~" else "-"
+    sql = "UPDATE release_parts SET content = ? WHERE part = ?"
+    with frozen.transaction() as cursor:
+        cursor.execute(sql, [text[:place] + other + text[place + 1 :], part])
+    try:
+        problem = verify(frozen, "v1").problems[0]
+    finally:
+        with frozen.transaction() as cursor:
+            cursor.execute(sql, [text, part])
+    line = text[:place].count("\n") + 1
+    assert problem.startswith(f"the part {part!r} was altered: line {line} is the first that differs")
+
+
+def test_the_command_exits_with_1_when_something_was_altered(
+    frozen: Store, alter: Callable[..., None]
+) -> None:
+    arguments = ["--project", str(frozen.path), "verify", "v1"]
+    intact = CliRunner().invoke(app, [*arguments, "--json"])
+    assert intact.exit_code == 0
+    assert json.loads(intact.stdout)["intact"] is True
+    alter("UPDATE documents SET title = 'x' WHERE document_id = 'kettle-1'")
+    altered = CliRunner().invoke(app, arguments)
+    assert altered.exit_code == 1
+    assert "v1 was ALTERED:\n  the document 'kettle-1' was altered" in altered.stdout

@@ -1,0 +1,202 @@
+"""Making a split in a project: what takes part, what is stored, what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from inspect import signature
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from curation.cli import app
+from curation.cli.gold import split as split_command
+from curation.errors import InputError, RefusedError
+from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.progress import silent
+from curation.sampling import draw_sample
+from curation.sources.corpus import import_corpus
+from curation.sources.traffic import import_traffic
+from curation.splits import make_split
+from curation.splits.edges import NEAR_DUPLICATE, Edge, Thresholds
+from curation.splits.material import Graded, Material
+from curation.splits.split import DOCUMENT_THRESHOLD, QUERY_THRESHOLD, _settle
+from curation.store import Store
+from curation.store.rows import Query
+from curation.text import normalise_query
+
+NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()
+
+
+def judge(
+    store: Store, folder: Path, grades: Mapping[tuple[str, str], int | None], texts: Sequence[str] = NAMES
+) -> None:
+    """Queries with the id of their text, documents 'd-…', one annotator's grades."""
+    corpus = folder / "corpus.jsonl"
+    rows = [
+        {"id": f"d-{text}", "title": text, "text": f"a page on {text} and its many uses"} for text in NAMES
+    ]
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    import_corpus(store, corpus)
+    queries = [Query(text, text, normalise_query(text), "imported") for text in texts]
+    given = [ImportedJudgment(query, f"d-{name}", "rater", grade) for (query, name), grade in grades.items()]
+    add_judgments(store, given, "ratings.csv", queries)
+
+
+def own(names: Sequence[str] = NAMES) -> dict[tuple[str, str], int | None]:
+    return {(name, name): 3 for name in names}
+
+
+def parts_of(store: Store) -> dict[str, str]:
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            """
+            SELECT query_id, part FROM split_assignments
+            WHERE split_id = (SELECT value FROM settings WHERE name = 'split')
+            """
+        ).fetchall()
+    return dict(rows)
+
+
+def test_the_same_call_finds_the_same_split_and_adds_nothing(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, own())
+    first = make_split(store, seed=3)
+    assigned = parts_of(store)
+    again = make_split(store, seed=3)
+    assert (first.created, again.created) == (True, False)
+    assert first.split_id == again.split_id
+    assert parts_of(store) == assigned
+    with store.reading() as cursor:
+        tables = "SELECT (SELECT count(*) FROM splits), (SELECT count(*) FROM events WHERE action = 'split')"
+        assert cursor.execute(tables).fetchone() == (1, 1)
+    assert make_split(store, seed=4).split_id != first.split_id
+
+
+def test_a_shared_relevant_document_ties_and_an_irrelevant_one_does_not(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, own() | {("amber", "birch"): 1, ("cedar", "dahlia"): 0, ("ebony", "fern"): None})
+    report = make_split(store, seed=0)
+    assert report.edges == {"query text": 0, "shared document": 1, "near-duplicate document": 0}
+    assert parts_of(store)["amber"] == parts_of(store)["birch"]
+    assert (report.groups, report.largest) == (9, 2)
+    with store.reading() as cursor:
+        edges = cursor.execute(
+            "SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges"
+        ).fetchall()
+        groups = cursor.execute("SELECT group_id FROM split_assignments WHERE query_id = 'birch'").fetchall()
+    assert edges == [("amber", "birch", "shared document", 1.0, '{"documents":["d-birch"]}')]
+    assert groups == [("amber",)]
+    strict = make_split(store, relevant_grade=2)
+    assert strict.edges["shared document"] == 0
+    assert strict.parameters["relevant_grade"] == 2
+
+
+def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, own(NAMES[:6]) | {("hazel", "iris"): None})
+    report = make_split(store)
+    assert report.queries == 6
+    assert report.left_out == {"query without a grade": 4}
+    assert set(parts_of(store)) == set(NAMES[:6])
+
+
+def test_parts_are_balanced_by_the_strata_of_the_sample(store: Store, tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    words = [f"{first} {second}" for first in NAMES for second in ("roof", "leaf")]
+    log.write_text(
+        "query,count\n" + "".join(f"{text},{100 // (n + 1) + 1}\n" for n, text in enumerate(words))
+    )
+    import_traffic(store, log)
+    sample = draw_sample(store, 16, seed=1)
+    with store.reading() as cursor:
+        drawn = dict(cursor.execute("SELECT query_id, stratum FROM sample_queries").fetchall())
+    judge(store, tmp_path, {("juniper", "juniper"): 2}, texts=["juniper"])
+    add_judgments(store, [ImportedJudgment(query, "d-amber", "rater", 0) for query in drawn], "more.csv")
+    report = make_split(store, {"dev": 0.5, "test": 0.5}, query_threshold=1.0)
+    shares = {(share.part, share.stratum): share for share in report.shares}
+    assert {stratum for _, stratum in shares} == {"all", "head", "imported", "tail", "torso"}
+    for stratum in sample.strata:
+        both = [shares[part, stratum.name].reached for part in ("dev", "test")]
+        assert sum(both) == stratum.drawn
+        assert abs(both[0] - both[1]) <= 1
+
+
+def test_a_large_group_is_reported_with_the_chain_that_made_it(store: Store, tmp_path: Path) -> None:
+    chained = dict.fromkeys(zip(NAMES[1:5], NAMES[:4], strict=True), 3)
+    judge(store, tmp_path, own() | chained)
+    report = make_split(store, seed=0)
+    group = report.large_groups[0]
+    assert (group.group_id, group.queries, group.share) == ("amber", 5, 0.5)
+    assert [(edge.query_a, edge.query_b) for edge in group.chain] == list(pairwise(NAMES[:5]))
+    shown = CliRunner().invoke(app, ["--project", str(store.path), "split"], catch_exceptions=False)
+    assert "WARNING: one group holds 5 queries (50% of all)" in shown.stdout
+    assert "“amber” – “birch”: shared document 1.00 (d-amber)" in shown.stdout
+
+
+def test_a_part_that_would_stay_empty_is_refused_with_the_chain(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, {(query, "amber"): 3 for query in NAMES})
+    with pytest.raises(
+        RefusedError, match=r"(?s)No query is left for test.*the largest of 10.*--relevant-grade"
+    ):
+        make_split(store)
+    assert parts_of(store) == {}
+
+
+def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, {("amber", "amber"): None})
+    with pytest.raises(RefusedError, match="No query has a grade yet"):
+        make_split(store)
+
+
+@pytest.mark.parametrize(
+    ("parts", "more", "sentence"),
+    [
+        (
+            {"dev": 0.7, "test": 0.2},
+            {},
+            "the parts dev 0.7, test 0.2 sum to 0.9; expected fractions that sum to 1",
+        ),
+        ({"dev": 1.5, "test": -0.5}, {}, "expected fractions above 0"),
+        ({}, {}, "expected fractions above 0"),
+        ({"../dev": 1.0}, {}, "the part name '../dev'"),
+        ({"dev": 1.0}, {"query_threshold": 0.0}, "--query-threshold 0"),
+        ({"dev": 1.0}, {"document_threshold": 1.1}, "--document-threshold 1.1"),
+        (
+            {"dev": 1.0},
+            {"relevant_grade": 0},
+            "--relevant-grade 0: expected a grade above the scale's lowest: 1, 2, 3",
+        ),
+    ],
+)
+def test_wrong_options_are_sentences(
+    store: Store, tmp_path: Path, parts: dict[str, float], more: dict[str, float], sentence: str
+) -> None:
+    judge(store, tmp_path, own(NAMES[:2]))
+    with pytest.raises(InputError) as caught:
+        make_split(store, parts, **more)  # type: ignore[arg-type]
+    assert sentence in str(caught.value)
+
+
+def test_a_near_duplicate_that_minhash_misses_is_found_by_the_check_and_becomes_an_edge() -> None:
+    copy = "one two three four"
+    material = Material(
+        {"a": "alpha", "b": "beta", "c": "gamma"},
+        {"a": frozenset({"d1"}), "b": frozenset({"d2"})},
+        {"d1": copy, "d2": copy},
+    )
+    graded = Graded(material, dict.fromkeys("abc", "head"), 1, {})
+    parts = {"dev": 0.5, "test": 0.5}
+    found = [_settle(graded, parts, seed, Thresholds(0.65, 0.8), [], silent) for seed in range(8)]
+    for groups, assigned, certificate, missed in found:
+        assert certificate.leaks == ()
+        assert assigned["a"] == assigned["b"]
+        assert not missed or groups["b"] == "a"
+    assert next(missed for *_, missed in found if missed) == [
+        Edge("a", "b", NEAR_DUPLICATE, 1.0, ("d1", "d2"))
+    ]
+
+
+def test_the_command_and_the_function_have_the_same_thresholds() -> None:
+    defaults = {name: parameter.default for name, parameter in signature(split_command).parameters.items()}
+    assert defaults["query_threshold"] == QUERY_THRESHOLD
+    assert defaults["document_threshold"] == DOCUMENT_THRESHOLD
