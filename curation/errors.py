@@ -27,12 +27,14 @@ class InputError(CurationError):
     Attributes
     ----------
     problems: one sentence each, without the file's name.
+    way_out: what to do about them.
     """
 
     SHOWN = 20
 
     def __init__(self, problems: Sequence[str] | str, *, path: Path | None = None, way_out: str = "") -> None:
         self.problems = [problems] if isinstance(problems, str) else list(problems)
+        self.way_out = way_out
         where = f"{path}: " if path else ""
         lines = [f"{where}{problem}" for problem in self.problems[: self.SHOWN]]
         if len(self.problems) > self.SHOWN:

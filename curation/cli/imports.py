@@ -1,0 +1,350 @@
+"""`goldset import`: bring a corpus, a traffic log, queries or judgments into the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli import app, project_store
+from curation.cli.output import Json, left_out, print_json, progress_bar, say, table
+from curation.sources.records import FORMATS, Layout
+
+imports = typer.Typer(
+    help="Bring a corpus, a traffic log, queries or judgments into the project.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(imports, name="import")
+
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help=f"{', '.join(FORMATS)}; default: told by the file's name or beginning."),
+]
+Encoding = Annotated[str, typer.Option(help="Encoding of text files, such as latin-1 or cp1252.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Names of the columns of a table without a header, separated by commas."),
+]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The table's first line is a record already; needs --columns.")
+]
+
+
+@imports.command("corpus")
+def import_corpus_command(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, Parquet (.gz too) or a BEIR folder.")],
+    id_field: Annotated[
+        str | None, typer.Option(help="Field with the document's id; usual: _id, id, doc_id.")
+    ] = None,
+    title_field: Annotated[str | None, typer.Option(help="Field with its title; usual: title, name.")] = None,
+    body_field: Annotated[
+        list[str] | None,
+        typer.Option(help="Field with its text; may be given several times; usual: text, body, description."),
+    ] = None,
+    url_field: Annotated[str | None, typer.Option(help="Field with its address; usual: url.")] = None,
+    date_field: Annotated[
+        str | None, typer.Option(help="Field with its date; usual: date, published.")
+    ] = None,
+    group_field: Annotated[
+        str | None,
+        typer.Option(help="Field that tells which documents belong together: a product line, a project."),
+    ] = None,
+    add: Annotated[
+        bool, typer.Option("--add", help="Add to the corpus in force; else the file is the whole new corpus.")
+    ] = False,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import the documents. All fields that are not named are kept as metadata.
+
+    The same file again changes nothing. A changed document makes a new snapshot of the corpus; the old
+    one is kept.
+
+    \b
+    Examples:
+      goldset import corpus beir/scifact
+      goldset import corpus products.jsonl.gz --id-field id --title-field title --body-field short_description
+      goldset import corpus products.json.gz --body-field description --body-field bullet_points
+      goldset import corpus more-pages.csv --add
+    """
+    from curation.sources.corpus import CorpusFields, import_corpus
+
+    fields = CorpusFields(id_field, title_field, tuple(body_field or ()), url_field, date_field, group_field)
+    layout = _layout(format, encoding, columns, no_header)
+    with progress_bar() as progress:
+        result = import_corpus(project_store(context), path, fields, layout, add=add, progress=progress)
+    if as_json:
+        print_json(result)
+        return
+    if result.is_new:
+        say(f"The corpus now has {result.documents:,} documents (snapshot {result.snapshot}).")
+        counts = (result.added, result.changed, result.removed, result.unchanged)
+        table("Against the corpus before", ["added", "changed", "removed", "unchanged"], [counts])
+    else:
+        say(f"Nothing changed: the project has these {result.documents:,} documents.")
+    used = result.fields
+    say(
+        f"Fields used: id {used.id}, title {used.title or '–'}, body {', '.join(used.body) or '–'}"
+        + "".join(f", {what} {name}" for what, name in _others(used.url, used.date, used.group))
+        + "; all others are metadata."
+    )
+    _say_rest(result.left_out, result.replaced, "documents")
+
+
+@imports.command("traffic")
+def import_traffic_command(
+    context: typer.Context,
+    path: Annotated[
+        Path, typer.Argument(help="A log of queries: CSV, TSV, JSON lines or Parquet (.gz too), or UBI.")
+    ],
+    query_field: Annotated[
+        str | None, typer.Option(help="Field with the query; usual: user_query, query, search_term, q, text.")
+    ] = None,
+    time_field: Annotated[
+        str | None, typer.Option(help="Field with the time; usual: time, timestamp.")
+    ] = None,
+    segment_field: Annotated[
+        str | None,
+        typer.Option(help="Field with the segment, such as a shop or language; usual: segment, application."),
+    ] = None,
+    session_field: Annotated[
+        str | None, typer.Option(help="Field with the session or user; usual: session, client_id, user.")
+    ] = None,
+    count_field: Annotated[
+        str | None, typer.Option(help="Field with how often the query was asked; usual: count.")
+    ] = None,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import logged queries, as they were asked. The same file again changes nothing.
+
+    Times may be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss; one that cannot
+    be read is unknown, never guessed.
+
+    \b
+    Examples:
+      goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
+      goldset import traffic ubi_queries.json.gz
+      goldset import traffic excite-small.log --no-header --columns session,time,query
+    """
+    from curation.sources.traffic import TrafficFields, import_traffic
+
+    fields = TrafficFields(query_field, time_field, segment_field, session_field, count_field)
+    layout = _layout(format, encoding, columns, no_header)
+    with progress_bar() as progress:
+        result = import_traffic(project_store(context), path, fields, layout, progress)
+    if as_json:
+        print_json(result)
+        return
+    say("Imported the log." if result.is_new else "Nothing changed: the project has this log already.")
+    table(
+        "Traffic",
+        ["rows", "queries asked", "distinct queries", "sessions", "segments", "first (UTC)", "last (UTC)"],
+        [
+            (
+                result.rows,
+                result.traffic,
+                result.queries,
+                result.sessions or None,
+                result.segments or None,
+                *(time and time.isoformat(" ", "seconds") for time in (result.first, result.last)),
+            )
+        ],
+    )
+    used = result.fields
+    names = _others(
+        used.query, used.time, used.segment, used.session, used.count, of="query time segment session count"
+    )
+    say("Fields used: " + ", ".join(f"{what} {name}" for what, name in names) + ".")
+    if used.time and result.unknown_times:
+        example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
+        say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
+    if result.same_source:
+        say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
+    _say_rest(result.left_out, result.replaced, "rows")
+
+
+@imports.command("queries")
+def import_queries_command(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, Parquet (.gz too) or a BEIR folder.")],
+    id_field: Annotated[
+        str | None,
+        typer.Option(help="Field with the query's id; usual: _id, id, query_id. Without one, ids are made."),
+    ] = None,
+    text_field: Annotated[str | None, typer.Option(help="Field with its text; usual: text, query.")] = None,
+    information_need_field: Annotated[
+        str | None,
+        typer.Option(help="Field that says what is looked for; usual: information_need, narrative."),
+    ] = None,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import queries that are to be judged, whatever the sample holds. The same file again changes nothing.
+
+    \b
+    Examples:
+      goldset import queries beir/scifact
+      goldset import queries needs.csv --text-field query --information-need-field need
+      goldset import queries topics.tsv.gz --no-header --columns id,text
+    """
+    from curation.sources.queries import QueryFields, import_queries
+
+    layout = _layout(format, encoding, columns, no_header)
+    fields = QueryFields(id_field, text_field, information_need_field)
+    with progress_bar() as progress:
+        result = import_queries(project_store(context), path, fields, layout, progress)
+    if as_json:
+        print_json(result)
+        return
+    if result.added or result.changed:
+        counts = f"{result.added:,} added, {result.changed:,} changed, {result.unchanged:,} unchanged"
+        say(f"{result.queries:,} queries: {counts}.")
+    else:
+        say(f"Nothing changed: the project has these {result.queries:,} queries.")
+    _say_rest(result.left_out, result.replaced, "queries")
+
+
+@imports.command("judgments")
+def import_judgments_command(
+    context: typer.Context,
+    path: Annotated[
+        Path, typer.Argument(help="Judgments: CSV, TSV, JSON lines, Parquet (.gz too) or TREC qrels.")
+    ],
+    query_field: Annotated[
+        str | None, typer.Option(help="Field with the query, by id or text; usual: query, query_id.")
+    ] = None,
+    document_field: Annotated[
+        str | None, typer.Option(help="Field with the document's id; usual: document, doc_id, docid.")
+    ] = None,
+    annotator_field: Annotated[
+        str | None, typer.Option(help="Long form: field with who judged; usual: annotator, rater.")
+    ] = None,
+    grade_field: Annotated[
+        str | None, typer.Option(help="Long form: field with the grade; usual: grade, rating, relevance.")
+    ] = None,
+    annotator_columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Wide form: the columns that hold grades, by commas; column=name names the annotator."
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None, typer.Option(help="Who gave all grades, where the file does not say, as in qrels.")
+    ] = None,
+    note_field: Annotated[str | None, typer.Option(help="Field with a note; usual: note.")] = None,
+    time_field: Annotated[str | None, typer.Option(help="Field with the time of the judgment.")] = None,
+    cannot_tell_field: Annotated[
+        str | None, typer.Option(help="Field that is true where no grade could be given.")
+    ] = None,
+    grade_map: Annotated[
+        str | None,
+        typer.Option(help="Grades of another scale: 100=3,10=2,1=1,0=0; =cannot-tell is possible."),
+    ] = None,
+    skip_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown", help="Leave out judgments of documents that the corpus does not have."
+        ),
+    ] = False,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import judgments that people gave elsewhere. They answer open presentations where there are some.
+
+    Pairs that no pool holds, queries and annotators that the project does not know are added and counted. The
+    same file again changes nothing; another grade is a correction. An empty cell is no judgment.
+
+    \b
+    Examples:
+      goldset import judgments ratings.csv --query-field query --document-field docid \\
+        --annotator-columns agent_1_rating,agent_2_rating,agent_3_rating
+      goldset import judgments long.csv --annotator-field rater --cannot-tell-field unrateable
+      goldset import judgments test.qrels --format qrels --annotator nist
+      goldset import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
+    """
+    from curation.sources.judgments import (
+        JudgmentFields,
+        import_judgments,
+        parse_annotator_columns,
+        parse_grade_map,
+    )
+
+    fields = JudgmentFields(
+        query_field,
+        document_field,
+        annotator_field,
+        grade_field,
+        note_field,
+        time_field,
+        cannot_tell_field,
+        parse_annotator_columns(annotator_columns or ""),
+        annotator,
+    )
+    with progress_bar() as progress:
+        result = import_judgments(
+            project_store(context),
+            path,
+            fields,
+            _layout(format, encoding, columns, no_header),
+            grade_map=parse_grade_map(grade_map) if grade_map else None,
+            skip_unknown=skip_unknown,
+            progress=progress,
+        )
+    if as_json:
+        print_json(result)
+        return
+    if result.judgments or result.changed:
+        where = f" in the round “{result.round}”" if result.round else ""
+        say(
+            f"{result.judgments:,} new judgments{where}, {result.filled:,} of them answer open presentations."
+        )
+    else:
+        say("Nothing changed: the project has these judgments.")
+    table(
+        "Judgments",
+        ["new", "corrections", "unchanged", "added pairs", "added queries", "added annotators"],
+        [
+            (
+                result.judgments,
+                result.changed,
+                result.unchanged,
+                result.added_pairs,
+                result.added_queries,
+                len(result.added_annotators),
+            )
+        ],
+    )
+    if result.added_annotators:
+        say(f"Annotators known from imports only, who cannot sign in: {', '.join(result.added_annotators)}.")
+    left_out(result.left_out, "judgments")
+
+
+def _layout(format: str | None, encoding: str, columns: str | None, no_header: bool) -> Layout:
+    names = None if columns is None else tuple(name.strip() for name in columns.split(","))
+    return Layout(format, encoding, names, not no_header)
+
+
+def _others(*names: str | None, of: str = "url date group") -> list[tuple[str, str]]:
+    return [(what, name) for what, name in zip(of.split(), names, strict=True) if name is not None]
+
+
+def _say_rest(reasons: dict[str, int], replaced: dict[str, int], what: str) -> None:
+    left_out(reasons, what)
+    for kind, count in replaced.items():
+        say(f"replaced: {count:,} × {kind}, by U+FFFD")

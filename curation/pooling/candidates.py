@@ -1,0 +1,103 @@
+"""Candidates: the pairs that systems propose, each with every system, rank and score behind it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from curation.pooling.identical import Identical
+from curation.pooling.systems import Found
+from curation.store.rows import Query
+
+
+class Proposal(NamedTuple):
+    """One row of candidate_sources, without its pool. Chance gives neither rank nor score."""
+
+    query_id: str
+    document_id: str
+    system: str
+    rank: int | None
+    score: float | None
+
+
+class Pair(NamedTuple):
+    """A candidate that the project holds already."""
+
+    query_id: str
+    document_id: str
+    by_chance: bool  # proposed by nothing but a random draw
+
+
+class SystemReport(NamedTuple):
+    """What one system brought to a pool.
+
+    Attributes
+    ----------
+    candidates: pairs that it proposed.
+    alone: of these, the pairs that no other system proposed.
+    unfilled: places within the depth that stayed empty, because nothing more scored above zero.
+    no_hit: reason → number of queries for which it found nothing.
+    """
+
+    system: str
+    candidates: int
+    alone: int
+    unfilled: int
+    no_hit: dict[str, int]
+
+
+class Union(NamedTuple):
+    """The systems' proposals. `merged` pairs were pooled under the id of an identical document."""
+
+    proposals: list[Proposal]
+    merged: int
+
+
+def unite(
+    found: Sequence[Found],
+    queries: Sequence[Query],
+    depth: int,
+    held: Sequence[Pair],
+    identical: Identical,
+) -> Union:
+    """Each system's first `depth` hits: a pair once for a system, at its best rank."""
+    taken = by_query(held)
+    best: dict[tuple[str, str, str], Proposal] = {}
+    merged = set()
+    for system in found:
+        for query, hits in zip(queries, system.hits, strict=True):
+            for rank, hit in enumerate(hits[:depth], 1):
+                document_id = identical.stand_in(hit.document_id, taken[query.query_id])
+                proposal = Proposal(query.query_id, document_id, system.name, rank, hit.score)
+                best.setdefault(proposal[:3], proposal)
+                if document_id != hit.document_id:
+                    merged.add((query.query_id, hit.document_id))
+    return Union(list(best.values()), len(merged))
+
+
+def system_reports(found: Sequence[Found], proposals: Sequence[Proposal], places: int) -> list[SystemReport]:
+    """One report a system; `places` is how many documents each could have proposed for a query."""
+    systems_of = defaultdict(set)
+    for proposal in proposals:
+        systems_of[proposal.query_id, proposal.document_id].add(proposal.system)
+    candidates = Counter(name for names in systems_of.values() for name in names)
+    alone = Counter(name for names in systems_of.values() if len(names) == 1 for name in names)
+    return [
+        SystemReport(
+            system.name,
+            candidates[system.name],
+            alone[system.name],
+            sum(max(places - len(hits), 0) for hits in system.hits),
+            system.no_hit,
+        )
+        for system in found
+    ]
+
+
+def by_query(pairs: Sequence[Pair]) -> defaultdict[str, set[str]]:
+    """Query id → document ids."""
+    documents: defaultdict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        documents[pair.query_id].add(pair.document_id)
+    return documents

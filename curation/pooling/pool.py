@@ -1,0 +1,229 @@
+"""A pool: the union of several systems' top documents for each query, and random easy negatives.
+
+Pooling (Spärck Jones and van Rijsbergen 1975; TREC) puts up for judgment what at least one system ranks
+high. Every candidate keeps each system, rank and score that proposed it, so that it can be asked later what
+a system alone contributed. A pool's id is the hash of all that goes in: building it twice adds nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from curation.errors import InputError, RefusedError
+from curation.pooling.candidates import Pair, Proposal, SystemReport, system_reports, unite
+from curation.pooling.identical import Identical
+from curation.pooling.negatives import RANDOM, REACH, Draw, draw_negatives
+from curation.pooling.systems import Found, Systems, known_systems
+from curation.progress import Progress, silent
+from curation.retrieval import DEFAULT_MODEL
+from curation.sources.corpus import current_corpus, current_snapshot
+from curation.sources.queries import active_queries
+from curation.store import Cursor, Store, append, fetch, record_event, utc_now
+from curation.store.rows import Document, Query
+from curation.text import canonical_json, digest
+
+
+@dataclass(frozen=True)
+class PoolReport:
+    """A pool, whether it was built now or before.
+
+    Attributes
+    ----------
+    queries: how many were searched for, those without any hit among them.
+    candidates: (query, document) pairs of this pool, the random ones among them.
+    random_negatives: pairs that were drawn at random.
+    added: pairs that were no candidates before this call.
+    built_before: this very pool was stored already; nothing was added.
+    left_out: reason, written to be read after its number → number.
+    """
+
+    pool_id: str
+    snapshot_id: str
+    queries: int
+    candidates: int
+    random_negatives: int
+    added: int
+    built_before: bool
+    systems: list[SystemReport]
+    left_out: dict[str, int]
+
+
+class _Given(NamedTuple):
+    snapshot_id: str
+    documents: list[Document]
+    queries: list[Query]
+    held: list[Pair]
+
+
+class _Pool(NamedTuple):
+    pool_id: str
+    snapshot_id: str
+    parameters: Mapping[str, Any]
+    proposals: list[Proposal]
+    report: dict[str, Any]
+
+
+def build_pool(
+    store: Store,
+    systems: Sequence[str],
+    depth: int,
+    random_negatives: int,
+    seed: int,
+    model: str = DEFAULT_MODEL,
+    progress: Progress = silent,
+) -> PoolReport:
+    """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
+
+    Parameters
+    ----------
+    systems: names out of `pooling.SYSTEMS`.
+    model: what dense and hybrid embed with; see `retrieval.embeddings.find_model`.
+
+    Raises
+    ------
+    InputError: unknown systems, or a depth or number that is none.
+    NotFoundError: the model is not there.
+    RefusedError: there is no corpus, no query to judge, or the model cannot be used.
+    """
+    names = known_systems(systems)
+    _check_numbers(depth, random_negatives)
+    given = _read(store)
+    engines = Systems(store, names, given.documents, model)
+    parameters = {
+        "depth": depth,
+        "random_negatives": random_negatives,
+        "reach": REACH,
+        "seed": seed,
+        "systems": engines.settings,
+    }
+    asked = [(query.query_id, query.text) for query in given.queries]
+    pool_id = digest("pool", given.snapshot_id, asked, parameters)
+    with store.reading() as cursor:
+        before = _built_before(cursor, pool_id)
+    if before is not None:
+        return before
+    found = engines.search(given.queries, max(REACH, depth), progress)
+    proposals, report = _unite(given, found, depth, random_negatives, seed)
+    return _keep(store, _Pool(pool_id, given.snapshot_id, parameters, proposals, report))
+
+
+def _check_numbers(depth: int, random_negatives: int) -> None:
+    problems = []
+    if depth < 1:
+        problems.append(f"A pool of depth {depth} was asked for; expected at least 1.")
+    if random_negatives < 0:
+        problems.append(f"{random_negatives} random negatives were asked for; expected 0 or more.")
+    if problems:
+        raise InputError(problems)
+
+
+def _read(store: Store) -> _Given:
+    with store.reading() as cursor:
+        queries = active_queries(cursor)
+        if not queries:
+            raise RefusedError(
+                "There are no queries to find documents for. Draw some with `goldset sample`, "
+                "or bring them in with `goldset import queries`."
+            )
+        held = fetch(
+            cursor,
+            Pair,
+            "SELECT query_id, document_id, bool_and(system = ?) FROM candidate_sources GROUP BY ALL",
+            [RANDOM],
+        )
+        return _Given(current_snapshot(cursor), current_corpus(cursor), queries, held)
+
+
+def _unite(
+    given: _Given, found: Sequence[Found], depth: int, random_negatives: int, seed: int
+) -> tuple[list[Proposal], dict[str, Any]]:
+    identical = Identical(given.documents)
+    union = unite(found, given.queries, depth, given.held, identical)
+    reports = system_reports(found, union.proposals, min(depth, len(given.documents)))
+    draw = Draw([], {})
+    if random_negatives:
+        draw = draw_negatives(
+            found, given.queries, given.documents, random_negatives, seed, depth, given.held, identical
+        )
+    left_out = {
+        "places stayed empty, because no further document scored above zero": sum(
+            report.unfilled for report in reports
+        ),
+        "candidates are judged under the id of an identical document": union.merged,
+        **draw.left_out,
+    }
+    proposals = sorted([*union.proposals, *draw.proposals], key=lambda proposal: proposal[:3])
+    report = {
+        "queries": len(given.queries),
+        "candidates": len({(proposal.query_id, proposal.document_id) for proposal in proposals}),
+        "random_negatives": len(draw.proposals),
+        "systems": [system._asdict() for system in reports],
+        "left_out": {reason: count for reason, count in left_out.items() if count},
+    }
+    return proposals, report
+
+
+def _keep(store: Store, pool: _Pool) -> PoolReport:
+    with store.transaction() as cursor:
+        before = _built_before(cursor, pool.pool_id)
+        if before is not None:
+            return before
+        added = _append(cursor, pool)
+        detail = {"pool": pool.pool_id, **pool.parameters, "candidates added": added}
+        record_event(cursor, "pool", detail)
+    return _report(pool.pool_id, pool.snapshot_id, pool.report, added, built_before=False)
+
+
+def _append(cursor: Cursor, pool: _Pool) -> int:
+    """Append the pool and its candidates' sources, and those candidates that are new: how many."""
+    held = set(cursor.execute("SELECT query_id, document_id FROM candidates").fetchall())
+    new = sorted({(proposal.query_id, proposal.document_id) for proposal in pool.proposals} - held)
+    append(
+        cursor,
+        "candidates",
+        {"query_id": [pair[0] for pair in new], "document_id": [pair[1] for pair in new]},
+    )
+    columns = {name: [getattr(proposal, name) for proposal in pool.proposals] for name in Proposal._fields}
+    append(
+        cursor,
+        "candidate_sources",
+        {"pool_id": [pool.pool_id] * len(pool.proposals), **columns},
+        _SOURCES,
+    )
+    parameters, report = canonical_json(pool.parameters), canonical_json(pool.report)
+    cursor.execute(
+        "INSERT INTO pools VALUES (?, ?, ?, ?, ?)",
+        [pool.pool_id, pool.snapshot_id, parameters, report, utc_now()],
+    )
+    return len(new)
+
+
+# A pool of random negatives alone has no rank at all: the types cannot be read off the values.
+_SOURCES = pa.schema(
+    {
+        "pool_id": pa.string(),
+        "query_id": pa.string(),
+        "document_id": pa.string(),
+        "system": pa.string(),
+        "rank": pa.int32(),
+        "score": pa.float64(),
+    }
+)
+
+
+def _built_before(cursor: Cursor, pool_id: str) -> PoolReport | None:
+    rows = cursor.execute("SELECT snapshot_id, report FROM pools WHERE pool_id = ?", [pool_id]).fetchall()
+    return _report(pool_id, rows[0][0], json.loads(rows[0][1]), 0, built_before=True) if rows else None
+
+
+def _report(
+    pool_id: str, snapshot_id: str, report: Mapping[str, Any], added: int, built_before: bool
+) -> PoolReport:
+    systems = [SystemReport(**system) for system in report["systems"]]
+    counts = {name: report[name] for name in ("queries", "candidates", "random_negatives", "left_out")}
+    return PoolReport(pool_id, snapshot_id, added=added, built_before=built_before, systems=systems, **counts)

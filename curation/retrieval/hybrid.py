@@ -1,0 +1,58 @@
+"""Reciprocal rank fusion: several systems' lists made one, by ranks alone.
+
+RRF(d) = Σ over lists that hold d of 1 / (60 + rank of d)
+
+(Cormack, Clarke and Büttcher, SIGIR 2009, who fused lists of 1,000 and found k = 60.) Lists are always
+fused to that full depth, so that the first ten of a hybrid do not depend on how many were asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from curation.progress import Progress, silent
+from curation.retrieval.retriever import Hit, Retriever
+from curation.store.rows import Query
+
+K = 60
+LIST_DEPTH = 1000
+
+
+def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
+    """One query's lists (best first) as one list with RRF scores; ties by document id."""
+    shares: defaultdict[str, list[float]] = defaultdict(list)
+    for hits in lists:
+        for rank, hit in enumerate(hits[:LIST_DEPTH], 1):
+            shares[hit.document_id].append(1 / (K + rank))
+    fused = [Hit(document_id, math.fsum(parts)) for document_id, parts in shares.items()]
+    return sorted(fused, key=lambda hit: (-hit.score, hit.document_id))
+
+
+class Hybrid:
+    """A retriever that fuses others over the same corpus."""
+
+    name = "hybrid"
+
+    def __init__(self, parts: Sequence[Retriever]) -> None:
+        self._parts = list(parts)
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Of the fusion and of all that is fused."""
+        parts = {part.name: dict(part.settings) for part in self._parts}
+        return {"formula": "rrf", "k": K, "list_depth": LIST_DEPTH, "parts": parts}
+
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
+        """See `Retriever.search`."""
+        return self.fuse_found([part.search(queries, LIST_DEPTH, progress) for part in self._parts], depth)
+
+    def fuse_found(self, found: Sequence[Sequence[Sequence[Hit]]], depth: int) -> list[list[Hit]]:
+        """The same from what each part has found already, to `LIST_DEPTH`, for the same queries."""
+        return [fuse(lists)[:depth] for lists in zip(*found, strict=True)]
+
+    def why_none(self, query: Query) -> str:
+        """See `Retriever.why_none`."""
+        return "; ".join(f"{part.name}: {part.why_none(query)}" for part in self._parts)

@@ -1,0 +1,332 @@
+"""The corpus: documents in versions, and snapshots of them.
+
+A version of a document is known by the hash of its id and all its fields, a snapshot by the hash of its
+documents' ids and versions. So the same file is the same snapshot wherever and however often it is
+imported, a changed document is one new row, and every older snapshot stays whole beside the new one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from curation.errors import RefusedError
+from curation.progress import Progress, silent
+from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, text_of
+from curation.store import (
+    Cursor,
+    Store,
+    append,
+    fetch,
+    get_setting,
+    put_setting,
+    record_event,
+    require_setting,
+    utc_now,
+)
+from curation.store.rows import Document
+from curation.text import digest
+
+ID_FIELDS = ("_id", "id", "doc_id", "docid", "document_id", "docno")
+TITLE_FIELDS = ("title", "name", "headline")
+BODY_FIELDS = ("text", "body", "content", "contents", "description")
+URL_FIELDS = ("url",)
+DATE_FIELDS = ("date", "published")
+
+_TYPES = pa.schema({name: pa.string() for name in Document._fields})
+_BATCH = 5_000
+
+
+@dataclass(frozen=True)
+class CorpusFields:
+    """The file's names for a document's fields; None or () is the usual name, if the file has it.
+
+    Attributes
+    ----------
+    body: one or more fields, joined by line ends.
+    group: documents that belong together, such as a product line; it has no usual name.
+    """
+
+    id: str | None = None
+    title: str | None = None
+    body: tuple[str, ...] = ()
+    url: str | None = None
+    date: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class CorpusImport:
+    """What an import of documents did.
+
+    Attributes
+    ----------
+    snapshot: the corpus in force afterwards, of `documents` documents.
+    is_new: whether it differs from the one in force before.
+    added, changed, removed, unchanged: documents, against the snapshot in force before.
+    fields: the file's fields as they were used.
+    left_out: reason → number of records.
+    replaced: characters that became U+FFFD, by kind.
+    """
+
+    snapshot: str
+    documents: int
+    is_new: bool
+    added: int
+    changed: int
+    removed: int
+    unchanged: int
+    fields: CorpusFields
+    left_out: dict[str, int]
+    replaced: dict[str, int]
+
+
+class _Held(NamedTuple):
+    """What the project holds: the snapshot in force with its versions by document id, and all versions."""
+
+    snapshot: str | None
+    versions: dict[str, str]
+    hashes: frozenset[str]
+
+
+@dataclass
+class _Taken:
+    """What a file says: the version of each document with its line, and the versions that are new."""
+
+    versions: dict[str, tuple[int, str]] = field(default_factory=dict)
+    batches: list[pa.Table] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def import_corpus(
+    store: Store,
+    path: Path,
+    fields: CorpusFields | None = None,
+    layout: Layout | None = None,
+    *,
+    add: bool = False,
+    progress: Progress = silent,
+) -> CorpusImport:
+    """Make the documents of a file, or of a BEIR folder, the project's corpus.
+
+    Parameters
+    ----------
+    add: extend the corpus in force; else the file is the whole new corpus.
+
+    Raises
+    ------
+    InputError: the file cannot be read, a field is missing, or an id has two different texts.
+    RefusedError: another process changed the corpus meanwhile.
+    """
+    records = Records(beir_file(path, "corpus.jsonl"), layout, progress)
+    used = _fields(records, fields or CorpusFields())
+    with store.reading() as cursor:
+        held = _held(cursor)
+    taken = _read(records, used, held.hashes)
+    if not taken.versions:
+        records.refuse_nothing_taken("document", taken.left_out)
+    versions = dict(held.versions) if add else {}
+    versions.update({document_id: version for document_id, (_, version) in taken.versions.items()})
+    result = _compare(held, versions, used, taken.left_out, records.replaced)
+    if result.is_new:
+        with store.transaction() as cursor:
+            _refuse_changed_meanwhile(cursor, held)
+            _write(cursor, result.snapshot, versions, taken.batches, records.source)
+            detail = {"source": records.source, "snapshot": result.snapshot, "added": result.added}
+            detail |= {"changed": result.changed, "removed": result.removed, "left_out": result.left_out}
+            record_event(cursor, "import corpus", detail)
+    return result
+
+
+def current_snapshot(cursor: Cursor) -> str:
+    """The id of the corpus snapshot in force.
+
+    Raises
+    ------
+    RefusedError: there is no corpus yet.
+    """
+    return require_setting(
+        cursor, "corpus", "The project has no corpus yet. Import one first: `goldset import corpus PATH`."
+    )
+
+
+def current_corpus(cursor: Cursor) -> list[Document]:
+    """The documents of the snapshot in force, by document id.
+
+    Raises
+    ------
+    RefusedError: there is no corpus yet.
+    """
+    return fetch(
+        cursor,
+        Document,
+        """
+        SELECT d.document_id, d.content_hash, d.title, d.body, d.url, d.published, d.group_key, d.metadata
+        FROM documents d JOIN snapshot_documents s USING (content_hash)
+        WHERE s.snapshot_id = ?
+        ORDER BY d.document_id
+        """,
+        [current_snapshot(cursor)],
+    )
+
+
+def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
+    """Versions of documents by content hash, whatever snapshot they are in; unknown hashes are absent."""
+    found = fetch(
+        cursor,
+        Document,
+        """
+        SELECT document_id, content_hash, title, body, url, published, group_key, metadata FROM documents
+        WHERE content_hash IN (SELECT unnest(?::TEXT[]))
+        """,
+        [sorted(set(hashes))],
+    )
+    return {document.content_hash: document for document in found}
+
+
+def content_hash_of(document: Document) -> str:
+    """The hash of a document's id and all its fields; what it holds as its content hash does not count."""
+    return digest(*document._replace(content_hash=""))
+
+
+def snapshot_id_of(versions: Mapping[str, str]) -> str:
+    """The id of a snapshot: a hash of its sorted (document id, content hash) pairs."""
+    return digest(sorted(versions.items()))
+
+
+def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
+    bodies = [records.field("--body-field", name) for name in asked.body]
+    usual = records.field("--body-field", None, BODY_FIELDS) if not bodies else None
+    used = CorpusFields(
+        id=records.need("--id-field", asked.id, ID_FIELDS, "the documents' ids"),
+        title=records.field("--title-field", asked.title, TITLE_FIELDS),
+        body=tuple(name for name in [*bodies, usual] if name is not None),
+        url=records.field("--url-field", asked.url, URL_FIELDS),
+        date=records.field("--date-field", asked.date, DATE_FIELDS),
+        group=records.field("--group-field", asked.group),
+    )
+    if used.title is None and not used.body:
+        records.refuse_columns("no column is known to hold text: name it with --title-field or --body-field")
+    return used
+
+
+def _held(cursor: Cursor) -> _Held:
+    snapshot = get_setting(cursor, "corpus")
+    rows = cursor.execute(
+        "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ?", [snapshot]
+    ).fetchall()
+    hashes = cursor.execute("SELECT content_hash FROM documents").fetchall()
+    return _Held(snapshot, dict(rows), frozenset(row[0] for row in hashes))
+
+
+def _read(records: Records, fields: CorpusFields, known: frozenset[str]) -> _Taken:
+    taken = _Taken()
+    batch: list[Document] = []
+    for record in records:
+        document = _document(record, fields)
+        if not document.document_id:
+            taken.left_out["no id"] += 1
+        elif not document.text:
+            taken.left_out["neither title nor body"] += 1
+        elif _is_first(document, record.line, taken, records) and document.content_hash not in known:
+            batch.append(document)
+            if len(batch) == _BATCH:
+                taken.batches.append(_table(batch))
+                batch.clear()
+    if batch:
+        taken.batches.append(_table(batch))
+    return taken
+
+
+def _document(record: Record, fields: CorpusFields) -> Document:
+    values = record.fields
+    used = {fields.id, fields.title, *fields.body, fields.url, fields.date, fields.group}
+    document = Document(
+        document_id=text_of(values.get(fields.id or "")).strip(),
+        content_hash="",
+        title=_text(values, fields.title),
+        body="\n".join(filter(None, (_text(values, name) for name in fields.body))),
+        url=_text(values, fields.url) or None,
+        published=_text(values, fields.date) or None,
+        group_key=_text(values, fields.group) or None,
+        metadata=metadata_json({name: value for name, value in values.items() if name not in used}),
+    )
+    return document._replace(content_hash=content_hash_of(document))
+
+
+def _text(values: Mapping[str, Any], name: str | None) -> str:
+    return "" if name is None else text_of(values.get(name))
+
+
+def _is_first(document: Document, line: int, taken: _Taken, records: Records) -> bool:
+    """Whether the document's id was not met before; met with another content, it is a problem."""
+    first = taken.versions.setdefault(document.document_id, (line, document.content_hash))
+    if first[0] == line:
+        return True
+    if first[1] == document.content_hash:
+        taken.left_out["the same document again"] += 1
+    else:
+        records.problems.add(
+            line,
+            f"document {document.document_id!r} has another content than on {records.unit} {first[0]}",
+            "A document has one text: remove one of the two, or give it another id.",
+        )
+    return False
+
+
+def _table(documents: list[Document]) -> pa.Table:
+    columns = map(list, zip(*documents, strict=True))
+    return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
+
+
+def _compare(
+    held: _Held,
+    versions: Mapping[str, str],
+    fields: CorpusFields,
+    left_out: Mapping[str, int],
+    replaced: Mapping[str, int],
+) -> CorpusImport:
+    before = held.versions
+    added = sum(document_id not in before for document_id in versions)
+    unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
+    snapshot = snapshot_id_of(versions)
+    return CorpusImport(
+        snapshot=snapshot,
+        documents=len(versions),
+        is_new=snapshot != held.snapshot,
+        added=added,
+        changed=len(versions) - added - unchanged,
+        removed=sum(document_id not in versions for document_id in before),
+        unchanged=unchanged,
+        fields=fields,
+        left_out=dict(left_out),
+        replaced=dict(replaced),
+    )
+
+
+def _refuse_changed_meanwhile(cursor: Cursor, held: _Held) -> None:
+    row = cursor.execute("SELECT count(*) FROM documents").fetchone()
+    if get_setting(cursor, "corpus") != held.snapshot or row != (len(held.hashes),):
+        raise RefusedError(
+            "Another import changed the corpus meanwhile; nothing was written. Run this one again."
+        )
+
+
+def _write(
+    cursor: Cursor, snapshot: str, versions: Mapping[str, str], batches: Iterable[pa.Table], source: str
+) -> None:
+    for batch in batches:
+        append(cursor, "documents", dict(zip(batch.column_names, batch.columns, strict=True)))
+    if not cursor.execute("SELECT 1 FROM corpus_snapshots WHERE snapshot_id = ?", [snapshot]).fetchone():
+        cursor.execute(
+            "INSERT INTO corpus_snapshots VALUES (?, ?, ?, ?)", [snapshot, len(versions), source, utc_now()]
+        )
+        ids = sorted(versions)
+        columns = {"document_id": ids, "content_hash": [versions[document_id] for document_id in ids]}
+        append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(ids), **columns})
+    put_setting(cursor, "corpus", snapshot)

@@ -1,0 +1,371 @@
+"""Judgments from a file: who gave which grade to which document for which query.
+
+Three shapes are read: long (a judgment a row), wide (a pair a row, a column per annotator) and TREC qrels.
+All become one list; writing it, and the rules about grades, are `labeling.imported`'s.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.errors import InputError
+from curation.labeling.guides import Guide, current_guide
+from curation.labeling.imported import ImportedJudgment, JudgmentImport, add_judgments
+from curation.labeling.judgments import LONGEST_NOTE
+from curation.progress import Progress, silent
+from curation.sources.corpus import current_snapshot
+from curation.sources.queries import query_id_of
+from curation.sources.records import Layout, Record, Records, text_of
+from curation.sources.times import parse_time
+from curation.store import Cursor, Store, fetch
+from curation.store.rows import Query
+from curation.text import normalise_query
+
+QUERY_FIELDS = ("query", "query_id", "query-id", "qid")
+DOCUMENT_FIELDS = ("document", "document_id", "doc_id", "docid", "corpus-id")
+ANNOTATOR_FIELDS = ("annotator", "rater", "worker")
+GRADE_FIELDS = ("grade", "rating", "relevance", "score")
+NOTE_FIELDS = ("note",)
+TIME_FIELDS = ("submitted_at",)
+CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
+
+_POOLED_UNJUDGED = "-1"
+_YES = ("true", "1", "1.0", "yes", "t", "y")
+
+
+@dataclass(frozen=True)
+class JudgmentFields:
+    """Where a file says what; None is the usual name, if the file has it.
+
+    Attributes
+    ----------
+    annotator_columns: the wide form: column → annotator. It has no annotator or grade field then.
+    annotator_name: who gave all grades, where the file does not say.
+    cannot_tell: a field that is true where no grade could be given.
+    """
+
+    query: str | None = None
+    document: str | None = None
+    annotator: str | None = None
+    grade: str | None = None
+    note: str | None = None
+    time: str | None = None
+    cannot_tell: str | None = None
+    annotator_columns: Mapping[str, str] = field(default_factory=dict)
+    annotator_name: str | None = None
+
+
+class _Known(NamedTuple):
+    """What the project holds of what judgments are about."""
+
+    guide: Guide
+    by_id: dict[str, Query]
+    by_text: dict[str, list[Query]]
+    documents: frozenset[str]
+
+
+class _Cell(NamedTuple):
+    """One grade as the file has it; `query` is an id or a text."""
+
+    line: int
+    query: str
+    document: str
+    annotator: str
+    grade: str
+    note: str | None
+    time: Any
+
+
+def import_judgments(
+    store: Store,
+    path: Path,
+    fields: JudgmentFields | None = None,
+    layout: Layout | None = None,
+    *,
+    grade_map: Mapping[str, int | None] | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+) -> JudgmentImport:
+    """Take the judgments of a file into the project, in one transaction.
+
+    Parameters
+    ----------
+    grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
+    skip_unknown: leave out, and count, judgments of documents that the corpus does not have (and, in
+        qrels, of queries that the project does not have) where they would be refused.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or judgments cannot be taken; all of them together.
+    RefusedError: there is no corpus yet.
+    """
+    records = Records(path, layout, progress)
+    used = _fields(records, fields or JudgmentFields())
+    with store.reading() as cursor:
+        known = _known(cursor)
+    reader = _Reader(records, used, known, dict(grade_map or {}), skip_unknown)
+    judgments = reader.read()
+    if not judgments:
+        records.refuse_nothing_taken("judgment", reader.left_out)
+    try:
+        return add_judgments(
+            store, judgments, records.source, list(reader.new_queries.values()), dict(reader.left_out)
+        )
+    except InputError as error:
+        raise InputError(error.problems, path=path, way_out=error.way_out) from error
+
+
+def parse_grade_map(text: str) -> dict[str, int | None]:
+    """The grades of another scale and what they are on the guide's: `100=3,10=2,x=cannot-tell`.
+
+    Raises
+    ------
+    InputError: a part is not of that form, or one grade is mapped twice.
+    """
+    mapped: dict[str, int | None] = {}
+    problems = []
+    for part in text.split(","):
+        left, _, right = part.strip().rpartition("=")
+        if not left or not (right in CANNOT_TELL or right.strip().isdecimal()):
+            problems.append(
+                f"--grade-map: found {part.strip()!r}; expected FILE_GRADE=GUIDE_GRADE or =cannot-tell"
+            )
+        elif _grade_key(left) in mapped:
+            problems.append(f"--grade-map: {left.strip()!r} is mapped twice")
+        else:
+            mapped[_grade_key(left)] = None if right in CANNOT_TELL else int(right)
+    if problems:
+        raise InputError(problems, way_out="For example: --grade-map 100=3,10=2,1=1,0=0")
+    return mapped
+
+
+def parse_annotator_columns(text: str) -> dict[str, str]:
+    """Columns of the wide form and whose they are: `a,b=ada` is {'a': 'a', 'b': 'ada'}."""
+    pairs = (part.strip().partition("=") for part in text.split(",") if part.strip())
+    return {column.strip(): name.strip() or column.strip() for column, _, name in pairs}
+
+
+def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
+    wide = bool(asked.annotator_columns)
+    if wide and (asked.annotator or asked.grade or asked.annotator_name):
+        records.refuse_columns(
+            "--annotator-columns says who gave which grade: leave the other ways of saying it"
+        )
+    for column in asked.annotator_columns:
+        records.field("--annotator-columns", column)
+    used = JudgmentFields(
+        query=records.need("--query-field", asked.query, QUERY_FIELDS, "the queries"),
+        document=records.need("--document-field", asked.document, DOCUMENT_FIELDS, "the documents' ids"),
+        annotator=None if wide or asked.annotator_name else _annotator_field(records, asked),
+        grade=None if wide else records.need("--grade-field", asked.grade, GRADE_FIELDS, "the grades"),
+        note=records.field("--note-field", asked.note, NOTE_FIELDS),
+        time=records.field("--time-field", asked.time, TIME_FIELDS),
+        cannot_tell=records.field("--cannot-tell-field", asked.cannot_tell),
+        annotator_columns=asked.annotator_columns,
+        annotator_name=asked.annotator_name,
+    )
+    if asked.annotator and asked.annotator_name:
+        records.refuse_columns("--annotator and --annotator-field both say who judged: leave one of them")
+    return used
+
+
+def _annotator_field(records: Records, asked: JudgmentFields) -> str | None:
+    found = records.field("--annotator-field", asked.annotator, ANNOTATOR_FIELDS)
+    if found is None:
+        records.refuse_columns(
+            "no column is known to say who judged: name one with --annotator-field, several with "
+            "--annotator-columns, or the person with --annotator"
+        )
+    return found
+
+
+def _known(cursor: Cursor) -> _Known:
+    queries = fetch(cursor, Query, "SELECT query_id, text, normalised, source, information_need FROM queries")
+    by_text: dict[str, list[Query]] = {}
+    for query in sorted(queries):
+        by_text.setdefault(query.normalised, []).append(query)
+    documents = cursor.execute(
+        "SELECT document_id FROM snapshot_documents WHERE snapshot_id = ?", [current_snapshot(cursor)]
+    ).fetchall()
+    by_id = {query.query_id: query for query in queries}
+    return _Known(current_guide(cursor), by_id, by_text, frozenset(row[0] for row in documents))
+
+
+class _Reader:
+    """One reading of one file: judgments out, problems to its records, the rest counted."""
+
+    def __init__(
+        self,
+        records: Records,
+        fields: JudgmentFields,
+        known: _Known,
+        grade_map: Mapping[str, int | None],
+        skip_unknown: bool,
+    ) -> None:
+        self._records = records
+        self._problems = records.problems
+        self._fields = fields
+        self._known = known
+        self._grade_map = grade_map
+        self._skip_unknown = skip_unknown
+        self.new_queries: dict[str, Query] = {}
+        self.left_out: Counter[str] = Counter()
+
+    def read(self) -> list[ImportedJudgment]:
+        """The judgments, in the order of the file; raises what was wrong with it."""
+        judgments = []
+        for record in self._records:
+            for cell in self._cells(record):
+                judgment = self._judgment(cell)
+                if judgment is not None:
+                    judgments.append(judgment)
+        return judgments
+
+    def _cells(self, record: Record) -> Iterator[_Cell]:
+        values, fields = record.fields, self._fields
+        graders = fields.annotator_columns or {fields.grade or "": self._annotator(values)}
+        cannot_tell = _value(values, fields.cannot_tell).casefold() in _YES
+        for column, annotator in graders.items():
+            yield _Cell(
+                record.line,
+                _value(values, fields.query),
+                _value(values, fields.document),
+                annotator,
+                CANNOT_TELL[0] if cannot_tell else _value(values, column),
+                _value(values, fields.note) or None,
+                values.get(fields.time) if fields.time else None,
+            )
+
+    def _annotator(self, values: Mapping[str, Any]) -> str:
+        return self._fields.annotator_name or _value(values, self._fields.annotator)
+
+    def _judgment(self, cell: _Cell) -> ImportedJudgment | None:
+        """The judgment of a cell, or None: then it is counted, or noted as a problem."""
+        if not self._is_graded(cell) or not self._is_complete(cell):
+            return None
+        query = self._query(cell)
+        known = self._is_document(cell)
+        try:
+            grade = self._grade(cell.grade)
+        except ValueError as error:
+            self._problems.add(
+                cell.line, str(error), "Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0."
+            )
+            return None
+        if query is None or not known:
+            return None
+        if query.query_id not in self._known.by_id:
+            query = self.new_queries.setdefault(query.query_id, query)
+        return ImportedJudgment(
+            query.query_id, cell.document, cell.annotator, grade, cell.note, None, self._time(cell), cell.line
+        )
+
+    def _is_graded(self, cell: _Cell) -> bool:
+        pooled_only = self._records.format == "qrels" and cell.grade == _POOLED_UNJUDGED
+        if not cell.grade or (pooled_only and _grade_key(cell.grade) not in self._grade_map):
+            self.left_out["no grade" if not cell.grade else "pooled, not judged (-1)"] += 1
+            return False
+        return True
+
+    def _is_complete(self, cell: _Cell) -> bool:
+        missing = [what for what in ("query", "document", "annotator") if not getattr(cell, what)]
+        if missing:
+            self._problems.add(
+                cell.line, f"a grade without {' and '.join(missing)}", "Complete these rows, or remove them."
+            )
+        if len(cell.note or "") > LONGEST_NOTE:
+            self._problems.add(
+                cell.line, f"a note of {len(cell.note or ''):,} characters; at most {LONGEST_NOTE:,} are kept"
+            )
+        return not missing
+
+    def _query(self, cell: _Cell) -> Query | None:
+        """The project's query of that id or text, else a new one of that text."""
+        if cell.query in self._known.by_id:
+            return self._known.by_id[cell.query]
+        normalised = normalise_query(cell.query)
+        found = self._known.by_text.get(normalised, [])
+        if len(found) > 1:
+            ids = ", ".join(query.query_id for query in found)
+            self._problems.add(
+                cell.line,
+                f"several queries have the text {cell.query!r} ({ids})",
+                "Name such queries by their ids.",
+            )
+            return None
+        if found:
+            return found[0]
+        if self._records.format == "qrels":
+            self._unknown(
+                cell, "query", cell.query, "Import the queries first: `goldset import queries PATH`."
+            )
+            return None
+        return Query(query_id_of(normalised), cell.query, normalised, "imported")
+
+    def _is_document(self, cell: _Cell) -> bool:
+        if cell.document not in self._known.documents:
+            self._unknown(cell, "document", cell.document, "Import the corpus that was judged first.")
+            return False
+        return True
+
+    def _unknown(self, cell: _Cell, what: str, name: str, way_out: str) -> None:
+        if self._skip_unknown:
+            self.left_out[f"unknown {what}"] += 1
+        else:
+            self._problems.add(
+                cell.line,
+                f"the project has no {what} {name!r}",
+                f"{way_out} Or leave such rows out with --skip-unknown.",
+            )
+
+    def _grade(self, text: str) -> int | None:
+        """The grade on the guide's scale, None for cannot-tell; a ValueError says why there is none."""
+        if text in CANNOT_TELL:
+            return None
+        grade = _mapped(text, self._grade_map) if self._grade_map else _whole(text)
+        if grade is not None and grade not in self._known.guide.values:
+            scale = ", ".join(map(str, self._known.guide.values))
+            raise ValueError(f"grade {grade} is not on the guide's scale ({scale})")
+        return grade
+
+    def _time(self, cell: _Cell) -> Any:
+        if cell.time is None or cell.time == "":
+            return None
+        time = parse_time(cell.time)
+        if time is None:
+            self.left_out["unreadable time (the judgment is taken without it)"] += 1
+        return time
+
+
+def _value(values: Mapping[str, Any], name: str | None) -> str:
+    return "" if name is None else text_of(values.get(name)).strip()
+
+
+def _whole(text: str) -> int:
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if not number.is_integer():
+        raise ValueError(f"grade {text!r} is not a whole number")
+    return int(number)
+
+
+def _mapped(text: str, grade_map: Mapping[str, int | None]) -> int | None:
+    if _grade_key(text) not in grade_map:
+        raise ValueError(f"grade {text!r} is not in --grade-map ({', '.join(grade_map)})")
+    return grade_map[_grade_key(text)]
+
+
+def _grade_key(text: str) -> str:
+    """What makes two written grades one: 100, 100.0 and 100.000 are."""
+    text = text.strip().casefold()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if number.is_integer() else str(number)

@@ -1,0 +1,55 @@
+"""Problems of one input file, gathered so that all of them are mended at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+from curation.errors import InputError
+
+
+class Problems:
+    """What is wrong with one file, in the order in which it was met.
+
+    Attributes
+    ----------
+    unit: what a record's number counts: 'line', or 'row' in a file without lines.
+    """
+
+    LIMIT = 1_000  # a file with more is not the file that was meant: reading it on helps nobody
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.unit = "line"
+        self._sentences: dict[str, None] = {}  # the grades of one row can share a problem
+        self._ways_out: dict[str, None] = {}
+
+    def add(self, number: int, found: str, way_out: str = "") -> None:
+        """Note a problem of record `number`; the ways out of all problems are shown once, at the end.
+
+        Raises
+        ------
+        InputError: this was the last one that is worth noting.
+        """
+        self.add_general(f"{self.unit} {number}: {found}", way_out)
+        if len(self._sentences) >= self.LIMIT:
+            self.stop(f"reading stopped after {self.LIMIT:,} problems")
+
+    def add_general(self, found: str, way_out: str = "") -> None:
+        """Note a problem of the file as a whole."""
+        self._sentences[found] = None
+        if way_out:
+            self._ways_out[way_out] = None
+
+    def stop(self, found: str, way_out: str = "") -> NoReturn:
+        """Raise an InputError with this problem and all noted before: there is no reading on."""
+        self.add_general(found, way_out)
+        raise self._error()
+
+    def check(self) -> None:
+        """Raise an InputError if there were any problems."""
+        if self._sentences:
+            raise self._error()
+
+    def _error(self) -> InputError:
+        return InputError(list(self._sentences), path=self.path, way_out="\n".join(self._ways_out))

@@ -1,0 +1,423 @@
+"""Records: the lines of JSON, rows of tables and lines of qrels that the other modules take in.
+
+`Records` is one file being read. It knows the file's columns before the first record, so that a
+missing one is said at once; it notes every problem of the file while it goes; and the iteration ends by
+raising them all together, those that its reader noted included. What is only found by reading on never
+stops the reading.
+
+Formats: 'jsonl' (BEIR's too), 'csv', 'tsv', 'parquet', 'qrels' (TREC's four columns), told by the file's name
+or, where that says nothing, by its beginning. Text may be gzipped.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
+from difflib import get_close_matches
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+from curation.progress import Progress, silent
+from curation.sources.lines import clean, refuse_unreadable, text_lines
+from curation.sources.problems import Problems
+from curation.text import canonical_json
+
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "qrels")
+QRELS_COLUMNS = ("query", "iteration", "document", "grade")
+
+_SUFFIXES = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".qrels": "qrels",
+}
+_DELIMITERS = ",;\t|"
+_PEEK = 100  # records of JSON lines that are looked at to learn their fields
+_TICK = 1_000
+_decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
+csv.field_size_limit(2**31 - 1)  # a document may be larger than the 128 KB that the module allows
+
+
+class Layout(NamedTuple):
+    """How a file is to be read; what is None is found out.
+
+    Attributes
+    ----------
+    columns: names of the columns of a table whose file does not name them (`header` False).
+    """
+
+    format: str | None = None
+    encoding: str = "utf-8"
+    columns: tuple[str, ...] | None = None
+    header: bool = True
+
+
+class Record(NamedTuple):
+    """One record: the line (in Parquet, the row) where it begins, from 1, and its values by name.
+
+    Values of CSV, TSV and qrels are texts; those of JSON and Parquet have their types.
+    """
+
+    line: int
+    fields: dict[str, Any]
+
+
+class Records:
+    """The records of one file. Iterate once; the end raises an InputError if there were problems.
+
+    Attributes
+    ----------
+    columns: the names of the fields; for JSON lines those of the first hundred records.
+    problems: add what is wrong with a record while iterating.
+    replaced: characters that became U+FFFD, by kind.
+    source: the file's name without its folder (a BEIR folder's name is kept: all its files are named alike).
+
+    Raises
+    ------
+    InputError: the file cannot be read, is empty, its format is unknown, or its header is not usable.
+    """
+
+    def __init__(self, path: Path, layout: Layout | None = None, progress: Progress = silent) -> None:
+        self.problems = Problems(path)
+        refuse_unreadable(path, self.problems)
+        self._layout = layout or Layout()
+        self._path = path
+        self._progress = progress
+        self._replaced: Counter[str] = Counter()
+        is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
+        self.source = "/".join(path.parts[-2:]) if is_beir else path.name
+        self.format = self._find_format()
+        self._check_layout()
+        if self.format == "parquet":
+            self.problems.unit = "row"
+        rows = self._rows()
+        first = list(islice(rows, _PEEK))
+        if not first:
+            self.problems.check()
+            self.problems.stop("holds no records; expected at least one" + self._below_a_header())
+        self.columns = tuple(dict.fromkeys(name for record in first for name in record.fields))
+        self._records = chain(first, rows)
+        self._general = False
+        self._unseen: dict[str, str] = {}
+
+    @property
+    def unit(self) -> str:
+        """What a record's number counts: 'line' or 'row'."""
+        return self.problems.unit
+
+    @property
+    def replaced(self) -> dict[str, int]:
+        """Characters that became U+FFFD so far, by kind."""
+        return dict(self._replaced)
+
+    def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
+        """The column that `option` asks for, else the first usual one that the file has, else None."""
+        if asked is None:
+            return next((name for name in usual if name in self.columns), None)
+        if asked not in self.columns:
+            self._unseen[asked] = option
+        return asked
+
+    def need(self, option: str, asked: str | None, usual: Sequence[str], what: str) -> str | None:
+        """Like `field`, for what no record can do without; that there is none is a problem."""
+        found = self.field(option, asked, usual)
+        if found is None:
+            self.refuse_columns(f"no column is known to hold {what}: name it with {option}")
+        return found
+
+    def refuse_columns(self, found: str) -> None:
+        """Note that the file's columns are not enough to read it; raised when the iteration begins."""
+        self.problems.add_general(found, self._columns_there())
+        self._general = True
+
+    def refuse_nothing_taken(self, what: str, left_out: Mapping[str, int]) -> NoReturn:
+        """Raise: the records were read, and each of them was left out."""
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+        self.problems.stop(f"no {what} could be taken from it: {reasons}")
+
+    def __iter__(self) -> Iterator[Record]:
+        if self.format != "jsonl":
+            self._refuse_unseen()
+        if self._general:
+            self.problems.check()
+        done = 0
+        for done, record in enumerate(self._records, 1):
+            if self._unseen:
+                self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
+            if not done % _TICK:
+                self._progress(f"reading {self._path.name}", done, 0)
+            yield record
+        self._progress(f"reading {self._path.name}", done, done)
+        self._refuse_unseen()
+        self.problems.check()
+
+    def _refuse_unseen(self) -> None:
+        for name, option in self._unseen.items():
+            near = get_close_matches(name, self.columns, n=1, cutoff=0.5)
+            hint = f". Did you mean {near[0]!r}?" if near else ""
+            self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
+
+    def _columns_there(self) -> str:
+        shown = ", ".join(map(repr, self.columns[:20]))
+        more = f" and {len(self.columns) - 20:,} more" if len(self.columns) > 20 else ""
+        return f"The file has the {self._columns_noun()} {shown}{more}."
+
+    def _columns_noun(self) -> str:
+        return "fields" if self.format == "jsonl" else "columns"
+
+    def _find_format(self) -> str:
+        if self._layout.format is not None:
+            if self._layout.format not in FORMATS:
+                self.problems.stop(
+                    f"there is no format {self._layout.format!r}", f"Formats: {', '.join(FORMATS)}."
+                )
+            return self._layout.format
+        suffixes = [suffix.lower() for suffix in self._path.suffixes]
+        suffix = next((s for s in reversed(suffixes) if s != ".gz"), "")
+        found = _SUFFIXES.get(suffix) or self._sniff()
+        if found is None:
+            self.problems.stop(
+                "neither its name nor its beginning tells what format it is in",
+                f"Name it with --format ({', '.join(FORMATS)}).",
+            )
+        return found
+
+    def _sniff(self) -> str | None:
+        with self._path.open("rb") as file:
+            if file.read(4) == b"PAR1":
+                return "parquet"
+        unheard = Problems(self._path)  # the reading itself will meet and tell them
+        lines = text_lines(self._path, self._layout.encoding, unheard, Counter())
+        start = [line.rstrip("\n") for line in islice(lines, 20) if not line.isspace()]
+        if not start:
+            return "jsonl"
+        if start[0].lstrip().startswith(("{", "[")):
+            return "jsonl"
+        if self._layout.columns is not None and len(self._layout.columns) == 1:
+            return "tsv"
+        if _even(line.count("\t") for line in start):
+            return "tsv"
+        if all(map(_is_qrel, (line for line in start if not line.startswith("#")))):
+            return "qrels"
+        return "csv" if _even(len(row) - 1 for row in csv.reader(start)) else None
+
+    def _check_layout(self) -> None:
+        columns, header = self._layout.columns, self._layout.header
+        if self.format in ("csv", "tsv"):
+            if columns is None and not header:
+                self.problems.stop(
+                    "--no-header needs the columns' names", "Give them as --columns time,query."
+                )
+            if columns is not None and header:
+                self.problems.stop(
+                    "--columns is for a file that does not name its columns", "Give --no-header with it."
+                )
+        elif columns is not None or not header:
+            self.problems.stop(f"is {self.format}, where --columns and --no-header have no meaning")
+
+    def _below_a_header(self) -> str:
+        return " below the header" if self.format in ("csv", "tsv") and self._layout.header else ""
+
+    def _rows(self) -> Iterator[Record]:
+        if self.format == "parquet":
+            return self._parquet()
+        newline = "" if self.format == "csv" else None  # line ends inside a quoted cell are its own
+        lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
+        if self.format == "jsonl":
+            return self._json(lines)
+        return self._qrels(lines) if self.format == "qrels" else self._table(lines)
+
+    def _json(self, lines: Iterable[str]) -> Iterator[Record]:
+        begun = False
+        for number, line in enumerate(lines, 1):
+            text = line.strip()
+            if not text:
+                continue
+            if not begun and (text == "{" or text.startswith("[")):
+                self.problems.stop(
+                    "is one JSON text, not one JSON object a line", "Make lines of it first: jq -c '.[]' FILE"
+                )
+            begun = True
+            try:
+                value = _decoder.decode(text)
+            except (ValueError, RecursionError) as error:
+                self.problems.add(number, f"broken JSON: {_broken(text, error)}; expected one whole object")
+                continue
+            if not isinstance(value, dict):
+                self.problems.add(number, f"found {text[:40]!r}; expected an object: {{…}}")
+                continue
+            yield Record(number, self._clean(value) if "\\u" in text else value)
+
+    def _table(self, lines: Iterator[str]) -> Iterator[Record]:
+        first = next(lines, "")
+        rows = _numbered(self._reader(chain([first] if first else [], lines), first), self.problems)
+        names = self._layout.columns or self._header(rows)
+        width = len(names)
+        for number, row in rows:
+            if len(row) == width:
+                yield Record(number, dict(zip(names, row, strict=True)))
+            elif row:
+                self.problems.add(
+                    number,
+                    f"{_cells(len(row))}, expected {width} ({', '.join(names[:8])}{'…' * (width > 8)})",
+                )
+            elif width == 1:
+                yield Record(number, {names[0]: ""})
+
+    def _reader(self, lines: Iterable[str], first: str) -> Any:
+        if self.format == "tsv":
+            return csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return csv.reader(lines, delimiter=_delimiter(first, self._layout.columns), strict=True)
+
+    def _header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
+        names = tuple(name.strip() for name in next(rows, (0, []))[1])
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
+        if twice:
+            self.problems.stop(
+                f"the header names {', '.join(map(repr, twice))} more than once",
+                "Give each column its own name.",
+            )
+        return names
+
+    def _qrels(self, lines: Iterable[str]) -> Iterator[Record]:
+        for number, line in enumerate(lines, 1):
+            cells = line.split()
+            if not cells or cells[0].startswith("#"):
+                continue
+            if len(cells) == 4:
+                yield Record(number, dict(zip(QRELS_COLUMNS, cells, strict=True)))
+            else:
+                self.problems.add(number, f"{_cells(len(cells))}, expected 4 ({', '.join(QRELS_COLUMNS)})")
+
+    def _parquet(self) -> Iterator[Record]:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        number = 0
+        try:
+            with pq.ParquetFile(self._path) as file:
+                for batch in file.iter_batches(batch_size=2_000):
+                    for fields in batch.to_pylist():
+                        number += 1
+                        yield Record(number, self._clean(fields))
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            where = f" after row {number}" if number else ""
+            self.problems.stop(f"cannot be read as Parquet{where}: {str(error).splitlines()[0]}")
+
+    def _clean(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return clean(value, self._replaced)
+        if isinstance(value, dict):
+            return {clean(str(name), self._replaced): self._clean(item) for name, item in value.items()}
+        return [self._clean(item) for item in value] if isinstance(value, list) else value
+
+
+def read_records(path: Path, layout: Layout | None = None) -> Iterator[Record]:
+    """The records of one file, for who needs no more than that; the end raises what was wrong."""
+    return iter(Records(path, layout))
+
+
+def beir_file(path: Path, name: str) -> Path:
+    """The file `name` (or `name`.gz) of a BEIR folder; any other path as it is."""
+    if not path.is_dir():
+        return path
+    for candidate in (path / name, path / f"{name}.gz"):
+        if candidate.is_file():
+            return candidate
+    way_out = f"Expected a file, or a BEIR folder with {name} in it."
+    return Problems(path).stop(f"is a folder without {name}", way_out)
+
+
+def text_of(value: Any) -> str:
+    """A field's value as text: lists have an item a line, objects are JSON, what is missing is ''."""
+    if isinstance(value, str):
+        return value
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return "\n".join(filter(None, map(text_of, value)))
+    if isinstance(value, dict):
+        return metadata_json(value)
+    return str(_plain(value))
+
+
+def metadata_json(fields: Mapping[str, Any]) -> str:
+    """Fields as canonical JSON; dates are ISO texts, and what JSON cannot say (NaN, infinity) is null."""
+    try:
+        text = canonical_json(fields)
+    except TypeError:
+        return canonical_json(_plain(fields))
+    return canonical_json(_plain(fields)) if "NaN" in text or "Infinity" in text else text
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _even(counts: Iterable[int]) -> bool:
+    """Whether each line has the same number of delimiters, and at least one."""
+    found = set(counts)
+    return len(found) == 1 and found != {0}
+
+
+def _is_qrel(line: str) -> bool:
+    cells = line.split()
+    return len(cells) == len(QRELS_COLUMNS) and cells[-1].lstrip("-").isdecimal()
+
+
+def _delimiter(first: str, columns: Sequence[str] | None) -> str:
+    """The delimiter of a CSV: the one that gives as many cells as columns, or that its header holds."""
+    for delimiter in _DELIMITERS:
+        if columns is not None and len(next(csv.reader([first], delimiter=delimiter), [])) == len(columns):
+            return delimiter
+        if columns is None and delimiter in first:
+            return delimiter
+    return ","
+
+
+def _numbered(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV reader with the line on which each begins; rows that cannot be read are problems."""
+    line = 0
+    while True:
+        try:
+            for row in reader:
+                begin, line = line + 1, reader.line_num
+                yield begin, row
+            return
+        except csv.Error as error:
+            reason = "its quoted cell is never closed" if "end of data" in str(error) else str(error)
+            problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, a quote is written twice: "".')
+            line = reader.line_num
+
+
+def _broken(text: str, error: Exception) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+    near = text[max(0, error.pos - 20) : error.pos + 20]
+    return f"{error.msg} at character {error.pos + 1}, near “{near}”"
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell" if count == 1 else f"{count} cells"

@@ -1,0 +1,158 @@
+"""The whole path on real data: products and traffic in, three raters' grades, a frozen gold set out."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shlex
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import icecat
+import pyarrow.parquet as pq
+import pytest
+import pytrec_eval
+
+GOLDSET = str(Path(sys.executable).with_name("goldset"))
+
+
+class Built(NamedTuple):
+    folder: Path
+    answers: dict[str, Any]
+
+
+def build(shared: Path, folder: Path, *, reverse: bool = False) -> Built:
+    """Run every command of the path; `reverse` adds the people in another order."""
+    raters = icecat.RATERS[::-1] if reverse else icecat.RATERS
+    icecat.write_traffic(shared, folder / "traffic.csv")
+    answers = {}
+    for command in icecat.path(shared, folder, raters):
+        arguments = [GOLDSET, "--project", str(folder / "project.duckdb"), *shlex.split(command), "--json"]
+        done = subprocess.run(
+            arguments, capture_output=True, text=True, input="a long password\n", timeout=300
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        answers[command.partition(" --")[0]] = json.loads(done.stdout)
+    return Built(folder, answers)
+
+
+@pytest.fixture(scope="module")
+def built(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    return build(shared, tmp_path_factory.mktemp("first"))
+
+
+def majority_or_final(row: dict[str, str]) -> int:
+    """What the consensus must be, computed from the raters' file alone."""
+    votes = Counter(int(row[rater]) for rater in icecat.RATERS)
+    grade, count = votes.most_common(1)[0]
+    return grade if count > len(icecat.RATERS) / 2 else int(row["final_rating"])
+
+
+def expected(shared: Path) -> dict[tuple[str, str], int]:
+    return {(row["query"], row["docid"]): majority_or_final(row) for row in icecat.ratings(shared)}
+
+
+def test_the_corpus_and_the_traffic_are_counted_whole(built: Built) -> None:
+    corpus = next(answer for name, answer in built.answers.items() if name.startswith("import corpus"))
+    assert corpus["documents"] == 19_406
+    assert built.answers["sample"]["size"] == 135
+
+
+def test_every_grade_of_the_three_raters_is_in_the_project_once(built: Built, shared: Path) -> None:
+    imported = next(answer for name, answer in built.answers.items() if name.startswith("import judgments"))
+    assert imported["judgments"] == 3 * len(icecat.ratings(shared)) == 9_564
+    assert 0 < imported["filled"] < imported["judgments"]
+    assert imported["added_annotators"] == []
+
+
+def test_the_agreement_equals_the_published_figures(built: Built) -> None:
+    """Computed with two libraries: ../shared/data/README.md."""
+    between = built.answers["agreement"]["between"]
+    assert between["nominal"]["alpha"] == pytest.approx(0.6426, abs=5e-5)
+    assert between["ordinal"]["alpha"] == pytest.approx(0.7695, abs=5e-5)
+    assert between["interval"]["alpha"] == pytest.approx(0.7707, abs=5e-5)
+    assert between["ordinal"]["units"] == 3_188
+    assert all(
+        between[level]["low"] < between[level]["alpha"] < between[level]["high"]
+        for level in between
+        if level in ("nominal", "ordinal", "interval")
+    )
+
+
+def test_consistency_without_a_repeated_judgment_is_undefined_not_zero(built: Built) -> None:
+    within = built.answers["agreement"]["within"]
+    assert [(row["annotator"], row["identical"], row["n"]) for row in within] == [
+        (rater, None, 0) for rater in icecat.RATERS
+    ]
+    assert all(row["undefined"] for row in within)
+
+
+def test_the_exported_qrels_hold_exactly_the_consensus_grades(built: Built, shared: Path) -> None:
+    with (built.folder / "csv" / "qrels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["query_id", "query_text", "doc_id", "relevance", "split"]
+    found = {(row["query_text"], row["doc_id"]): int(row["relevance"]) for row in rows}
+    assert len(found) == len(rows)
+    assert found == expected(shared)
+
+
+def test_csv_and_parquet_say_the_same(built: Built) -> None:
+    with (built.folder / "csv" / "qrels.csv").open(encoding="utf-8", newline="") as file:
+        rows = [{**row, "relevance": int(row["relevance"])} for row in csv.DictReader(file)]
+    assert pq.read_table(built.folder / "parquet" / "qrels.parquet").to_pylist() == rows
+
+
+def trec_qrels(path: Path) -> dict[str, dict[str, int]]:
+    with path.open(encoding="utf-8") as file:
+        return dict(pytrec_eval.parse_qrel(file))
+
+
+def test_the_trec_qrels_load_in_pytrec_eval_and_rate_a_perfect_run_one(built: Built, shared: Path) -> None:
+    qrels = trec_qrels(built.folder / "trec" / "qrels.txt")
+    texts = dict(
+        line.split("\t") for line in (built.folder / "trec" / "topics.tsv").read_text("utf-8").splitlines()
+    )
+    found = {(texts[query], doc): grade for query, docs in qrels.items() for doc, grade in docs.items()}
+    assert found == expected(shared)
+    perfect = {query: {doc: float(grade) for doc, grade in docs.items()} for query, docs in qrels.items()}
+    results = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10"}).evaluate(perfect)
+    relevant = [query for query, docs in qrels.items() if any(docs.values())]
+    assert [results[query]["ndcg_cut_10"] for query in relevant] == pytest.approx([1.0] * len(relevant))
+
+
+def test_no_relevant_document_is_shared_across_the_split(built: Built) -> None:
+    relevant_in: dict[str, set[str]] = defaultdict(set)
+    for part in ("dev", "test"):
+        for docs in trec_qrels(built.folder / "trec" / f"qrels.{part}.txt").values():
+            for doc, grade in docs.items():
+                if grade > 0:
+                    relevant_in[doc].add(part)
+    assert all(len(parts) == 1 for parts in relevant_in.values())
+
+
+def test_the_beir_folder_holds_the_whole_corpus_and_the_same_grades(built: Built, shared: Path) -> None:
+    folder = built.folder / "beir"
+    with (folder / "corpus.jsonl").open(encoding="utf-8") as file:
+        corpus = {json.loads(line)["_id"] for line in file}
+    with (folder / "queries.jsonl").open(encoding="utf-8") as file:
+        texts = {row["_id"]: row["text"] for row in map(json.loads, file)}
+    found = {}
+    for part in ("dev", "test"):
+        with (folder / "qrels" / f"{part}.tsv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                found[texts[row["query-id"]], row["corpus-id"]] = int(row["score"])
+    assert len(corpus) == 19_406
+    assert found == expected(shared)
+
+
+def test_the_same_project_built_twice_has_the_same_release_id(
+    built: Built, shared: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    again = build(shared, tmp_path_factory.mktemp("second"), reverse=True)
+    assert again.answers["freeze v1"]["release_id"] == built.answers["freeze v1"]["release_id"]
+    assert (again.folder / "beir" / "manifest.json").read_bytes() == (
+        built.folder / "beir" / "manifest.json"
+    ).read_bytes()

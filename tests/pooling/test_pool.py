@@ -1,0 +1,326 @@
+"""Pools: the union of the systems with its provenance, and random negatives outside their reach."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.errors import CurationError, InputError, RefusedError
+from curation.pooling import build_pool
+from curation.pooling.candidates import Pair
+from curation.pooling.identical import Identical
+from curation.pooling.negatives import REACH, draw_negatives
+from curation.pooling.systems import Found
+from curation.project import init_project
+from curation.retrieval import DEFAULT_MODEL, Bm25, Hit
+from curation.sources.corpus import CorpusFields, import_corpus
+from curation.store import Store, append
+from curation.store.rows import Document, Query
+from curation.text import digest, normalise_query
+
+Source = tuple[str, str, str, int | None, float | None]
+
+
+def put_corpus(store: Store, folder: Path, documents: dict[str, str]) -> None:
+    lines = [json.dumps({"id": name, "text": text}) for name, text in documents.items()]
+    path = folder / "corpus.jsonl"
+    path.write_text("\n".join(lines))
+    import_corpus(store, path)
+
+
+def put_queries(store: Store, queries: dict[str, str]) -> None:
+    with store.transaction() as cursor:
+        append(
+            cursor,
+            "queries",
+            {
+                "query_id": list(queries),
+                "text": list(queries.values()),
+                "normalised": [normalise_query(text) for text in queries.values()],
+                "source": ["imported"] * len(queries),
+                "metadata": ["{}"] * len(queries),
+            },
+        )
+
+
+def put_candidate(store: Store, query_id: str, document_id: str, system: str) -> None:
+    with store.transaction() as cursor:
+        cursor.execute("INSERT INTO candidates VALUES (?, ?)", [query_id, document_id])
+        cursor.execute(
+            "INSERT INTO candidate_sources VALUES ('elsewhere', ?, ?, ?, NULL, NULL)",
+            [query_id, document_id, system],
+        )
+
+
+def sources(store: Store, pool_id: str) -> list[Source]:
+    with store.reading() as cursor:
+        return cursor.execute(
+            "SELECT query_id, document_id, system, rank, score FROM candidate_sources "
+            "WHERE pool_id = ? ORDER BY query_id, system, rank, document_id",
+            [pool_id],
+        ).fetchall()
+
+
+def pairs(store: Store) -> set[tuple[str, str]]:
+    with store.reading() as cursor:
+        found = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+SHOP = {
+    "shoe-1": "red running shoes",
+    "shoe-2": "blue shoes",
+    "hat-1": "red hat",
+    **{f"thing-{number:02}": f"thing number {number}" for number in range(40)},
+}
+
+
+def put_vectors(store: Store, kind: str, texts: dict[str, list[float]]) -> None:
+    with store.transaction() as cursor:
+        append(
+            cursor,
+            "embeddings",
+            {
+                "model": [DEFAULT_MODEL] * len(texts),
+                "text_hash": [digest(kind, text) for text in texts],
+                "vector": list(texts.values()),
+            },
+        )
+
+
+@pytest.fixture
+def shop(store: Store, tmp_path: Path) -> Store:
+    """43 documents and two queries; stored vectors that place thing-00 and hat-1 beside the first query."""
+    put_corpus(store, tmp_path, SHOP)
+    put_queries(store, {"q1": "red shoes", "q2": "zebra"})
+    near = {"thing number 0": [0.8, 0.6], "red hat": [0.6, 0.8]}
+    put_vectors(store, "document", {text: near.get(text, [-1.0, 0.0]) for text in SHOP.values()})
+    put_vectors(store, "query", {"red shoes": [1.0, 0.0], "zebra": [0.0, -1.0]})
+    return store
+
+
+def test_candidates_are_the_union_and_keep_every_system_rank_and_score(shop: Store) -> None:
+    report = build_pool(shop, ["hybrid", "bm25", "dense"], depth=3, random_negatives=0, seed=1)
+    rows = sources(shop, report.pool_id)
+    by_system = defaultdict(list)
+    for query_id, document_id, system, rank, _ in rows:
+        by_system[query_id, system].append((rank, document_id))
+    assert by_system == {
+        ("q1", "bm25"): [(1, "shoe-1"), (2, "hat-1"), (3, "shoe-2")],
+        ("q1", "dense"): [(1, "thing-00"), (2, "hat-1")],
+        ("q1", "hybrid"): [(1, "hat-1"), (2, "shoe-1"), (3, "thing-00")],
+    }
+    assert {score for *_, rank, score in rows if rank == 1 and score} >= {0.8, 1 / 62 + 1 / 62}
+    assert pairs(shop) == {("q1", name) for name in ("shoe-1", "shoe-2", "hat-1", "thing-00")}
+    assert (report.queries, report.candidates, report.added) == (2, 4, 4)
+    assert [(system.system, system.candidates, system.alone) for system in report.systems] == [
+        ("bm25", 3, 1),
+        ("dense", 2, 0),
+        ("hybrid", 3, 0),
+    ]
+
+
+def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> None:
+    report = build_pool(shop, ["bm25", "dense"], depth=5, random_negatives=0, seed=1)
+    assert all(score > 0 for *_, score in sources(shop, report.pool_id) if score is not None)
+    assert [system.no_hit for system in report.systems] == [
+        {"no word of the query occurs in the corpus": 1},
+        {"no document has a cosine above zero": 1},
+    ]
+    assert [system.unfilled for system in report.systems] == [5 + 2, 5 + 3]
+    assert report.left_out == {"places stayed empty, because no further document scored above zero": 15}
+
+
+def test_the_same_call_adds_nothing_and_says_so(shop: Store) -> None:
+    first = build_pool(shop, ["bm25"], depth=3, random_negatives=2, seed=1)
+    again = build_pool(shop, ["bm25", "bm25"], depth=3, random_negatives=2, seed=1)
+    assert (again.pool_id, again.built_before, again.added) == (first.pool_id, True, 0)
+    assert (again.systems, again.left_out) == (first.systems, first.left_out)
+    with shop.reading() as cursor:
+        counts = cursor.execute(
+            "SELECT (SELECT count(*) FROM pools), (SELECT count(*) FROM events WHERE action = 'pool')"
+        ).fetchall()
+    assert counts == [(1, 1)]
+    other = build_pool(shop, ["bm25"], depth=2, random_negatives=2, seed=1)
+    assert not other.built_before
+
+
+def test_a_second_pool_adds_only_what_is_new(shop: Store) -> None:
+    shallow = build_pool(shop, ["bm25"], depth=1, random_negatives=3, seed=1)
+    deep = build_pool(shop, ["bm25"], depth=3, random_negatives=3, seed=1)
+    assert (shallow.added, deep.candidates, deep.added) == (7, 9, 2)
+
+
+def test_random_negatives_are_exactly_as_many_and_outside_every_systems_reach(shop: Store) -> None:
+    report = build_pool(shop, ["bm25", "dense"], depth=3, random_negatives=4, seed=1)
+    random = [row for row in sources(shop, report.pool_id) if row[2] == "random"]
+    assert Counter(row[0] for row in random) == {"q1": 4, "q2": 4}
+    assert all((rank, score) == (None, None) for *_, rank, score in random)
+    assert not {row[1] for row in random if row[0] == "q1"} & {"shoe-1", "shoe-2", "hat-1", "thing-00"}
+    assert report.random_negatives == 8
+
+
+def test_another_seed_draws_other_negatives_and_the_same_seed_the_same(shop: Store, tmp_path: Path) -> None:
+    other = init_project(tmp_path / "other.duckdb").store
+    put_queries(other, {"q2": "zebra", "q1": "red shoes"})
+    put_corpus(other, tmp_path, dict(reversed(SHOP.items())))
+    one, same = (build_pool(s, ["bm25"], depth=3, random_negatives=4, seed=1) for s in (shop, other))
+    assert one == same
+    assert sources(shop, one.pool_id) == sources(other, one.pool_id)
+    second = build_pool(shop, ["bm25"], depth=3, random_negatives=4, seed=2)
+    assert sources(shop, second.pool_id) != sources(shop, one.pool_id)
+
+
+def test_identical_documents_are_pooled_once_and_counted(store: Store, tmp_path: Path) -> None:
+    corpus = {"b": "red shoes", "a": "red shoes", "c": "red shoes", "d": "red hat"}
+    put_corpus(store, tmp_path, corpus | {f"x{number}": f"other {number}" for number in range(9)})
+    put_queries(store, {"q1": "red shoes", "q2": "shoes"})
+    put_candidate(store, "q2", "b", "imported")
+    report = build_pool(store, ["bm25"], depth=4, random_negatives=9, seed=0)
+    found = {row[:2]: row[3] for row in sources(store, report.pool_id) if row[2] == "bm25"}
+    assert found == {("q1", "a"): 1, ("q1", "d"): 4, ("q2", "b"): 1}
+    assert report.left_out["candidates are judged under the id of an identical document"] == 4
+    assert pairs(store) & {("q1", "b"), ("q1", "c"), ("q2", "a"), ("q2", "c")} == set()
+
+
+def test_a_corpus_too_small_for_the_negatives_gives_a_counted_reason(store: Store, tmp_path: Path) -> None:
+    put_corpus(store, tmp_path, {"a": "red shoes", "b": "blue hat", "c": "old coat", "d": "new bag"})
+    put_queries(store, {"q1": "red shoes"})
+    report = build_pool(store, ["bm25"], depth=2, random_negatives=5, seed=0)
+    assert report.random_negatives == 3
+    assert (
+        report.left_out["random negatives are missing: no more documents lie outside the systems' reach"] == 2
+    )
+
+
+def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, tmp_path: Path) -> None:
+    def refused(kind: type[CurationError], message: str, *systems: str, **numbers: int) -> None:
+        with pytest.raises(kind, match=message):
+            build_pool(store, systems, **{"depth": 3, "random_negatives": 1, "seed": 0} | numbers)
+
+    refused(
+        InputError, r"(?s)'bm52' is no system.*'run:x' is no system.*one or more of bm25", "bm52", "run:x"
+    )
+    refused(InputError, "No system was named")
+    refused(InputError, r"(?s)depth 0.*-1 random", "bm25", depth=0, random_negatives=-1)
+    refused(RefusedError, "goldset sample", "bm25")
+    put_queries(store, {"q1": "red shoes"})
+    refused(RefusedError, "import corpus", "bm25")
+    assert pairs(store) == set()
+
+
+# ── Random negatives ────────────────────────────────────────────────────────────────────────────────
+
+
+def query(number: int) -> Query:
+    return Query(f"q{number}", "text", "text", "written")
+
+
+@given(
+    corpus=st.integers(1, 60),
+    lists=st.lists(st.lists(st.integers(0, 59), unique=True, max_size=30), min_size=1, max_size=3),
+    held=st.sets(st.integers(0, 59), max_size=5),
+    number=st.integers(1, 8),
+    depth=st.integers(1, 10),
+    seed=st.integers(0, 9),
+)
+@settings(deadline=None)
+def test_negatives_are_never_near_never_candidates_and_never_fewer_than_possible(
+    corpus: int, lists: list[list[int]], held: set[int], number: int, depth: int, seed: int
+) -> None:
+    documents = [Document(f"d{n:02}", "", "", f"text {n // 2}") for n in range(corpus)]  # in identical twos
+    identical = Identical(documents)
+    found = [
+        Found(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]], {})
+        for place, ranked in enumerate(lists)
+    ]
+    judged = [Pair("q0", f"d{n:02}", by_chance=False) for n in held if n < corpus]
+    draw = draw_negatives(found, [query(0)], documents, number, seed, depth, judged, identical)
+    ids = [proposal.document_id for proposal in draw.proposals]
+    near = {hit.document_id for system in found for hit in system.hits[0][:depth]}
+    excluded = identical.all_ids(near | {pair.document_id for pair in judged})
+    assert not excluded & set(ids)
+    assert len({identical.first(document_id) for document_id in ids}) == len(ids)
+    possible = len({identical.first(d.document_id) for d in documents if d.document_id not in excluded})
+    assert len(ids) == min(number, possible)
+    missing = sum(count for reason, count in draw.left_out.items() if "missing" in reason)
+    assert missing == number - len(ids)
+
+
+def test_the_reach_shrinks_only_as_far_as_it_must() -> None:
+    documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1100)]
+    hits = [Hit(document.document_id, 1.0) for document in documents[:REACH]]
+    found = [Found("bm25", [hits, hits[:0]], {})]
+    draw = draw_negatives(found, [query(0), query(1)], documents, 100, 5, 10, [], Identical(documents))
+    assert draw.left_out == {}
+    assert {p.document_id for p in draw.proposals if p.query_id == "q0"} == {
+        f"d{n}" for n in range(1000, 1100)
+    }
+    draw = draw_negatives(found, [query(0), query(1)], documents, 101, 5, 10, [], Identical(documents))
+    assert draw.left_out == {"queries have random negatives from outside the first 500 only, not 1,000": 1}
+    assert min(p.document_id for p in draw.proposals if p.query_id == "q0") >= "d0500"
+
+
+def test_each_document_is_drawn_equally_often() -> None:
+    """3,000 queries, 4 of 30 documents each: every document within 5 standard errors of its share."""
+    documents = [Document(f"d{n:02}", "", "", f"text {n}") for n in range(30)]
+    queries = [query(number) for number in range(3000)]
+    found = [Found("none", [[] for _ in queries], {})]
+    draw = draw_negatives(found, queries, documents, 4, 5, 10, [], Identical(documents))
+    times = Counter(proposal.document_id for proposal in draw.proposals)
+    share = 4 / 30
+    error = np.sqrt(share * (1 - share) * len(queries))
+    assert len(times) == 30
+    assert all(abs(count - share * len(queries)) < 5 * error for count in times.values())
+
+
+def test_a_grown_corpus_keeps_most_of_an_earlier_draw() -> None:
+    documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1000)]
+    found = [Found("none", [[] for _ in range(50)], {})]
+    queries = [query(number) for number in range(50)]
+    before, after = (
+        {p[:2] for p in draw_negatives(found, queries, part, 5, 5, 10, [], Identical(part)).proposals}
+        for part in (documents[:900], documents)
+    )
+    assert len(before & after) > 0.8 * len(before)
+
+
+# ── Real data ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_pool_over_real_products_is_what_bm25_finds(store: Store, shared: Path, tmp_path: Path) -> None:
+    """2,000 products, 40 queries of people: every candidate has a source, every hit is a candidate."""
+    with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as lines:
+        part = [line for line, _ in zip(lines, range(2000), strict=False)]
+    path = tmp_path / "products.jsonl"
+    path.write_text("".join(part), encoding="utf-8")
+    import_corpus(store, path, CorpusFields(id="id", title="title", body=("short_description",)))
+    ratings = (
+        (shared / "chorus_icecat" / "Broad_Query_Set_rated.csv").read_text(encoding="utf-8").splitlines()
+    )
+    texts = sorted({line.split(",")[0].strip('"') for line in ratings[1:]})[:40]
+    put_queries(store, {f"q{number:02}": text for number, text in enumerate(texts)})
+    report = build_pool(store, ["bm25"], depth=10, random_negatives=5, seed=7)
+    rows = sources(store, report.pool_id)
+    assert {row[:2] for row in rows} == pairs(store)
+    assert report.candidates == report.added == len(pairs(store))
+    assert report.random_negatives == 5 * len(texts)
+    products = [
+        Document(p["id"], "", p["title"], p.get("short_description") or "") for p in map(json.loads, part)
+    ]
+    queries = [Query(f"q{number:02}", text, text, "imported") for number, text in enumerate(texts)]
+    reached = {
+        (query.query_id, hit.document_id)
+        for query, hits in zip(queries, Bm25(products).search(queries, REACH), strict=True)
+        for hit in hits
+    }
+    assert {row[:2] for row in rows if row[2] == "bm25"} <= reached
+    assert not {row[:2] for row in rows if row[2] == "random"} & reached

@@ -1,0 +1,117 @@
+"""BM25: rank-bm25's scores on content words, and no error or invented hit at the edges."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from curation.retrieval import Bm25, Hit
+from curation.retrieval.terms import STOP_WORDS, content_words
+from curation.store.rows import Document, Query
+
+
+def documents(*texts: str) -> list[Document]:
+    return [Document(f"d{number}", "", "", text) for number, text in enumerate(texts)]
+
+
+def query(text: str) -> Query:
+    return Query("q", text, text, "written")
+
+
+def search(corpus: list[Document], text: str, depth: int = 10) -> list[Hit]:
+    [hits] = Bm25(corpus).search([query(text)], depth)
+    return hits
+
+
+@pytest.fixture(scope="module")
+def products(shared: Path) -> list[Document]:
+    with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as lines:
+        found = [json.loads(line) for line, _ in zip(lines, range(3000), strict=False)]
+    return [Document(p["id"], "", p["title"], p.get("short_description") or "") for p in found]
+
+
+def test_scores_and_order_are_those_of_rank_bm25(products: list[Document]) -> None:
+    """On 3,000 real products: every document that rank-bm25 scores above zero, to 1e-9."""
+    products = sorted(products, key=lambda product: product.document_id)
+    reference = BM25Okapi([content_words(product.text) for product in products], k1=1.5, b=0.75, epsilon=0.25)
+    asked = (
+        "bluetooth speaker,laptop,printer ink black,hp 15 notebook,usb c cable,27 inch monitor 4k,toner toner"
+    )
+    for text in asked.split(","):
+        scores = reference.get_scores(content_words(text))
+        expected = sorted(
+            (
+                Hit(product.document_id, score)
+                for product, score in zip(products, scores, strict=True)
+                if score > 0
+            ),
+            key=lambda hit: (-hit.score, hit.document_id),
+        )
+        found = search(products, text, depth=len(products))
+        assert len(found) == len(expected) > 10
+        assert [hit.score for hit in found] == pytest.approx([hit.score for hit in expected], rel=1e-9)
+        assert dict(found) == pytest.approx(dict(expected), rel=1e-9)
+
+
+def test_nothing_is_found_where_nothing_matches() -> None:
+    corpus = documents("red shoes", "blue shoes", "green hat", "")
+    engine = Bm25(corpus)
+    reasons = {
+        "": "the query holds no word",
+        "?!": "the query holds no word",
+        "where is the": "the query holds stop words only",
+        "the bicycle": "no word of the query occurs in the corpus",
+        "shoes": "every word of the query that occurs is in half of the documents or more",
+    }
+    for text, reason in reasons.items():
+        assert engine.search([query(text)], 5) == [[]], text
+        assert engine.why_none(query(text)) == reason
+
+
+def test_an_empty_corpus_and_one_without_words_find_nothing() -> None:
+    for corpus in ([], documents("", "!!"), documents("the of")):
+        assert search(corpus, "red shoes") == []
+
+
+def test_a_depth_beyond_the_corpus_is_no_error() -> None:
+    corpus = documents("red shoes", "blue hat", "grey coat", "old bag")
+    assert [hit.document_id for hit in search(corpus, "red coat", depth=1000)] == ["d0", "d2"]
+
+
+def test_equal_scores_are_ordered_by_document_id_even_at_the_cut() -> None:
+    corpus = [Document(name, "", "", "red shoes") for name in ("b", "d", "a", "c")]
+    corpus += [Document(f"z{number}", "", "", "blue hat") for number in range(6)]
+    assert [hit.document_id for hit in search(corpus, "shoes", depth=3)] == ["a", "b", "c"]
+
+
+def test_a_word_in_over_half_of_the_documents_counts_nothing() -> None:
+    """rank-bm25 gives it a quarter of the average idf instead: the one difference."""
+    corpus = documents("phone case", "phone cover", "phone screen", "desk lamp", "phone phone")
+    assert search(corpus, "phone cover") == search(corpus, "cover")
+    assert BM25Okapi([content_words(d.text) for d in corpus]).get_scores(["phone"])[4] > 0
+
+
+def test_negations_numbers_and_letters_are_content() -> None:
+    assert content_words("How do I use C++ without a 5 GHz router, not the new one?") == (
+        "use c without 5 ghz router not new one".split()
+    )
+    assert not STOP_WORDS & {"not", "no", "without", "t", "s", "re", "c", "r"}
+
+
+words = st.sampled_from("red blue green shoes hat coat bag the".split())
+texts = st.lists(words, max_size=6).map(" ".join)
+
+
+@given(st.lists(texts, max_size=8), texts, st.integers(1, 9))
+def test_a_shorter_search_is_the_beginning_of_a_deeper_one(corpus: list[str], text: str, depth: int) -> None:
+    engine = Bm25(documents(*corpus))
+    [short], [deep] = engine.search([query(text)], depth), engine.search([query(text)], 100)
+    assert short == deep[:depth]
+    assert all(hit.score > 0 for hit in deep)
+    assert deep == sorted(deep, key=lambda hit: (-hit.score, hit.document_id))

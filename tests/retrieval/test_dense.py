@@ -1,0 +1,151 @@
+"""Dense retrieval and the store of embeddings: computed once, resumed, never mixed."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from curation.errors import NotFoundError, RefusedError
+from curation.retrieval import DEFAULT_MODEL, Dense
+from curation.retrieval import embeddings as stored
+from curation.retrieval.embeddings import CHUNK, embed, find_model
+from curation.store import Store, append
+from curation.store.rows import Document, Query
+from curation.text import digest
+
+TEXTS = [
+    f"{colour} {thing} {number}"
+    for number in range(10)
+    for colour in ("red", "blue", "old")
+    for thing in ("hat", "shoe", "coat", "bag", "lamp", "desk", "book", "cup", "bike", "tent")
+]
+
+KILLED = f"""
+import os, signal, sys
+from pathlib import Path
+from curation.retrieval.embeddings import embed
+from curation.store import open_store
+
+def progress(step, done, total):
+    if done >= {CHUNK}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+texts = Path(sys.argv[2]).read_text().splitlines()
+embed(open_store(Path(sys.argv[1])), texts, progress=progress)
+"""
+
+
+def put(store: Store, text_hash: str, vector: Sequence[float], model: str = DEFAULT_MODEL) -> None:
+    with store.transaction() as cursor:
+        append(cursor, "embeddings", {"model": [model], "text_hash": [text_hash], "vector": [list(vector)]})
+
+
+def count(store: Store) -> int:
+    with store.reading() as cursor:
+        return int(cursor.execute("SELECT count(*) FROM embeddings").fetchall()[0][0])
+
+
+def query(text: str) -> Query:
+    return Query("q", text, text, "written")
+
+
+@pytest.mark.dense
+def test_embedding_goes_on_where_kill_9_stopped_it(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "texts").write_text("\n".join(TEXTS))
+    store.close()
+    command = [sys.executable, "-c", KILLED, str(store.path), str(tmp_path / "texts")]
+    assert subprocess.run(command, check=False).returncode == -signal.SIGKILL
+    assert count(store) == CHUNK + 1  # and the probe of the model
+    steps: list[tuple[int, int]] = []
+    vectors = embed(store, TEXTS, progress=lambda _, done, total: steps.append((done, total)))
+    assert steps == [(CHUNK, len(TEXTS)), (len(TEXTS), len(TEXTS))]
+    assert vectors.shape == (len(TEXTS), 384)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    steps.clear()
+    again = embed(store, TEXTS, progress=lambda _, done, total: steps.append((done, total)))
+    assert steps == []
+    assert np.array_equal(again, vectors)
+    assert count(store) == len(TEXTS) + 1
+
+
+@pytest.mark.dense
+def test_meaning_finds_what_words_do_not(store: Store) -> None:
+    corpus = [
+        Document("car", "", "Automobile", "A vehicle with four wheels and an engine."),
+        Document("cat", "", "Cat", "A small animal that purrs."),
+        Document("copy", "", "Cat", "A small animal that purrs."),
+        Document("none", "", "", " "),
+    ]
+    engine = Dense(store, corpus)
+    hits, nothing = engine.search([query("a kitten"), query("?!")], 10)
+    assert [hit.document_id for hit in hits][:2] == ["cat", "copy"]
+    assert hits[0].score == hits[1].score > 0.3
+    assert "none" not in [hit.document_id for hit in hits]
+    assert nothing == []
+    assert engine.why_none(query("?!")) == "the query holds no word"
+    assert engine.search([query("a kitten")], 1) == [hits[:1]]
+    assert count(store) == 4  # two texts, one query, the probe
+
+
+@pytest.mark.dense
+def test_a_model_that_was_exchanged_is_refused(store: Store) -> None:
+    put(store, digest("probe", stored._PROBE), [1.0] + [0.0] * 383)
+    with pytest.raises(RefusedError, match="is not the one that made the vectors"):
+        embed(store, ["red hat"])
+    assert count(store) == 1
+
+
+@pytest.mark.dense
+def test_a_model_of_another_dimension_is_refused(store: Store) -> None:
+    put(store, "some text", [0.6, 0.8])
+    with pytest.raises(RefusedError, match="Vectors of 2 and of 384 dimensions meet"):
+        embed(store, ["red hat"])
+    assert count(store) == 1
+
+
+def test_stored_vectors_are_read_without_the_model(store: Store) -> None:
+    put(store, digest("document", "red hat"), [0.6, 0.8])
+    put(store, digest("document", "blue hat"), [1.0, 0.0])
+    vectors = embed(store, ["blue hat", "red hat", "blue hat"])
+    assert vectors.tolist() == np.array([[1, 0], [0.6, 0.8], [1, 0]], np.float32).tolist()
+    assert embed(store, []).shape[0] == 0
+
+
+def test_vectors_of_two_lengths_under_one_name_are_refused(store: Store) -> None:
+    put(store, digest("document", "red hat"), [0.6, 0.8])
+    put(store, digest("document", "blue hat"), [1.0, 0.0, 0.0])
+    with pytest.raises(RefusedError, match="Vectors of 2 and of 3 dimensions"):
+        embed(store, ["blue hat", "red hat"])
+
+
+def test_cosines_of_zero_or_below_are_no_hits_and_ties_go_by_id(store: Store) -> None:
+    corpus = [Document(name, "", "", text) for name, text in (("b", "x"), ("a", "y"), ("c", "z"), ("d", "w"))]
+    for text, vector in (("x", [1, 0]), ("y", [1, 0]), ("z", [0, 1]), ("w", [-1, 0])):
+        put(store, digest("document", text), vector)
+    put(store, digest("query", "asked"), [1.0, 0.0])
+    engine = Dense(store, corpus)
+    assert engine.search([query("asked")], 10) == [[("a", 1.0), ("b", 1.0)]]
+    assert engine.search([query("asked")], 1) == [[("a", 1.0)]]
+
+
+def test_a_model_is_a_name_or_a_folder_that_exists(tmp_path: Path) -> None:
+    (tmp_path / "tuned").mkdir()
+    assert find_model(str(tmp_path / "tuned")) == ("tuned", str(tmp_path / "tuned"))
+    assert find_model("sentence-transformers/all-MiniLM-L6-v2").name == DEFAULT_MODEL
+    assert find_model("intfloat/e5-small-v2").name == "intfloat/e5-small-v2"
+    for missing in (str(tmp_path / "none"), "./none", "models/of/mine"):
+        with pytest.raises(NotFoundError, match="There is no model folder at"):
+            find_model(missing)
+
+
+@pytest.mark.dense
+def test_a_folder_that_holds_no_model_gives_a_sentence(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RefusedError, match=r"The model .*empty cannot be loaded: .*goldset\[dense"):
+        embed(store, ["red hat"], model=str(tmp_path / "empty"))

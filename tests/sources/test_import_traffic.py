@@ -1,0 +1,127 @@
+"""The import of traffic logs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from curation.errors import InputError
+from curation.sources.records import Layout
+from curation.sources.traffic import TrafficFields, import_traffic
+
+EXCITE = Layout(columns=("session", "time", "query"), header=False)
+
+
+def _rows(store, columns="line, text, normalised, time, segment, session, count"):
+    with store.reading() as cursor:
+        return cursor.execute(f"SELECT {columns} FROM traffic ORDER BY import_id, line").fetchall()
+
+
+def test_every_field_is_kept_and_texts_are_normalised(store, write):
+    path = write("t.csv", "q,at,shop,who,n\nRed  SHOES,2024-12-10T12:00:00Z,de,u1,3\nhat,,,,1.0\n")
+    result = import_traffic(store, path, TrafficFields("q", "at", "shop", "who", "n"))
+    assert _rows(store) == [
+        (2, "Red  SHOES", "red shoes", datetime(2024, 12, 10, 12), "de", "u1", 3),
+        (3, "hat", "hat", None, None, None, 1),
+    ]
+    assert (result.rows, result.traffic, result.queries, result.sessions, result.segments) == (2, 4, 2, 1, 1)
+    assert (result.first, result.last, result.unknown_times) == (datetime(2024, 12, 10, 12),) * 2 + (1,)
+
+
+def test_usual_names_are_found_and_explicit_ones_win(store, write):
+    path = write("t.csv", "query,search_term,timestamp,session,count\na,b,2024-01-01,s,2\n")
+    assert import_traffic(store, path).fields == TrafficFields("query", "timestamp", None, "session", "count")
+    assert import_traffic(store, path, TrafficFields(query="search_term")).fields.query == "search_term"
+
+
+def test_importing_the_same_log_again_changes_nothing_and_tells_the_same(store, write, contents):
+    path = write("t.csv", "query,time\nA,2024-01-01\na,never\n,\n")
+    first = import_traffic(store, path)
+    before = contents()
+    again = import_traffic(store, path)
+    assert (first.is_new, again.is_new) == (True, False)
+    assert (again.rows, again.queries, again.left_out) == (2, 1, {"empty query": 1})
+    assert again.left_out == first.left_out
+    assert contents() == before
+
+
+def test_another_reading_of_the_same_file_is_another_import_and_said(store, write):
+    path = write("t.csv", "query,time,n\na,2024-01-01,2\n")
+    assert import_traffic(store, path).same_source == 0
+    second = import_traffic(store, path, TrafficFields(count="n"))
+    assert (second.is_new, second.same_source) == (True, 1)
+
+
+def test_an_unreadable_time_is_unknown_and_shown(store, write):
+    path = write("t.jsonl", [{"query": "a", "time": "last week"}, {"query": "b", "time": 1733832000}])
+    result = import_traffic(store, path)
+    assert (result.unknown_times, result.unreadable_time) == (1, "'last week' on line 1")
+    assert [row[0] for row in _rows(store, "time")] == [None, datetime(2024, 12, 10, 12)]
+
+
+def test_parquet_times_are_brought_to_utc(store, tmp_path):
+    path = tmp_path / "t.parquet"
+    zoned = pa.array([datetime(2024, 1, 1, 12)], pa.timestamp("us", tz="+02:00"))
+    pq.write_table(pa.table({"query": ["a"], "time": zoned, "count": [2]}), path)
+    import_traffic(store, path)
+    assert _rows(store, "line, time, count") == [(1, datetime(2024, 1, 1, 12), 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fields", "sentences"),
+    [
+        (
+            "t.csv",
+            "query,count\na,1\nb,0\nc,-2\nd,many\ne,\nf,1.5\ng,inf\n",
+            None,
+            [f"line {line}: the count in 'count' is" for line in range(3, 9)]
+            + ["'many'; expected a whole number"],
+        ),
+        ("t.csv", "asked,n\na,1\n", None, ["the queries: name it with --query-field", "'asked', 'n'"]),
+        ("t.csv", "query\na\n", TrafficFields(time="tiem"), ["--time-field names 'tiem'"]),
+        ("t.csv", "query,time\n,1\n ,2\n", None, ["no query could be taken from it: 2 empty query"]),
+        ("t.csv", "", None, ["is empty"]),
+        (".", None, None, ["is a folder; expected a file"]),
+        ("t.jsonl", '{"query": "a"}\n{"query": \n', None, ["line 2: broken JSON"]),
+        ("t.jsonl", '{"action_name": "click", "user_query": "a"}', None, ["log of events", "ubi_queries"]),
+    ],
+)
+def test_bad_input_is_refused_in_sentences_and_changes_nothing(
+    store, write, contents, tmp_path, name, content, fields, sentences
+):
+    before = contents()
+    path = tmp_path if content is None else write(name, content)
+    with pytest.raises(InputError) as refused:
+        import_traffic(store, path, fields)
+    for sentence in sentences:
+        assert sentence in str(refused.value)
+    assert contents() == before
+
+
+def test_the_excite_log_is_imported_as_it_is(store, shared, contents):
+    path = shared / "excite_log" / "excite-small.log"
+    result = import_traffic(store, path, layout=EXCITE)
+    assert (result.rows, result.left_out, result.unknown_times) == (3_968, {"empty query": 533}, 0)
+    assert (result.first, result.last) == (datetime(1997, 9, 16, 0, 10, 11), datetime(1997, 9, 17, 0, 9, 23))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert [(text, session) for _, text, session in _rows(store, "line, text, session")] == [
+        (lines[line - 1].split("\t")[2], lines[line - 1].split("\t")[0]) for (line,) in _rows(store, "line")
+    ]
+    before = contents()
+    assert not import_traffic(store, path, layout=EXCITE).is_new
+    assert contents() == before
+
+
+def test_the_ubi_log_is_imported_as_it_is(store, shared):
+    result = import_traffic(store, shared / "esci_us" / "ubi_queries.json.gz")
+    assert result.fields == TrafficFields("user_query", "timestamp", "application", "client_id")
+    assert (result.rows, result.segments, result.left_out) == (467, 2, {"empty query": 6})
+    assert (result.unknown_times, result.first) == (0, datetime(2024, 12, 10, 0, 1, 29, 378_000))
+
+
+def test_the_ubi_events_are_refused_with_the_file_to_take(store, shared):
+    with pytest.raises(InputError, match="ubi_queries"):
+        import_traffic(store, shared / "esci_us" / "ubi_events.json.gz")
