@@ -68,6 +68,8 @@ def _parameter(parameter: Any) -> str:
         shown = f"`{(parameter.metavar or parameter.name).upper()}`"
     default = parameter.default
     told = "" if default is None or default is False or default == () else f" Default: `{default}`."
+    if parameter.required and parameter.param_type_name == "option":
+        told = " Required."
     return f"- {shown}: {(parameter.help or '').strip()}{told}"
 
 
