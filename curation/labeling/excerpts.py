@@ -11,13 +11,10 @@ import re
 import unicodedata
 from typing import NamedTuple
 
+from curation.retrieval.terms import STOP_WORDS
+
 LONGEST = 700
 """Characters of a passage; a shorter document is shown whole."""
-
-FUNCTION_WORDS = frozenset(
-    "a an and are as at be by can do does for from how i if in into is it my not of on or that the then "
-    "this to use using was what when where which who why will with you your".split()
-)
 
 _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r".+?(?:[.!?…](?=\s)|\n|\Z)\s*", re.DOTALL)
@@ -49,7 +46,7 @@ def stem(word: str) -> str:
 def query_stems(query: str) -> frozenset[str]:
     """The stems to mark; function words only when there is nothing else."""
     found = [word.casefold() for word in _WORD.findall(query)]
-    content = [word for word in found if word not in FUNCTION_WORDS] or found
+    content = [word for word in found if word not in STOP_WORDS] or found
     return frozenset(map(stem, content))
 
 

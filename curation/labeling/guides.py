@@ -20,7 +20,7 @@ from curation.errors import InputError, NotFoundError
 from curation.store import Cursor, get_setting, put_setting, utc_now
 from curation.text import canonical_json, digest
 
-SCREEN_KEYS = frozenset("ulnxwghcr?")
+SCREEN_KEYS = frozenset("ulnfxwghcr?")
 """Keys that the grading screen (or Streamlit: c, r) uses itself."""
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)

@@ -22,6 +22,7 @@ class Showing(NamedTuple):
     ----------
     passage: the best passage in segments, the query's words marked.
     has_more: the document is longer than the passage; `whole_document` has it.
+    guide_hash: the guide under which the round was opened.
     """
 
     presentation_id: str
@@ -33,6 +34,7 @@ class Showing(NamedTuple):
     has_more: bool
     url: str | None
     published: str | None
+    guide_hash: str
 
 
 class Answered(NamedTuple):
@@ -53,7 +55,6 @@ class Queue(NamedTuple):
     showings: the next open presentations, in order.
     done, total: presentations answered, and all of them, over the annotator's rounds.
     round: the name of the round of the first showing, or None.
-    guide_hash: the guide under which that round was opened, or None.
     message: why there is nothing to show, or ''.
     """
 
@@ -61,7 +62,6 @@ class Queue(NamedTuple):
     done: int
     total: int
     round: str | None
-    guide_hash: str | None
     message: str
 
 
@@ -77,8 +77,7 @@ def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[
         showings=[_showing(row) for row in rows],
         done=done,
         total=total,
-        round=rows[0][8] if rows else None,
-        guide_hash=rows[0][9] if rows else None,
+        round=rows[0][9] if rows else None,
         message="" if rows or after else _why_empty(total),
     )
 
@@ -87,7 +86,7 @@ def previous_answered(store: Store, annotator: str) -> Answered | None:
     """The presentation that the annotator answered last, or None: what undo takes back."""
     with store.reading() as cursor:
         row = cursor.execute(_LAST, [annotator]).fetchone()
-    return None if row is None else Answered(_showing(row), *row[8:])
+    return None if row is None else Answered(_showing(row), *row[9:])
 
 
 def whole_document(store: Store, annotator: str, presentation_id: str) -> list[Segment]:
@@ -117,7 +116,7 @@ def _own(cursor: Cursor, annotator: str, presentation_id: str) -> tuple[str, str
 
 
 def _showing(row: tuple[object, ...]) -> Showing:
-    presentation_id, revision, query, need, title, body, url, published = row[:8]
+    presentation_id, revision, query, need, title, body, url, published, guide_hash = row[:9]
     excerpt = best_passage(str(body), str(query))
     return Showing(
         presentation_id=str(presentation_id),
@@ -129,6 +128,7 @@ def _showing(row: tuple[object, ...]) -> Showing:
         has_more=not excerpt.whole,
         url=None if url is None else str(url),
         published=None if published is None else str(published),
+        guide_hash=str(guide_hash),
     )
 
 
@@ -152,14 +152,14 @@ WITH open AS (
     ORDER BY place
     LIMIT ?)
 SELECT o.presentation_id, o.revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
-       o.round, o.guide_hash
+       o.guide_hash, o.round
 FROM open o JOIN queries q USING (query_id) JOIN documents d USING (content_hash)
 ORDER BY o.place
 """
 
 _LAST = """
 SELECT p.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
-       s.kind, s.grade, s.reason, s.note
+       r.guide_hash, s.kind, s.grade, s.reason, s.note
 FROM presentations p
 JOIN rounds r USING (round_id)
 JOIN presentation_states s USING (presentation_id)

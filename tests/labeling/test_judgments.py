@@ -250,6 +250,7 @@ def test_a_showing_holds_nothing_that_should_be_blind() -> None:
         "has_more",
         "url",
         "published",
+        "guide_hash",
     }
 
 

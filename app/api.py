@@ -1,0 +1,190 @@
+"""What the grading component asks of the server, as JSON: what comes next, and here are my judgments.
+
+Everything is asked for the annotator that the sign-in names; whether an item is theirs is decided in
+`curation.labeling`. A refusal is a sentence in `message`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from markdown_it import MarkdownIt
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from app.workplace import project_store
+from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError
+from curation.labeling.guides import current_guide, guide_by_hash
+from curation.labeling.judgments import Submission, submit
+from curation.labeling.queue import Queue, next_showings, previous_answered, whole_document
+
+LARGEST_BODY = 256 * 1024
+MOST_SHOWINGS = 20
+STATUS: dict[type[CurationError], int] = {
+    NotFoundError: 404,
+    RefusedError: 403,
+    InputError: 422,
+    StoreBusyError: 503,
+}
+
+Id = Annotated[str, Field(min_length=1, max_length=64)]
+Handler = Callable[[Request], Awaitable[Any]]
+
+
+class Judgment(BaseModel):
+    """One action as the component sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    presentation_id: Id
+    revision: Annotated[int, Field(ge=0, le=1_000_000)]
+    kind: Annotated[str, Field(max_length=20)]
+    client_key: Annotated[str, Field(max_length=128)]
+    grade: int | None = None
+    reason: Annotated[str, Field(max_length=200)] | None = None
+    note: Annotated[str, Field(max_length=4_000)] | None = None
+    flagged: bool = False
+    shown_at: AwareDatetime | None = None
+    active_ms: Annotated[int, Field(ge=0, le=24 * 3_600_000)] | None = None
+
+    def submission(self) -> Submission:
+        """The action as `curation` takes it; times are UTC there."""
+        values = self.model_dump()
+        shown: datetime | None = values["shown_at"]
+        values["shown_at"] = shown and shown.astimezone(UTC).replace(tzinfo=None)
+        return Submission(**values)
+
+
+class Judgments(BaseModel):
+    """Actions in the order in which they were done, and the items that the screen holds already."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    submissions: Annotated[list[Judgment], Field(max_length=50)]
+    holding: Annotated[list[Id], Field(max_length=100)] = []
+    limit: Annotated[int, Field(ge=0, le=MOST_SHOWINGS)] = 5
+
+
+def answered(handler: Handler) -> Handler:
+    """Make JSON of what the handler returns, and a sentence with a fitting status of what it raises."""
+
+    async def wrapped(request: Request) -> Response:
+        try:
+            return JSONResponse(await handler(request), headers={"Cache-Control": "no-store"})
+        except ValidationError as error:
+            found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
+            return JSONResponse({"message": "; ".join(found)}, 422)
+        except CurationError as error:
+            return JSONResponse({"message": str(error)}, STATUS.get(type(error), 500))
+
+    return wrapped
+
+
+@answered
+async def presentations(request: Request) -> Any:
+    """GET: the annotator's next items, without those named by `holding`."""
+    query = request.query_params
+    asked = Judgments(submissions=[], holding=query.getlist("holding"), limit=query.get("limit", "5"))  # type: ignore[arg-type]
+    who = request.state.annotator
+    return _queue(await run_in_threadpool(next_showings, project_store(), who, asked.limit, asked.holding))
+
+
+@answered
+async def previous(request: Request) -> Any:
+    """GET: the item answered last, with the answer, or null."""
+    found = await run_in_threadpool(previous_answered, project_store(), request.state.annotator)
+    return found and {**found._asdict(), "showing": found.showing._asdict()}
+
+
+@answered
+async def document(request: Request) -> Any:
+    """GET: the whole document of one of the annotator's items, in segments."""
+    who, which = request.state.annotator, request.path_params["presentation_id"]
+    return {"segments": await run_in_threadpool(whole_document, project_store(), who, which)}
+
+
+@answered
+async def guide(request: Request) -> Any:
+    """GET: a labeling guide: title, scale, and its text as HTML in which no foreign HTML survives."""
+    return await run_in_threadpool(_guide, request.path_params["guide_hash"])
+
+
+@answered
+async def judgments(request: Request) -> Any:
+    """POST: record what was done, in order; the answer says what became of each, and what comes next."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise InputError("expected JSON with the content type application/json")
+    asked = Judgments.model_validate(_json(await _body(request)))
+    return await run_in_threadpool(_record, request.state.annotator, asked)
+
+
+async def health(request: Request) -> Response:
+    """GET: whether the app can read its project."""
+    try:
+        await run_in_threadpool(_read_something)
+    except CurationError as error:
+        return JSONResponse({"status": "failing", "message": str(error)}, 503)
+    return JSONResponse({"status": "ok"})
+
+
+ROUTES = [
+    Route("/health", health),
+    Route("/api/presentations", presentations),
+    Route("/api/presentations/previous", previous),
+    Route("/api/presentations/{presentation_id}/document", document),
+    Route("/api/guides/{guide_hash}", guide),
+    Route("/api/judgments", judgments, methods=["POST"]),
+]
+
+
+def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
+    store = project_store()
+    outcomes = submit(store, annotator, [item.submission() for item in asked.submissions])
+    answer: dict[str, Any] = {"outcomes": [outcome._asdict() for outcome in outcomes], "queue": None}
+    with suppress(StoreBusyError):  # what was saved is told as saved; what comes next is asked for again
+        answer["queue"] = _queue(next_showings(store, annotator, asked.limit, asked.holding))
+    return answer
+
+
+def _queue(queue: Queue) -> dict[str, Any]:
+    return {**queue._asdict(), "showings": [showing._asdict() for showing in queue.showings]}
+
+
+def _guide(guide_hash: str) -> dict[str, Any]:
+    with project_store().reading() as cursor:
+        found = guide_by_hash(cursor, guide_hash)
+    text = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(found.body)
+    return {
+        "guide_hash": found.guide_hash,
+        "title": found.title,
+        "scale": [grade.model_dump() for grade in found.scale],
+        "html": text,
+    }
+
+
+def _read_something() -> None:
+    with project_store().reading() as cursor:
+        current_guide(cursor)
+
+
+async def _body(request: Request) -> bytes:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_BODY:
+            raise InputError(f"the request is larger than {LARGEST_BODY:,} bytes")
+    return body
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError as error:
+        raise InputError(f"the request is not JSON: {error}") from error

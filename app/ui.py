@@ -1,0 +1,134 @@
+"""The few widgets that several pages share. Whatever people or documents wrote is escaped here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from typing import NamedTuple, TypeGuard
+
+import streamlit as st
+
+from curation.labeling.guides import Guide
+from curation.store.rows import Annotator
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
+_STYLE = files("app").joinpath("app.css").read_text(encoding="utf-8")
+_FIGURE = ' class="gs-figure"'
+_account = st.components.v2.component(
+    "goldset_account",
+    html='<span class="who"></span><button type="button">Sign out</button>',
+    js=files("app").joinpath("account.js").read_text(encoding="utf-8"),
+    css=files("app").joinpath("account.css").read_text(encoding="utf-8"),
+)
+
+
+class Bar(NamedTuple):
+    """A cell that draws a share of a whole."""
+
+    part: int
+    whole: int
+
+
+class Span(NamedTuple):
+    """A cell that draws a figure and its interval on a scale from 0 to 1; what lies outside is at its end."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+def frame(annotator: Annotator) -> None:
+    """What every page has: the style, and who is signed in."""
+    st.html(f"<style>{_STYLE}</style>")
+    _account(key="account", data={"name": annotator.name, "role": annotator.role})
+
+
+def lead(sentence: str) -> None:
+    """What a page is for, below its title. Our own words, in Markdown."""
+    st.html(f'<p class="gs-lead">{escape(sentence)}</p>')
+
+
+def plain(text: object) -> str:
+    """Text that Markdown shows as it stands, on one line: for words of documents, queries and people."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+
+
+def problem(error: Exception) -> None:
+    """Show an error's sentences."""
+    st.error(plain(error), icon=":material/error:")
+
+
+def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """An HTML table: figures stand right, None is a dash, Bar and Span are drawn."""
+    lines = list(rows)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in lines)
+    figures = [bool(lines) and all(_is_figure(row[index]) for row in lines) for index in range(len(columns))]
+    head = "".join(
+        f'<th scope="col"{_FIGURE * right}>{escape(column)}</th>'
+        for column, right in zip(columns, figures, strict=True)
+    )
+    st.html(
+        f'<div class="gs-scroll"><table class="gs-table"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def query(text: str, need: str | None) -> None:
+    """A query, and what the person behind it needs."""
+    below = f'<p class="gs-need" dir="auto">{escape(need)}</p>' if need else ""
+    st.html(f'<p class="gs-query" dir="auto">{escape(text)}</p>{below}')
+
+
+def document(title: str, body: str, facts: Iterable[str | None] = ()) -> None:
+    """A document as text."""
+    below = "  ·  ".join(fact for fact in facts if fact)
+    heading = escape(title) or "Untitled document"
+    st.html(
+        f'<article class="gs-document" tabindex="0"><h2 dir="auto">{heading}</h2>'
+        f'<p class="gs-quiet">{escape(below)}</p><div dir="auto">{escape(body)}</div></article>'
+    )
+
+
+def grade(guide: Guide, value: int) -> str:
+    """HTML of a grade in the guide's colour."""
+    step = next((step for step in guide.scale if step.value == value), None)
+    colour, name = (step.colour, step.name) if step else ("#777777", "not on the scale")
+    return f'<span class="gs-grade"><i style="background:{colour}"></i>{value} {escape(name)}</span>'
+
+
+def share(value: float | None) -> str:
+    """A share as a percentage, a dash where it is not known."""
+    return "–" if value is None else f"{value:.0%}"
+
+
+def figure(value: float | None, places: int = 3) -> str:
+    """A figure with fixed places, a dash where it is not known."""
+    return "–" if value is None else f"{value:.{places}f}"
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, Bar):
+        width = 100 * value.part / value.whole if value.whole else 0
+        return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
+    if isinstance(value, Span):
+        return f"<td>{_span(value)}</td>"
+    if not _is_figure(value):
+        return f"<td>{escape(str(value))}</td>"
+    return f"<td{_FIGURE}>{f'{value:,}' if isinstance(value, int) else figure(value)}</td>"
+
+
+def _is_figure(value: object) -> TypeGuard[int | float | None]:
+    return isinstance(value, int | float | None) and not isinstance(value, bool)
+
+
+def _span(span: Span) -> str:
+    def place(value: float) -> float:
+        return 100 * min(1.0, max(0.0, value))
+
+    line = ""
+    if span.low is not None and span.high is not None:
+        left = place(span.low)
+        line = f'<i style="left:{left:.1f}%;width:{place(span.high) - left:.1f}%"></i>'
+    return f'<span class="gs-span">{line}<b style="left:{place(span.value):.1f}%"></b></span>'

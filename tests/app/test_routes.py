@@ -1,0 +1,269 @@
+"""The routes and the door before them, asked over HTTP."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from app import api, signin, workplace
+from app.guard import Guard
+from app.sessions import LASTS, Sessions
+from curation.labeling.annotators import add_annotator
+from curation.labeling.rounds import open_round
+from curation.pooling.pool import build_pool
+from curation.project import init_project
+from curation.sources.corpus import import_corpus
+from curation.sources.queries import import_queries
+from curation.store import Store, open_store
+
+PASSWORD = "correct horse battery"
+ORIGIN = {"Origin": "http://testserver"}
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One query with three documents, to be judged by anna and ben."""
+    folder = tmp_path_factory.mktemp("template")
+    store = init_project(folder / "project.duckdb").store
+    documents = [{"_id": name, "title": name, "text": f"what {name} is"} for name in ("one", "two", "three")]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "what"}))
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    build_pool(store, ["bm25"], depth=3, random_negatives=3, seed=1)
+    for name in ("anna", "ben"):
+        add_annotator(store, name, "annotator", PASSWORD)
+    open_round(store, "first", ["anna", "ben"], overlap=2, duplicates=0, seed=1)
+    store.close()
+    return store.path
+
+
+@pytest.fixture
+def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """What the process serves."""
+    store = open_store(Path(shutil.copy(template, tmp_path / "project.duckdb")))
+    monkeypatch.setenv(workplace.PROJECT, str(store.path))
+    monkeypatch.setattr(signin, "patience", signin.Patience())
+    workplace.sessions.cache_clear()
+    yield store
+    workplace.sessions.cache_clear()
+    store.close()
+
+
+@pytest.fixture
+def anyone(project: Store) -> Iterator[TestClient]:
+    """A client that is not signed in."""
+    routes = [
+        Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", signin.sign_out, methods=["POST"]),
+        *api.ROUTES,
+    ]
+    application = Starlette(routes=routes, middleware=[Middleware(Guard)])
+    with TestClient(application, follow_redirects=False) as client:
+        yield client
+
+
+@pytest.fixture
+def anna(anyone: TestClient) -> TestClient:
+    """A client in which anna has signed in."""
+    assert enter(anyone, "anna").status_code == 303
+    return anyone
+
+
+def enter(client: TestClient, name: str, password: str = PASSWORD, target: str = "/") -> Any:
+    form = {"name": name, "password": password}
+    return client.post("/sign-in", params={"next": target}, data=form, headers=ORIGIN)
+
+
+def items(client: TestClient) -> list[dict[str, Any]]:
+    return list(client.get("/api/presentations").json()["showings"])
+
+
+def grade(item: dict[str, Any], **more: Any) -> dict[str, Any]:
+    identity = {"presentation_id": item["presentation_id"], "revision": item["revision"]}
+    return {**identity, "kind": "grade", "grade": 2, "client_key": "key-" + item["presentation_id"], **more}
+
+
+def send(client: TestClient, *submissions: dict[str, Any], **more: Any) -> Any:
+    return client.post("/api/judgments", json={"submissions": submissions, **more}, headers=ORIGIN)
+
+
+def test_nothing_answers_who_is_not_signed_in(anyone: TestClient) -> None:
+    assert anyone.get("/api/presentations").status_code == 401
+    assert anyone.get("/api/guides/x").status_code == 401
+    assert send(anyone).status_code == 401
+    assert anyone.get("/_stcore/host-config").status_code == 401
+    with pytest.raises(WebSocketDisconnect), anyone.websocket_connect("/_stcore/stream", headers=ORIGIN):
+        pass
+
+
+def test_a_page_leads_to_the_sign_in_and_back(anyone: TestClient) -> None:
+    asked = anyone.get("/adjudicate", headers={"Accept": "text/html"})
+    assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=/adjudicate")
+    assert enter(anyone, "anna", target="/adjudicate").headers["location"] == "/adjudicate"
+
+
+@pytest.mark.parametrize("target", ["https://evil.example", "//evil.example", "/\\evil.example", "/a\nb"])
+def test_signing_in_never_leads_to_another_site(anyone: TestClient, target: str) -> None:
+    assert enter(anyone, "anna", target=target).headers["location"] == "/"
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(anyone: TestClient) -> None:
+    cookie = enter(anyone, "anna").headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+    assert f"max-age={LASTS}" in cookie
+
+
+def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
+    sessions = Sessions(b"k" * 32)
+    cookie = sessions.issue("anna", now=1_000.0)
+    content, signature = cookie.split(".")
+    assert sessions.read(cookie, now=1_000.0 + LASTS - 1) == "anna"
+    assert sessions.read(cookie, now=1_000.0 + LASTS) is None
+    assert Sessions(b"x" * 32).read(cookie, now=1_000.0) is None
+    for forged in (
+        "",
+        ".",
+        content,
+        f"{content}.",
+        f"{content}A.{signature}",
+        f"{content}.{signature}0",
+        "ü.ü",
+    ):
+        assert sessions.read(forged, now=1_000.0) is None
+
+
+def test_guessing_a_password_makes_that_name_wait_whether_it_exists_or_not(anyone: TestClient) -> None:
+    for name in ("anna", "nobody"):
+        answers = [enter(anyone, name, "wrong password") for _ in range(signin.Patience.FREE + 1)]
+        assert [answer.status_code for answer in answers] == [401] * signin.Patience.FREE + [429]
+        assert int(answers[-1].headers["retry-after"]) >= 1
+        assert enter(anyone, name).status_code == 429, "the right password waits too"
+    assert enter(anyone, "ben").status_code == 303
+
+
+def test_the_wait_doubles_and_ends() -> None:
+    patience = signin.Patience()
+    waits = []
+    for _ in range(12):
+        patience.failed("anna", 0.0)
+        waits.append(patience.wait("anna", 0.0))
+    assert waits == [0, 0, 0, 0, 4, 8, 16, 32, 64, 128, 256, 300]
+    assert patience.wait("anna", 300.0) == 0
+
+
+def test_what_somebody_types_as_a_name_stays_text(anyone: TestClient) -> None:
+    answer = enter(anyone, "<script>alert(1)</script>", target="/\"'><script>")
+    assert "<script>" not in answer.text
+    assert "&lt;script&gt;" in answer.text
+
+
+def test_another_site_cannot_act_with_somebodys_cookie(anna: TestClient) -> None:
+    body = {"submissions": [grade(items(anna)[0])]}
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {}):
+        assert anna.post("/api/judgments", json=body, headers=headers).status_code == 403
+        assert anna.post("/sign-out", headers=headers).status_code == 403
+    assert len(items(anna)) == 3
+
+
+def test_a_judgment_is_answered_with_its_outcome_and_what_comes_next(anna: TestClient) -> None:
+    first, second, third = items(anna)
+    answer = send(anna, grade(first), holding=[second["presentation_id"]]).json()
+    assert [outcome["status"] for outcome in answer["outcomes"]] == ["saved"]
+    assert [item["presentation_id"] for item in answer["queue"]["showings"]] == [third["presentation_id"]]
+    assert (answer["queue"]["done"], answer["queue"]["total"]) == (1, 3)
+
+
+def test_a_retried_submit_counts_once(anna: TestClient, project: Store) -> None:
+    item = grade(items(anna)[0], note="once", shown_at="2026-01-02T03:04:05.678+02:00", active_ms=1200)
+    statuses = [send(anna, item).json()["outcomes"][0]["status"] for _ in range(2)]
+    assert statuses == ["saved", "repeated"]
+    with project.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT author, note, shown_at::TEXT, active_ms FROM judgment_events"
+        ).fetchall()
+    assert rows == [("anna", "once", "2026-01-02 01:04:05.678", 1200)]
+
+
+def test_nobody_gets_or_answers_what_is_another_persons(anna: TestClient, project: Store) -> None:
+    hers = items(anna)[0]
+    enter(anna, "ben")
+    assert hers["presentation_id"] not in [item["presentation_id"] for item in items(anna)]
+    assert send(anna, grade(hers)).json()["outcomes"][0]["status"] == "refused"
+    assert anna.get(f"/api/presentations/{hers['presentation_id']}/document").status_code == 404
+    with project.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM judgment_events").fetchone() == (0,)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"revision": -1}, "revision"),
+        ({"grade": "2; DROP TABLE"}, "grade"),
+        ({"annotator": "ben"}, "annotator"),
+        ({"note": "x" * 5_000}, "note"),
+        ({"shown_at": "yesterday"}, "shown_at"),
+    ],
+)
+def test_a_misshapen_judgment_is_refused_with_its_field(
+    anna: TestClient, change: dict[str, Any], words: str
+) -> None:
+    answer = send(anna, grade(items(anna)[0], **change))
+    assert answer.status_code == 422
+    assert words in answer.json()["message"]
+
+
+def test_what_is_not_json_or_too_large_is_refused(anna: TestClient) -> None:
+    headers = {**ORIGIN, "Content-Type": "application/json"}
+    assert anna.post("/api/judgments", content=b"{", headers=headers).status_code == 422
+    assert anna.post("/api/judgments", data={"a": "b"}, headers=ORIGIN).status_code == 422
+    large = anna.post("/api/judgments", content=b" " * (api.LARGEST_BODY + 1), headers=headers)
+    assert (large.status_code, "larger than" in large.json()["message"]) == (422, True)
+
+
+def test_the_last_answer_can_be_asked_for(anna: TestClient) -> None:
+    assert anna.get("/api/presentations/previous").json() is None
+    item = items(anna)[0]
+    send(anna, grade(item, note="why"))
+    last = anna.get("/api/presentations/previous").json()
+    assert last["showing"]["presentation_id"] == item["presentation_id"]
+    assert (last["showing"]["revision"], last["grade"], last["note"]) == (1, 2, "why")
+
+
+def test_a_guide_comes_as_html_that_holds_no_html_of_its_author(anna: TestClient, project: Store) -> None:
+    body = "# Task\n\n<script>x</script> [link](javascript:alert(1)) ![i](http://x/y.png)\n\n|a|\n|-|\n|b|\n"
+    with project.transaction() as cursor:
+        cursor.execute("UPDATE guides SET body = ?", [body])
+        (name,) = cursor.execute("SELECT guide_hash FROM guides").fetchone() or ("",)
+    guide = anna.get(f"/api/guides/{name}").json()
+    assert [step["value"] for step in guide["scale"]] == [0, 1, 2, 3]
+    assert "<h1>Task</h1>" in guide["html"]
+    assert "<table>" in guide["html"]
+    for danger in ("<script", "<img", 'href="javascript'):
+        assert danger not in guide["html"]
+    assert anna.get("/api/guides/unknown").status_code == 404
+
+
+def test_signing_out_ends_it(anna: TestClient) -> None:
+    assert anna.post("/sign-out", headers=ORIGIN).headers["location"] == "/sign-in"
+    assert anna.get("/api/presentations").status_code == 401
+
+
+def test_health_tells_whether_the_project_can_be_read(anyone: TestClient, project: Store) -> None:
+    assert anyone.get("/health").json() == {"status": "ok"}
+    project.close()
+    Path(project.path).unlink()
+    failing = anyone.get("/health")
+    assert failing.status_code == 503
+    assert "no goldset project" in failing.json()["message"]

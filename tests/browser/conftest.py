@@ -1,0 +1,73 @@
+"""A served project, and a Chromium in front of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from chromium import find_chromium
+from playwright.sync_api import Browser, sync_playwright
+from served import ANNOTATORS, PASSWORD, Served, fill
+
+from curation.labeling.annotators import add_annotator
+from curation.labeling.rounds import open_round
+from curation.project import init_project
+
+FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+    --disable-component-update --disable-sync""".split()
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """The browser of the session; what a test opened in it is closed after the test."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    found = find_chromium()
+    if found is None:
+        pytest.skip("no Chromium or Chrome on this machine")
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with one round in which everybody judges the same 36 pairs, three of them twice."""
+    folder = tmp_path_factory.mktemp("template")
+    store = init_project(folder / "project.duckdb").store
+    fill(store, folder)
+    for name in ANNOTATORS:
+        add_annotator(store, name, "annotator", PASSWORD)
+    add_annotator(store, "idle", "annotator", PASSWORD)
+    add_annotator(store, "rosa", "reviewer", PASSWORD)
+    open_round(store, "first", ANNOTATORS, overlap=len(ANNOTATORS), duplicates=0.08, seed=5)
+    store.close()
+    return store.path
+
+
+@pytest.fixture(scope="session")
+def served(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One served project for all tests that leave the server alone; each has annotators of its own."""
+    yield from _serve(template, tmp_path_factory.mktemp("served"))
+
+
+@pytest.fixture
+def own_served(template: Path, tmp_path: Path) -> Iterator[Served]:
+    """A served project that a test may kill."""
+    yield from _serve(template, tmp_path)
+
+
+def _serve(template: Path, folder: Path) -> Iterator[Served]:
+    running = Served(Path(shutil.copy(template, folder / "project.duckdb")))
+    try:
+        yield running
+    finally:
+        running.stop()

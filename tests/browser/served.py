@@ -1,0 +1,172 @@
+"""A project that is served by a process of its own, and an annotator's tab in a browser."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from curation.pooling.pool import build_pool
+from curation.sources.corpus import import_corpus
+from curation.sources.queries import import_queries
+from curation.store import Store, open_store
+
+GOLDSET = str(Path(sys.executable).with_name("goldset"))
+PASSWORD = "correct horse battery"
+ANNOTATORS = ("anna", "ben", "cleo", "dora", "emil", "fay", "gus")
+HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
+SUBJECTS = ("csv", "json", "tarfile", "zipfile", "gzip", "pickle", "sqlite3", "configparser", "plistlib")
+QUERIES = ("read csv files", "zip archive files", "pretty print json files", "store objects in files")
+
+expect.set_options(timeout=10_000)
+
+
+class Event(NamedTuple):
+    """A judgment event as a test compares it."""
+
+    presentation_id: str
+    revision: int
+    kind: str
+    grade: int | None
+
+
+class Served:
+    """A project and the process that serves it."""
+
+    def __init__(self, project: Path) -> None:
+        self.project = project
+        self.store: Store = open_store(project)
+        self.log = project.with_suffix(".log")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self) -> None:
+        command = [GOLDSET, "--project", str(self.project), "app", "--port", str(self.port)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        deadline = time.monotonic() + 40
+        while not self._healthy():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline, "the app did not start within 40 s"
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """As Ctrl+C would, and look whether anything went wrong meanwhile."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(20)
+        self.store.close()
+        assert "Traceback" not in self.log.read_text()
+
+    def events(self, annotator: str) -> list[Event]:
+        with self.store.reading() as cursor:
+            rows = cursor.execute(
+                """
+                SELECT presentation_id, revision, kind, grade FROM judgment_events WHERE author = ?
+                ORDER BY submitted_at, presentation_id, revision
+                """,
+                [annotator],
+            ).fetchall()
+        return [Event(*row) for row in rows]
+
+    def column(self, annotator: str, column: str) -> list[Any]:
+        with self.store.reading() as cursor:
+            sql = f"SELECT {column} FROM judgment_events WHERE author = ? ORDER BY submitted_at"
+            return [row[0] for row in cursor.execute(sql, [annotator]).fetchall()]
+
+    def _healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/health", timeout=2) as response:
+                return bool(json.load(response)["status"] == "ok")
+        except (urllib.error.URLError, OSError):
+            return False
+
+
+class Annotating:
+    """One browser tab of an annotator on the Label page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.root: Locator = page.locator(".grading")
+        self.wait_for_item()
+
+    @property
+    def shown(self) -> str:
+        """The presentation on screen."""
+        return self.root.get_attribute("data-presentation") or ""
+
+    @property
+    def text(self) -> str:
+        return self.root.inner_text()
+
+    def wait_for_item(self) -> None:
+        expect(self.root).to_have_attribute("data-phase", "item")
+
+    def look(self) -> None:
+        """Look at the item for as long as a quick person needs."""
+        self.page.wait_for_timeout(200)
+
+    def press(self, key: str) -> str:
+        """Press a key that answers the item, wait for another one, and return which was answered."""
+        self.look()
+        shown = self.shown
+        self.page.keyboard.press(key)
+        expect(self.root).not_to_have_attribute("data-presentation", shown)
+        return shown
+
+    def saved(self) -> None:
+        """Wait until the page says that all is saved."""
+        expect(self.root.locator(".saved")).to_have_text("Saved")
+
+    def trouble(self) -> Locator:
+        return self.root.locator(".trouble")
+
+
+def sign_in(browser: Browser, served: Served, name: str) -> BrowserContext:
+    """A browser in which somebody has signed in."""
+    context = browser.new_context()
+    form, origin = {"name": name, "password": PASSWORD}, {"Origin": served.url}
+    answer = context.request.post(f"{served.url}/sign-in", form=form, headers=origin, max_redirects=0)
+    assert answer.status == 303
+    return context
+
+
+def open_tab(context: BrowserContext, served: Served) -> Annotating:
+    page = context.new_page()
+    page.goto(served.url)
+    return Annotating(page)
+
+
+def fill(store: Store, folder: Path) -> None:
+    """Bring in a small corpus and queries, and pool them."""
+    documents = [
+        {
+            "_id": f"lib/{name}",
+            "title": f"{name} {HOSTILE}",
+            "text": f"How to read and write {name} files. " * 30,
+        }
+        for name in SUBJECTS
+    ]
+    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(QUERIES)]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    build_pool(store, ["bm25"], depth=9, random_negatives=9, seed=1)
