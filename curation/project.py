@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.labeling.guides import Guide, read_guide, store_guide
-from curation.store import Store, create_store, put_setting, record_event
+from curation.store import Cursor, Store, create_store, put_setting, record_event
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,10 @@ def init_project(path: Path, guide_path: Path | None = None) -> Project:
     RefusedError: the file exists already.
     """
     guide = read_guide(guide_path)
-    store = create_store(path)
-    with store.transaction() as cursor:
+
+    def fill(cursor: Cursor) -> None:
         store_guide(cursor, guide)
         put_setting(cursor, "cookie_key", secrets.token_hex(32))
         record_event(cursor, "init", {"guide": guide.guide_hash, "title": guide.title})
-    return Project(store, guide)
+
+    return Project(create_store(path, fill), guide)

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
+import duckdb
 import typer
 
 from curation import __version__
@@ -68,6 +69,10 @@ def main() -> None:
         app()
     except CurationError as error:
         print(f"goldset: {error}", file=sys.stderr)
+        sys.exit(1)
+    except duckdb.Error as error:
+        print(f"goldset: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
+        print("This is a mistake in goldset: please report it with the command you ran.", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,33 +17,37 @@ from curation.store.rows import Annotator
 ROLES = ("annotator", "reviewer", "lead")
 SHORTEST_PASSWORD = 8
 
-_NAME = re.compile(r"^[\w][\w.@+-]{0,62}$", re.UNICODE)
+_NAME = re.compile(r"\w[\w.@+-]{0,62}")
 _hasher = argon2.PasswordHasher()
 _nobody = _hasher.hash("compared against when there is no such annotator, so that both take as long")
 
 
 def add_annotator(store: Store, name: str, role: str, password: str) -> Annotator:
-    """Add somebody who can sign in.
+    """Add somebody who can sign in; who is known from imported judgments keeps them.
 
     Raises
     ------
     InputError: the name, role or password breaks a rule.
-    RefusedError: the name is taken.
+    RefusedError: the name is taken by somebody who can sign in.
     """
     _check(name, role, password)
     hashed = _hasher.hash(password)
     with store.transaction() as cursor:
-        if find_annotator(cursor, name) is not None:
+        known = find_annotator(cursor, name)
+        if known is None:
+            _insert(cursor, name, role, imported=False)
+        elif known.imported:
+            cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
+        else:
             raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
-        annotator = _insert(cursor, name, role, imported=False)
         cursor.execute("INSERT INTO passwords VALUES (?, 0, ?, ?)", [name, hashed, utc_now()])
-        record_event(cursor, "add annotator", {"name": name, "role": role})
-    return annotator
+        record_event(cursor, "add annotator", {"name": name, "role": role, "was_imported": known is not None})
+    return Annotator(name, role, imported=False)
 
 
-def add_imported(cursor: Cursor, name: str) -> Annotator:
+def add_imported(cursor: Cursor, name: str) -> None:
     """Add somebody known only from imported judgments."""
-    return _insert(cursor, name, "annotator", imported=True)
+    _insert(cursor, name, "annotator", imported=True)
 
 
 def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
@@ -100,14 +104,13 @@ def require_annotators(cursor: Cursor, names: list[str]) -> list[Annotator]:
     return [known[name] for name in names]
 
 
-def _insert(cursor: Cursor, name: str, role: str, *, imported: bool) -> Annotator:
+def _insert(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
     cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?)", [name, role, imported, utc_now()])
-    return Annotator(name, role, imported)
 
 
 def _check(name: str, role: str, password: str) -> None:
     problems = []
-    if not _NAME.match(name):
+    if not _NAME.fullmatch(name):
         problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
     if role not in ROLES:
         problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")

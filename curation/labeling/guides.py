@@ -72,9 +72,11 @@ class Guide(BaseModel):
         """The grades of the scale, ascending."""
         return tuple(grade.value for grade in self.scale)
 
-    def name_of(self, grade: int) -> str:
-        """The name of a grade of the scale."""
-        return next(step.name for step in self.scale if step.value == grade)
+    def outside(self, grade: int | None) -> str:
+        """The sentence for a grade that is not on the scale; '' for one that is."""
+        if grade in self.values:
+            return ""
+        return f"grade {grade} is not on the guide's scale ({', '.join(map(str, self.values))})"
 
 
 def read_guide(path: Path | None = None) -> Guide:
@@ -141,17 +143,42 @@ def _read(path: Path) -> str:
 
 
 def _front_matter(text: str, path: Path) -> _FrontMatter:
+    values = _yaml(text, path)
+    if not isinstance(values, dict):
+        raise InputError(
+            f"the front matter holds {_shown(values)}; expected names with values: `title:` and `scale:`. "
+            "See labeling_guides/graded-relevance.md for one.",
+            path=path,
+        )
     try:
-        values: Any = yaml.safe_load(text)
         return _FrontMatter.model_validate(values)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 2 if error.problem_mark else 1
-        raise InputError(f"line {line}: the front matter is not YAML: {error.problem}", path=path) from error
     except ValidationError as error:
         problems = [f"front matter, {_place(item['loc'])}: {item['msg']}" for item in error.errors()]
         raise InputError(
             problems, path=path, way_out="Mend the guide's front matter and try again."
         ) from error
+
+
+def _yaml(text: str, path: Path) -> Any:
+    try:
+        return yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 2 if error.problem_mark else 1
+        raise InputError(f"line {line}: the front matter is not YAML: {error.problem}", path=path) from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 2
+        raise InputError(
+            f"line {line}: the front matter holds the character U+{ord(text[error.position]):04X}, which YAML "
+            "does not allow; remove it",
+            path=path,
+        ) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise InputError(f"the front matter is not YAML: {error}", path=path) from error
+
+
+def _shown(value: Any) -> str:
+    kinds = {list: "a list", type(None): "nothing"}
+    return kinds.get(type(value)) or f"only {str(value)[:40]!r}"
 
 
 def _place(location: tuple[int | str, ...]) -> str:

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.errors import InputError
 from curation.labeling.guides import Guide, guide_by_hash
-from curation.store import Cursor, Store, append, utc_now
+from curation.store import Cursor, Store, append_rows, utc_now
 
 KINDS = ("grade", "cannot_tell", "later", "undo")
 LONGEST_NOTE = 4_000
+LONGEST_ACTIVE_MS = 24 * 3_600_000
 ANSWERED = ("grade", "cannot_tell")
 
 
@@ -61,13 +61,47 @@ class Outcome(NamedTuple):
     message: str = ""
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
     """What the database knows of a presentation before a submission."""
 
     annotator: str
     guide_hash: str
-    revision: int
+    next_revision: int
     answered: bool
+
+
+class Event(NamedTuple):
+    """A row of `judgment_events`."""
+
+    presentation_id: str
+    revision: int
+    kind: str
+    grade: int | None
+    reason: str | None
+    note: str | None
+    flagged: bool
+    guide_hash: str
+    author: str
+    client_key: str
+    shown_at: datetime | None
+    submitted_at: datetime
+    active_ms: int | None
+
+
+class Known(NamedTuple):
+    """The event that a client key was used for."""
+
+    author: str
+    presentation_id: str
+    revision: int
+
+
+class Context(NamedTuple):
+    """All that judging submissions needs to know: states by presentation, keys in use, guides by hash."""
+
+    states: dict[str, State]
+    known: dict[str, Known]
+    guides: dict[str, Guide]
 
 
 def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
@@ -76,89 +110,103 @@ def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> l
     One transaction: when this returns, everything 'saved' is in the database.
     """
     with store.transaction() as cursor:
-        return record(cursor, annotator, submissions)
-
-
-def record(cursor: Cursor, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
-    """Record one annotator's submissions within a transaction: the one way in for every judgment."""
-    known = _known_keys(cursor, [item.client_key for item in submissions])
-    states = _states(cursor, [item.presentation_id for item in submissions])
-    guides = {state.guide_hash: guide_by_hash(cursor, state.guide_hash) for state in set(states.values())}
-    outcomes, accepted = [], []
-    for item in submissions:
-        state = states.get(item.presentation_id)
-        outcome = _judge(item, annotator, state, guides, known)
-        outcomes.append(outcome)
-        if outcome.status == "saved" and state is not None:
-            accepted.append((item, state))
-            known[item.client_key] = (annotator, state.revision)
-            states[item.presentation_id] = state._replace(
-                revision=state.revision + 1, answered=item.kind in ANSWERED
-            )
-    _append(cursor, annotator, accepted)
+        context = _read_context(cursor, submissions)
+        outcomes, events = judge(annotator, submissions, context)
+        append_events(cursor, events)
     return outcomes
 
 
-def _judge(
-    item: Submission,
-    annotator: str,
-    state: _State | None,
-    guides: dict[str, Guide],
-    known: dict[str, tuple[str, int]],
-) -> Outcome:
+def judge(
+    annotator: str, submissions: Sequence[Submission], context: Context
+) -> tuple[list[Outcome], list[Event]]:
+    """What becomes of each submission, and the events to be appended: the one way in for every judgment.
+
+    The context is brought up to date as if the events were appended.
+    """
+    outcomes, events = [], []
+    now = utc_now()
+    for item in submissions:
+        outcome = _outcome(item, annotator, context)
+        outcomes.append(outcome)
+        if outcome.status == "saved":
+            state = context.states[item.presentation_id]
+            event = _event(item, annotator, state, now)
+            events.append(event)
+            context.known[item.client_key] = Known(annotator, item.presentation_id, event.revision)
+            context.states[item.presentation_id] = state._replace(
+                next_revision=outcome.revision, answered=item.kind in ANSWERED
+            )
+    return outcomes, events
+
+
+def append_events(cursor: Cursor, events: Sequence[Event]) -> None:
+    """Append events that `judge` has made; the primary key refuses a revision that was written meanwhile."""
+    append_rows(cursor, "judgment_events", events, _EVENT_TYPES)
+
+
+def _outcome(item: Submission, annotator: str, context: Context) -> Outcome:
+    state = context.states.get(item.presentation_id)
     if state is None or state.annotator != annotator:
-        return _refused(item, 0, "this item is not among your items")
-    if item.client_key in known:
-        author, revision = known[item.client_key]
-        if author != annotator:
-            return _refused(item, state.revision, "this action's key is already in use")
-        return Outcome(item.presentation_id, item.client_key, "repeated", revision + 1)
-    if item.revision != state.revision:
-        return Outcome(
-            item.presentation_id,
-            item.client_key,
-            "stale",
-            state.revision,
-            "answered elsewhere in the meantime",
-        )
-    problem = _problem(item, state, guides[state.guide_hash])
+        return _answer(item, "refused", 0, "this item is not among your items")
+    used = context.known.get(item.client_key)
+    if used is not None:
+        if (used.author, used.presentation_id) == (annotator, item.presentation_id):
+            return _answer(item, "repeated", used.revision + 1)
+        return _answer(item, "refused", state.next_revision, "this action's key is already in use")
+    if item.revision != state.next_revision:
+        return _answer(item, "stale", state.next_revision, "answered elsewhere in the meantime")
+    problem = _problem(item, state, context.guides[state.guide_hash])
     if problem:
-        return _refused(item, state.revision, problem)
-    return Outcome(item.presentation_id, item.client_key, "saved", state.revision + 1)
+        return _answer(item, "refused", state.next_revision, problem)
+    return _answer(item, "saved", state.next_revision + 1)
 
 
-def _refused(item: Submission, revision: int, message: str) -> Outcome:
-    return Outcome(item.presentation_id, item.client_key, "refused", revision, message)
+def _answer(item: Submission, status: str, revision: int, message: str = "") -> Outcome:
+    return Outcome(item.presentation_id, item.client_key, status, revision, message)
 
 
-def _problem(item: Submission, state: _State, guide: Guide) -> str:
+def _problem(item: Submission, state: State, guide: Guide) -> str:
     if item.kind not in KINDS:
         return f"unknown kind {item.kind!r}; expected one of {', '.join(KINDS)}"
     if not 8 <= len(item.client_key) <= 128:
         return "a client key has 8 to 128 characters"
-    if item.kind == "grade" and item.grade not in guide.values:
-        return f"grade {item.grade} is not on the guide's scale ({', '.join(map(str, guide.values))})"
     if item.kind != "grade" and item.grade is not None:
         return f"{item.kind} takes no grade"
     if item.kind == "undo" and not state.answered:
         return "there is nothing to undo"
     if len(item.note or "") > LONGEST_NOTE or len(item.reason or "") > LONGEST_NOTE:
         return f"a note has at most {LONGEST_NOTE:,} characters"
-    return ""
+    if not 0 <= (item.active_ms or 0) <= LONGEST_ACTIVE_MS:
+        return f"an item cannot have been on screen for {item.active_ms} ms"
+    return guide.outside(item.grade) if item.kind == "grade" else ""
 
 
-def _known_keys(cursor: Cursor, keys: Sequence[str]) -> dict[str, tuple[str, int]]:
-    rows = cursor.execute(
+def _event(item: Submission, author: str, state: State, now: datetime) -> Event:
+    return Event(
+        presentation_id=item.presentation_id,
+        revision=state.next_revision,
+        kind=item.kind,
+        grade=item.grade,
+        reason=item.reason or None,
+        note=item.note or None,
+        flagged=item.flagged,
+        guide_hash=state.guide_hash,
+        author=author,
+        client_key=item.client_key,
+        shown_at=item.shown_at,
+        submitted_at=item.submitted_at or now,
+        active_ms=item.active_ms,
+    )
+
+
+def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> Context:
+    known = cursor.execute(
         """
-        SELECT client_key, author, revision FROM judgment_events
+        SELECT client_key, author, presentation_id, revision FROM judgment_events
         WHERE client_key IN (SELECT unnest(?::TEXT[]))
         """,
-        [list(keys)],
+        [[item.client_key for item in submissions]],
     ).fetchall()
-    return {key: (author, revision) for key, author, revision in rows}
-
-
-def _states(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, _State]:
     rows = cursor.execute(
         """
         SELECT p.presentation_id, p.annotator, r.guide_hash,
@@ -168,9 +216,13 @@ def _states(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, _State
         LEFT JOIN presentation_states s USING (presentation_id)
         WHERE p.presentation_id IN (SELECT unnest(?::TEXT[]))
         """,
-        [list(presentation_ids)],
+        [[item.presentation_id for item in submissions]],
     ).fetchall()
-    return {row[0]: _State(*row[1:]) for row in rows}
+    states = {row[0]: State(*row[1:]) for row in rows}
+    guides = {
+        found: guide_by_hash(cursor, found) for found in {state.guide_hash for state in states.values()}
+    }
+    return Context(states, {row[0]: Known(*row[1:]) for row in known}, guides)
 
 
 _EVENT_TYPES = pa.schema(
@@ -190,47 +242,3 @@ _EVENT_TYPES = pa.schema(
         "active_ms": pa.int32(),
     }
 )
-
-
-def _append(cursor: Cursor, author: str, accepted: Sequence[tuple[Submission, _State]]) -> None:
-    now = utc_now()
-    rows: list[tuple[Any, ...]] = [
-        (
-            item.presentation_id,
-            state.revision,
-            item.kind,
-            item.grade,
-            item.reason or None,
-            item.note or None,
-            item.flagged,
-            state.guide_hash,
-            author,
-            item.client_key,
-            item.shown_at,
-            item.submitted_at or now,
-            item.active_ms,
-        )
-        for item, state in accepted
-    ]
-    if rows:
-        columns = dict(zip(_EVENT_TYPES.names, map(list, zip(*rows, strict=True)), strict=True))
-        append(cursor, "judgment_events", columns, _EVENT_TYPES)
-
-
-def refuse_outside_scale(grades: Sequence[tuple[int, int | None]], guide: Guide) -> None:
-    """Refuse (line, grade) pairs whose grade is not on the scale, all at once.
-
-    Raises
-    ------
-    InputError: names every line, its grade and the scale.
-    """
-    scale = ", ".join(map(str, guide.values))
-    problems = [
-        f"line {line}: grade {grade} is not on the guide's scale ({scale})"
-        for line, grade in grades
-        if grade is not None and grade not in guide.values
-    ]
-    if problems:
-        raise InputError(
-            problems, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0."
-        )

@@ -9,27 +9,21 @@ from the first one: a query that returns does not give a duplicate away.
 from __future__ import annotations
 
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.annotators import require_annotators
-from curation.store import (
-    Cursor,
-    Store,
-    append,
-    fetch,
-    get_setting,
-    record_event,
-    require_setting,
-    utc_now,
-)
-from curation.store.rows import Presentation, Round
+from curation.sources.corpus import current_snapshot
+from curation.sources.queries import active_queries
+from curation.store import Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
+from curation.store.rows import Annotator, Presentation, Round
 from curation.text import canonical_json, digest, seeded
 
+TRIES = 5
 CLOSEST_DUPLICATE = 20
 """Least distance, in presentations, between the two showings of a blind duplicate."""
 
@@ -42,8 +36,8 @@ class Candidate(NamedTuple):
     content_hash: str
 
 
-class Showing(NamedTuple):
-    """One step of an annotator's order; `again` marks a blind duplicate."""
+class Step(NamedTuple):
+    """One showing in an annotator's order; `again` marks a blind duplicate."""
 
     candidate: Candidate
     again: bool
@@ -111,28 +105,23 @@ def open_round(
     seed: int = 0,
     again: bool = False,
 ) -> RoundOpened:
-    """Open a round over the candidates that no round has shown yet (`again`: over all of them).
+    """Open a round over the candidates of the queries in play that no round has shown yet.
 
     Parameters
     ----------
     overlap: how many annotators judge each candidate.
     duplicates: blind duplicates as a share of each annotator's first showings, 0 to 0.5.
+    again: take the candidates that a round has shown, or that are judged, too.
 
     Raises
     ------
     InputError: the numbers do not fit together.
     NotFoundError: annotators that the project does not know.
-    RefusedError: the name is taken, or there is nothing to judge.
+    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, or the project kept
+        changing.
     """
     names = list(dict.fromkeys(annotators))
     _check(name, names, overlap, duplicates)
-    with store.reading() as cursor:
-        guide_hash = get_setting(cursor, "guide") or ""
-        require_annotators(cursor, names)
-        _refuse_taken(cursor, name)
-        candidates, left_out = _candidates(cursor, again)
-    if not candidates:
-        raise RefusedError(_nothing(left_out))
     parameters = {
         "annotators": names,
         "overlap": overlap,
@@ -140,23 +129,20 @@ def open_round(
         "seed": seed,
         "again": again,
     }
-    round_id = digest("round", name, guide_hash, parameters)
-    work = assign(candidates, names, overlap, seed)
-    orders = {who: order(work[who], duplicates, f"{seed}:{who}") for who in names}
-    planned = sum(_wanted(duplicates, sum(map(len, work[who].values()))) for who in names)
-    rows = [row for who in names for row in _presentations(round_id, who, orders[who])]
-    missing = planned - sum(row.duplicate_of is not None for row in rows)
-    if missing:
-        left_out[f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations"] = missing
-    with store.transaction() as cursor:
-        _refuse_taken(cursor, name)
-        cursor.execute(
-            "INSERT INTO rounds VALUES (?, ?, 'labeling', ?, ?, ?)",
-            [round_id, name, guide_hash, canonical_json(parameters), utc_now()],
-        )
-        add_presentations(cursor, rows)
-        record_event(cursor, "open round", {"name": name, **parameters, "presentations": len(rows)})
-    return _opened(name, round_id, guide_hash, len(candidates), rows, left_out)
+    for _ in range(TRIES):
+        with store.reading() as cursor:
+            mark = _mark(cursor)
+            _refuse_who_cannot_sign_in(require_annotators(cursor, names))
+            _refuse_taken(cursor, name)
+            rows = cursor.execute(_CANDIDATES, [current_snapshot(cursor)]).fetchall()
+            active = {query.query_id for query in active_queries(cursor)}
+        planned = _plan(name, str(mark[0]), parameters, *_choose(rows, active, again))
+        with store.transaction() as cursor:
+            _refuse_taken(cursor, name)
+            if _mark(cursor) == mark:
+                _write(cursor, planned, parameters)
+                return planned.opened
+    raise RefusedError("Other commands kept changing the project while the round was worked out. Try again.")
 
 
 def round_status(store: Store, name: str) -> RoundStatus:
@@ -192,16 +178,6 @@ def find_round(cursor: Cursor, name: str) -> Round:
     raise NotFoundError(f"There is no round {name!r}. Rounds of this project: {names}.")
 
 
-def add_presentations(cursor: Cursor, rows: Sequence[Presentation]) -> None:
-    """Append presentations of a round."""
-    if rows:
-        append(
-            cursor,
-            "presentations",
-            dict(zip(Presentation._fields, map(list, zip(*rows, strict=True)), strict=True)),
-        )
-
-
 def assign(
     candidates: Sequence[Candidate], annotators: Sequence[str], overlap: int, seed: int
 ) -> dict[str, dict[str, list[Candidate]]]:
@@ -224,7 +200,7 @@ def assign(
     return work
 
 
-def order(work: dict[str, list[Candidate]], duplicates: float, salt: str) -> list[Showing]:
+def order(work: dict[str, list[Candidate]], duplicates: float, salt: str) -> list[Step]:
     """One annotator's order: queries shuffled and kept together, second visits with blind duplicates.
 
     Parameters
@@ -241,10 +217,10 @@ def order(work: dict[str, list[Candidate]], duplicates: float, salt: str) -> lis
     for visit in visits:
         again = [candidate for candidate in visit if candidate in chosen]
         fresh = [candidate for candidate in visit if candidate not in chosen]
-        held = fresh[: min(len(again), len(fresh) - 1)] if len(fresh) > 1 else []
-        firsts.append([Showing(candidate, False) for candidate in visit if candidate not in held])
-        second = [Showing(c, True) for c in again] + [Showing(c, False) for c in held]
-        seconds.append(sorted(second, key=lambda s: digest(salt, "second", s.candidate)))
+        held = fresh[: len(again)]
+        firsts.append([Step(candidate, False) for candidate in visit if candidate not in held])
+        second = [Step(c, True) for c in again] + [Step(c, False) for c in held]
+        seconds.append(sorted(second, key=lambda step: digest(salt, "second", step.candidate)))
     return _merge(firsts, seconds, salt)
 
 
@@ -253,28 +229,34 @@ def _wanted(duplicates: float, total: int) -> int:
 
 
 def _duplicated(visits: list[list[Candidate]], wanted: int, last: int, salt: str) -> list[Candidate]:
-    """The candidates to be shown again, from visits that end early enough for a second one."""
+    """The candidates to be shown again, from visits that end early enough for a second one.
+
+    At most half of a query's documents, so that as many others can be held back for the second visit.
+    Queries with a single document come last: their repeat would stand alone.
+    """
     eligible: list[Candidate] = []
+    single: list[Candidate] = []
     end = 0
     for visit in visits:
         end += len(visit)
         if end <= last:
-            eligible.extend(visit)
-    return _shuffled(eligible, salt, "duplicate")[:wanted]
+            eligible.extend(_shuffled(visit, salt, "duplicate")[: len(visit) // 2])
+            single.extend(visit if len(visit) == 1 else [])
+    return [*_shuffled(eligible, salt, "duplicate"), *_shuffled(single, salt, "duplicate")][:wanted]
 
 
-def _merge(firsts: list[list[Showing]], seconds: list[list[Showing]], salt: str) -> list[Showing]:
+def _merge(firsts: list[list[Step]], seconds: list[list[Step]], salt: str) -> list[Step]:
     """Put each second visit between two first visits, at least CLOSEST_DUPLICATE after the first."""
     ends: list[int] = []
     for visit in firsts:
         ends.append((ends[-1] if ends else 0) + len(visit))
-    follows: dict[int, list[list[Showing]]] = defaultdict(list)
+    follows: dict[int, list[list[Step]]] = defaultdict(list)
     for index, second in enumerate(seconds):
         if second:
             places = [n for n, end in enumerate(ends) if end >= ends[index] + CLOSEST_DUPLICATE]
             pick = int(digest(salt, "place", second[0].candidate.query_id), 16) % len(places)
             follows[places[pick]].append(second)
-    merged: list[Showing] = []
+    merged: list[Step] = []
     for index, visit in enumerate(firsts):
         merged.extend(visit)
         for second in follows[index]:
@@ -290,7 +272,7 @@ def _shuffled_names(work: dict[str, list[Candidate]], salt: str) -> list[str]:
     return sorted(work, key=lambda query_id: digest(salt, "query", query_id))
 
 
-def _presentations(round_id: str, annotator: str, showings: Sequence[Showing]) -> list[Presentation]:
+def _presentations(round_id: str, annotator: str, showings: Sequence[Step]) -> list[Presentation]:
     rows: list[Presentation] = []
     first: dict[Candidate, str] = {}
     for position, (candidate, again) in enumerate(showings):
@@ -299,6 +281,66 @@ def _presentations(round_id: str, annotator: str, showings: Sequence[Showing]) -
         duplicate_of = first[candidate] if again else None
         rows.append(Presentation(presentation_id, round_id, annotator, *candidate, position, duplicate_of))
     return rows
+
+
+class _Planned(NamedTuple):
+    """A round that is worked out and not written yet."""
+
+    opened: RoundOpened
+    rows: list[Presentation]
+
+
+def _plan(
+    name: str,
+    guide_hash: str,
+    parameters: dict[str, Any],
+    candidates: Sequence[Candidate],
+    left_out: dict[str, int],
+) -> _Planned:
+    if not candidates:
+        raise RefusedError(_nothing(left_out))
+    names, share, seed = parameters["annotators"], parameters["duplicates"], parameters["seed"]
+    round_id = digest("round", name, guide_hash, parameters)
+    work = assign(candidates, names, parameters["overlap"], seed)
+    orders = {who: order(work[who], share, f"{seed}:{who}") for who in names}
+    rows = [row for who in names for row in _presentations(round_id, who, orders[who])]
+    planned = sum(_wanted(share, sum(map(len, work[who].values()))) for who in names)
+    counts = {
+        f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations, or be half of a "
+        "query's documents": planned - sum(row.duplicate_of is not None for row in rows),
+        "blind duplicates come back alone: their query has no other document": sum(
+            step.again and len(work[who][step.candidate.query_id]) == 1
+            for who in names
+            for step in orders[who]
+        ),
+    }
+    left_out = {**left_out, **{reason: count for reason, count in counts.items() if count}}
+    return _Planned(_opened(name, round_id, guide_hash, len(candidates), rows, left_out), rows)
+
+
+def _write(cursor: Cursor, planned: _Planned, parameters: dict[str, Any]) -> None:
+    opened = planned.opened
+    cursor.execute(
+        "INSERT INTO rounds VALUES (?, ?, 'labeling', ?, ?, ?)",
+        [opened.round_id, opened.round, opened.guide_hash, canonical_json(parameters), utc_now()],
+    )
+    append_rows(cursor, "presentations", planned.rows)
+    record_event(
+        cursor, "open round", {"name": opened.round, **parameters, "presentations": opened.presentations}
+    )
+
+
+def _mark(cursor: Cursor) -> tuple[object, ...]:
+    """Whatever must not change between reading and writing: guide, corpus, sample, candidates, rounds."""
+    counts = cursor.execute(
+        "SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations)"
+    ).fetchall()
+    return (
+        get_setting(cursor, "guide"),
+        get_setting(cursor, "corpus"),
+        get_setting(cursor, "sample"),
+        *counts,
+    )
 
 
 def _opened(
@@ -332,27 +374,22 @@ def _opened(
     )
 
 
-def _candidates(cursor: Cursor, again: bool) -> tuple[list[Candidate], dict[str, int]]:
-    snapshot = require_setting(
-        cursor, "corpus", "The project has no corpus yet. Import one with `goldset import corpus PATH`."
-    )
-    rows = cursor.execute(
-        """
-        SELECT c.query_id, c.document_id, s.content_hash,
-               EXISTS (FROM presentations p WHERE p.query_id = c.query_id AND p.document_id = c.document_id)
-        FROM candidates c
-        LEFT JOIN snapshot_documents s ON s.document_id = c.document_id AND s.snapshot_id = ?
-        ORDER BY ALL
-        """,
-        [snapshot],
-    ).fetchall()
-    taken = [Candidate(*row[:3]) for row in rows if row[2] is not None and (again or not row[3])]
-    gone = sum(row[2] is None for row in rows)
-    counts = {
-        "the document is not in the current corpus": gone,
-        "already in a round or judged": len(rows) - gone - len(taken),
-    }
-    return taken, {reason: count for reason, count in counts.items() if count}
+def _choose(
+    rows: Sequence[tuple[str, str, str | None, bool]], active: set[str], again: bool
+) -> tuple[list[Candidate], dict[str, int]]:
+    """The candidates to be judged, out of rows of `_CANDIDATES`, and the others by reason."""
+    left_out: Counter[str] = Counter()
+    chosen = []
+    for query_id, document_id, content_hash, shown in rows:
+        if content_hash is None:
+            left_out["the document is not in the current corpus"] += 1
+        elif query_id not in active:
+            left_out["the query is not in the current sample"] += 1
+        elif shown and not again:
+            left_out["already in a round or judged"] += 1
+        else:
+            chosen.append(Candidate(query_id, document_id, content_hash))
+    return chosen, dict(left_out)
 
 
 def _nothing(left_out: dict[str, int]) -> str:
@@ -379,6 +416,15 @@ def _check(name: str, annotators: Sequence[str], overlap: int, duplicates: float
         raise InputError(problems)
 
 
+def _refuse_who_cannot_sign_in(annotators: Sequence[Annotator]) -> None:
+    imported = [annotator.name for annotator in annotators if annotator.imported]
+    if imported:
+        raise RefusedError(
+            f"{', '.join(imported)} cannot sign in: known from imported judgments only. Give them a password "
+            "with `goldset annotator add NAME`, or leave them out of the round."
+        )
+
+
 def _refuse_taken(cursor: Cursor, name: str) -> None:
     if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
         raise RefusedError(
@@ -386,6 +432,14 @@ def _refuse_taken(cursor: Cursor, name: str) -> None:
             f"`goldset round status {name}`."
         )
 
+
+_CANDIDATES = """
+SELECT c.query_id, c.document_id, s.content_hash,
+       EXISTS (FROM presentations p WHERE p.query_id = c.query_id AND p.document_id = c.document_id)
+FROM candidates c
+LEFT JOIN snapshot_documents s ON s.document_id = c.document_id AND s.snapshot_id = ?
+ORDER BY c.query_id, c.document_id
+"""
 
 _ROUNDS = "SELECT round_id, name, kind, guide_hash, parameters, opened_at FROM rounds"
 

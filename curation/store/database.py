@@ -13,10 +13,12 @@ while the app is serving. Compute and wait for people outside of turns.
 from __future__ import annotations
 
 import atexit
+import os
 import re
+import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,6 +35,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 
 IDLE = 0.1
 LONGEST = 0.25
+_LOCKED = re.compile("Could not set lock|Conflicting lock")
 GAP = 0.02  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
 RETRY = 0.005
 PATIENCE = 10.0
@@ -99,11 +102,12 @@ class Store:
 
     def _enter(self) -> Cursor:
         with self._changed:
-            while self._opening or (self._connection is not None and self._overdue()):
-                if self._connection is not None and not self._turns:
+            patience = time.monotonic() + LONGEST  # a turn that takes long keeps the others out of the file
+            while self._opening or (self._overdue() and time.monotonic() < patience):
+                if self._turns or self._opening:
+                    self._changed.wait(LONGEST / 4)
+                else:
                     self._let_go(gap=GAP)
-                    continue
-                self._changed.wait(LONGEST)
             self._turns += 1
             if self._connection is not None:
                 return self._connection.cursor()
@@ -141,7 +145,7 @@ class Store:
             self._changed.notify_all()
 
     def _overdue(self) -> bool:
-        return time.monotonic() - self._opened > LONGEST
+        return self._connection is not None and time.monotonic() - self._opened > LONGEST
 
     def _let_go(self, gap: float = 0.0) -> None:
         if self._connection is not None:
@@ -184,8 +188,8 @@ def open_store(path: Path) -> Store:
         return _stores.setdefault(path, Store(path))
 
 
-def create_store(path: Path) -> Store:
-    """Make a new project file with the current schema; nothing is left behind when that fails.
+def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) -> Store:
+    """Make a new project file with the current schema and what `fill` writes: whole, or not at all.
 
     Raises
     ------
@@ -193,20 +197,23 @@ def create_store(path: Path) -> Store:
     """
     path = path.resolve()
     if path.exists():
-        raise RefusedError(f"{path} exists already. Choose another --project, or remove the file first.")
+        raise RefusedError(_exists(path))
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(f".{path.name}.new")
-    new.unlink(missing_ok=True)
-    try:
-        connection = _connect(new, PATIENCE)
-        try:
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+        new = Path(folder) / path.name
+        with _connect(new, PATIENCE) as connection:
             migrations.create(connection)
-        finally:
-            connection.close()
-        new.rename(path)
-    finally:
-        new.unlink(missing_ok=True)
+            with _transaction(connection, "BEGIN TRANSACTION"):
+                fill(connection)
+        try:
+            os.link(new, path)  # unlike a rename, it never replaces what somebody else has made meanwhile
+        except FileExistsError:
+            raise RefusedError(_exists(path)) from None
     return open_store(path)
+
+
+def _exists(path: Path) -> str:
+    return f"{path} exists already. Choose another --project, or remove the file first."
 
 
 def close_all() -> None:
@@ -243,6 +250,14 @@ def append(
     return int(rows.num_rows)
 
 
+def append_rows(cursor: Cursor, table: str, rows: Sequence[Row], types: pa.Schema | None = None) -> int:
+    """Append NamedTuples whose fields are columns of the table, and return their number."""
+    if not rows:
+        return 0
+    names: tuple[str, ...] = rows[0]._fields  # type: ignore[attr-defined]
+    return append(cursor, table, dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), types)
+
+
 def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
     """The rows of a query as tuples of type `row`, whose fields are the query's columns in order."""
     return [row(*values) for values in cursor.execute(sql, list(parameters)).fetchall()]
@@ -257,7 +272,7 @@ def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
     except duckdb.IOException as error:
         _roll_back(cursor)
         raise StoreError(
-            f"The database file could not be written, and nothing was changed: {_first(error)}"
+            f"The database file could not be used, and nothing was changed: {_first(error)}"
         ) from error
     except BaseException:
         _roll_back(cursor)
@@ -275,7 +290,7 @@ def _connect(path: Path, patience: float) -> Cursor:
         try:
             return duckdb.connect(str(path))
         except duckdb.IOException as error:
-            if "lock" not in str(error):
+            if not _LOCKED.search(str(error)):
                 raise StoreError(f"{path} cannot be opened as a project: {_first(error)}") from error
             if time.monotonic() > deadline:
                 raise StoreBusyError(_busy(path, str(error), patience)) from error
@@ -284,13 +299,15 @@ def _connect(path: Path, patience: float) -> Cursor:
 
 def _busy(path: Path, message: str, patience: float) -> str:
     holder = re.search(r"held in (.+?) \(PID (\d+)\)", message)
-    who = "another process"
-    if holder:
-        who = f"process {holder[2]} ({_command_line(holder[2]) or holder[1]})"
-    return (
-        f"{path} has been held by {who} for over {patience:g} s. goldset itself lets go after a fraction of "
-        "a second: close the other program (a DuckDB shell or a notebook, perhaps) and try again."
+    command = (_command_line(holder[2]) or holder[1]) if holder else ""
+    who = f"process {holder[2]} ({command})" if holder else "another process"
+    way_out = (
+        "It is writing much at once: wait until it is done and try again."
+        if "goldset" in command
+        else "goldset lets go between its steps: close the other program (a DuckDB shell or a notebook, "
+        "perhaps) and try again."
     )
+    return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
 
 
 def _command_line(pid: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from collections import Counter
+
 import pytest
-from projects import add_pairs, add_people, grid
+from projects import PASSWORD, add_pairs, add_people, grid
 
 from curation.errors import InputError
-from curation.labeling.annotators import list_annotators
+from curation.labeling.annotators import authenticate, list_annotators
 from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.labeling.queue import next_showings
+from curation.labeling.judgments import Submission, submit
+from curation.labeling.queue import next_showings, previous_answered
 from curation.labeling.rounds import open_round, round_status
 from curation.store import Store
 from curation.store.rows import Query
@@ -88,7 +92,7 @@ def test_more_rows_of_a_source_join_its_round(store: Store) -> None:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ([(A, "ada", 1), (A, "ada", 7)], "line 3: grade 7 is not on the guide's scale (0, 1, 2, 3)"),
+        ([(A, "ada", 1), (B, "ada", 7)], "line 3: grade 7 is not on the guide's scale (0, 1, 2, 3)"),
         (
             [(A, "ada", 1), (A, "ada", 2)],
             "line 3: ada gives the pair (query 0, document 0.0) 2, but 1 on line 2",
@@ -114,3 +118,52 @@ def test_a_repeated_row_is_counted_not_doubled(store: Store) -> None:
     add_pairs(store, grid(1, 2))
     result = add_judgments(store, judged((A, "ada", 3), (A, "ada", 3)), "old.csv")
     assert (result.judgments, result.left_out) == (1, {"the same judgment again": 1})
+
+
+def test_an_import_never_takes_back_what_the_annotator_said_since(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    rows = judged((A, "ada", 1), (B, "ada", 2))
+    assert add_judgments(store, rows, "old.csv").filled == 2
+    last = previous_answered(store, "ada")
+    assert last is not None
+    change = Submission(last.showing.presentation_id, 1, "grade", "changed-in-the-app", grade=3)
+    assert submit(store, "ada", [change])[0].status == "saved"
+    before = counted(store)
+    again = add_judgments(store, rows, "old.csv")
+    assert (again.judgments, again.changed, again.unchanged, again.superseded) == (0, 0, 1, 1)
+    assert counted(store) == before
+
+
+def test_what_somebody_judges_during_an_import_is_not_lost(store: Store) -> None:
+    """The import reads, works and writes in turns of its own; judgments in between make it start again."""
+    add_pairs(store, grid(60, 10))
+    add_people(store, "ada", "grace")
+    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
+    pairs = [(query, document) for query, documents in grid(60, 10).items() for document in documents]
+    rows = judged(*((pair, "ada", 1) for pair in pairs[:300]))
+    importing = threading.Thread(target=add_judgments, args=(store, rows, "old.csv"))
+    importing.start()
+    pressed = 0
+    while importing.is_alive():
+        showing = next_showings(store, "grace", 1).showings[0]
+        pressed += (
+            submit(
+                store,
+                "grace",
+                [Submission(showing.presentation_id, 0, "grade", f"press-{pressed:05}", grade=2)],
+            )[0].status
+            == "saved"
+        )
+    importing.join()
+    counts = Counter(row[0] for row in counted(store))
+    assert counts == {"ada": 300, "grace": pressed}
+
+
+def test_somebody_known_from_an_import_can_be_given_a_password_and_keeps_the_judgments(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_judgments(store, judged((A, "ada", 3)), "old.csv")
+    add_people(store, "ada")
+    assert authenticate(store, "ada", PASSWORD) == ("ada", "annotator", False)
+    assert counted(store) == [("ada", *A, 3)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 
 import pytest
@@ -10,10 +11,11 @@ from hypothesis import strategies as st
 from projects import add_pairs, add_people, grid
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.annotators import add_imported
 from curation.labeling.rounds import (
     CLOSEST_DUPLICATE,
     Candidate,
-    Showing,
+    Step,
     assign,
     open_round,
     order,
@@ -46,7 +48,7 @@ def test_nobody_has_more_than_one_query_more_than_the_next(sizes: list[int], peo
     assert max(loads) - min(loads) <= max(sizes)
 
 
-def planned(sizes: list[int], duplicates: float, salt: str = "s") -> list[Showing]:
+def planned(sizes: list[int], duplicates: float, salt: str = "s") -> list[Step]:
     work: dict[str, list[Candidate]] = {}
     for candidate in candidates(sizes):
         work.setdefault(candidate.query_id, []).append(candidate)
@@ -95,6 +97,72 @@ def test_a_second_visit_mixes_new_documents_with_the_repeated_ones() -> None:
         assert {showings[n].again for n in last_visit} == {True, False}
 
 
+@pytest.mark.parametrize(("documents", "share"), [(2, 0.08), (3, 0.5), (15, 0.5)])
+def test_no_repeat_comes_back_without_a_new_document_beside_it(documents: int, share: float) -> None:
+    steps = planned([documents] * 100, share)
+    position = {step.candidate: n for n, step in enumerate(steps) if not step.again}
+    for query in {step.candidate.query_id for step in steps if step.again}:
+        own = [(n, step) for n, step in enumerate(steps) if step.candidate.query_id == query]
+        end_of_first = next(
+            n for n, (place, _) in enumerate(own) if n + 1 < len(own) and own[n + 1][0] > place + 1
+        )
+        second = [step for _, step in own[end_of_first + 1 :]]
+        assert sum(step.again for step in second) == sum(not step.again for step in second)
+        assert all(position[step.candidate] <= own[end_of_first][0] for step in second if step.again)
+
+
+def test_repeats_of_queries_with_one_document_stand_alone_and_are_counted(store: Store) -> None:
+    add_pairs(store, grid(60, 1))
+    add_people(store, "ada")
+    opened = open_round(store, "first", ["ada"], overlap=1, duplicates=0.1)
+    assert opened.left_out == {"blind duplicates come back alone: their query has no other document": 6}
+
+
+def test_queries_of_an_abandoned_sample_are_not_judged(store: Store) -> None:
+    add_pairs(store, grid(3, 4))
+    add_people(store, "ada")
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE queries SET source = 'traffic' WHERE query_id = 'query 2'")
+    opened = open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    assert (opened.candidates, opened.left_out) == (8, {"the query is not in the current sample": 4})
+
+
+def test_of_two_rounds_opened_at_once_only_one_gets_the_candidates(store: Store) -> None:
+    add_pairs(store, grid(20, 10))
+    add_people(store, "ada")
+    outcomes: list[str] = []
+
+    def open_one(name: str) -> None:
+        try:
+            open_round(store, name, ["ada"], overlap=1)
+            outcomes.append("opened")
+        except RefusedError as error:
+            outcomes.append(str(error))
+
+    threads = [threading.Thread(target=open_one, args=(name,)) for name in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes)[1] == "opened"
+    assert "nothing left to judge" in sorted(outcomes)[0]
+    with store.reading() as cursor:
+        pairs = cursor.execute(
+            "SELECT count(*) FROM presentations WHERE duplicate_of IS NULL GROUP BY query_id, document_id"
+        ).fetchall()
+    assert set(pairs) == {(1,)}
+
+
+def test_who_cannot_sign_in_is_given_no_work_until_they_can(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    with store.transaction() as cursor:
+        add_imported(cursor, "rater")
+    with pytest.raises(RefusedError, match="rater cannot sign in"):
+        open_round(store, "first", ["rater"], overlap=1)
+    add_people(store, "rater")
+    assert open_round(store, "first", ["rater"], overlap=1).candidates == 4
+
+
 def test_two_annotators_see_the_same_queries_in_different_orders() -> None:
     first, second = planned([5] * 10, 0, "seed:ada"), planned([5] * 10, 0, "seed:grace")
     assert first != second
@@ -133,7 +201,9 @@ def test_a_round_too_short_for_duplicates_says_how_many_are_missing(store: Store
     add_people(store, "ada")
     opened = open_round(store, "short", ["ada"], overlap=1, duplicates=0.2)
     assert opened.duplicates == {"ada": 0}
-    assert opened.left_out == {"blind duplicates that would come back within 20 presentations": 2}
+    (reason, count), *more = opened.left_out.items()
+    assert "would come back within 20 presentations" in reason
+    assert (count, more) == (2, [])
 
 
 def test_the_same_seed_opens_the_same_round(store: Store, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -227,3 +227,61 @@ def test_a_failing_migration_leaves_the_database_as_it_was(store: Store) -> None
     connection.close()
     assert "new_table" not in tables
     assert applied == {"0001_foundation", "0002_add_colour"}
+
+
+def test_a_project_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
+    def fail(cursor: duckdb.DuckDBPyConnection) -> None:
+        put_setting(cursor, "half", "written")
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        create_store(tmp_path / "project.duckdb", fail)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_two_that_make_the_same_project_one_is_told_that_it_exists(tmp_path: Path) -> None:
+    path = tmp_path / "project.duckdb"
+    outcomes: list[str] = []
+
+    def make(number: int) -> None:
+        try:
+            create_store(path, lambda cursor: put_setting(cursor, "maker", str(number)))
+            outcomes.append("made")
+        except RefusedError as error:
+            outcomes.append(str(error))
+
+    threads = [threading.Thread(target=make, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes)[-1] == "made"
+    assert sum("exists already" in outcome for outcome in outcomes) == 3
+    open_store(path).close()
+
+
+def test_a_broken_file_is_not_taken_for_a_held_one_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "locked blocks.duckdb"
+    path.write_text("no database " * 1000)
+    started = time.monotonic()
+    with pytest.raises(StoreError, match="cannot be opened as a project"), open_store(path).reading():
+        pass
+    assert time.monotonic() - started < 5
+
+
+def test_a_long_turn_does_not_keep_the_other_threads_out(store: Store) -> None:
+    inside, done = threading.Event(), threading.Event()
+
+    def read_long() -> None:
+        with store.reading():
+            inside.set()
+            done.wait(20)
+
+    reader = threading.Thread(target=read_long)
+    reader.start()
+    inside.wait()
+    time.sleep(LONGEST * 1.2)
+    with store.transaction() as cursor:  # would wait for `done` if it had to
+        put_setting(cursor, "meanwhile", "written")
+    done.set()
+    reader.join()
