@@ -46,8 +46,13 @@ def frame(annotator: Annotator) -> None:
 
 
 def lead(sentence: str) -> None:
-    """What a page is for, below its title. Our own words, in Markdown."""
+    """What a page is for, below its title, as text."""
     st.html(f'<p class="gs-lead">{escape(sentence)}</p>')
+
+
+def quiet(sentence: str) -> None:
+    """A remark below a figure or a table, as text."""
+    st.html(f'<p class="gs-quiet">{escape(sentence)}</p>')
 
 
 def plain(text: object) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.errors import NotFoundError
-from curation.labeling.adjudication import decide_many, read_proposals
+from curation.labeling.adjudication import decide_many
 from curation.labeling.annotators import add_annotator
 from curation.labeling.rounds import RoundOpened, open_round
 from curation.pooling import build_pool
@@ -23,6 +23,7 @@ from curation.project import init_project
 from curation.releases import freeze
 from curation.sampling import draw_sample
 from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.decisions import read_proposals
 from curation.sources.judgments import JudgmentFields, import_judgments
 from curation.sources.traffic import TrafficFields, import_traffic
 from curation.splits import make_split

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
+
+from curation.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -36,6 +41,34 @@ def test_every_command_shows_examples_of_itself(name: str, command: Any) -> None
     examples = command.help.partition("Examples:")[2].strip().splitlines()
     assert examples
     assert any(name.removeprefix("goldset ") in line for line in examples)
+
+
+def examples_of(command: Any) -> list[str]:
+    """The lines of a command's examples, those that end in a backslash joined with what follows."""
+    block = command.help.partition("Examples:")[2].replace("\\\n", " ")
+    return [line.strip() for line in block.splitlines() if line.strip()]
+
+
+def test_lines_of_an_example_are_joined_at_backslashes_only() -> None:
+    command = SimpleNamespace(help="Says.\n\nExamples:\n  goldset a \\\n    --b\n  --c\n")
+    assert examples_of(command) == ["goldset a      --b", "--c"]
+
+
+@pytest.mark.parametrize(
+    "example", [example for _, command in LEAVES for example in examples_of(command)], ids=str
+)
+def test_every_example_names_a_command_and_options_that_it_knows(example: str) -> None:
+    """What the help shows is what the parser takes: arguments and values included."""
+    words = shlex.split(example.rpartition("|")[2])
+    assert words[0] == "goldset"
+    group = typer.main.get_command(app)
+    context = group.make_context("goldset", words[1:], resilient_parsing=False)
+    rest = [*context._protected_args, *context.args]
+    while hasattr(group, "commands"):
+        group = group.commands[rest.pop(0)]
+        context = group.make_context(group.name, rest, parent=context)
+        rest = [*context._protected_args, *context.args]
+    assert rest == []
 
 
 def test_the_documentation_of_the_commands_is_what_make_docs_writes() -> None:
@@ -75,6 +108,22 @@ def test_json_is_one_object_and_nothing_else(tmp_path: Path) -> None:
     )
     assert json.loads(added.stdout) == {"name": "ada", "role": "annotator", "imported": False}
     assert added.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ([], ["--json"], "--build-only"),
+        (["--project", "mine.duckdb"], ["--build-only"], "--folder"),
+    ],
+)
+def test_the_demo_refuses_options_that_it_would_not_heed(
+    tmp_path: Path, before: list[str], after: list[str], told: str
+) -> None:
+    done = goldset(*before, "demo", *after, "--no-browser", "--folder", tmp_path / "demo")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert not (tmp_path / "demo").exists()
 
 
 def test_the_project_can_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,11 @@ const PATIENCE = 15_000; // ms for one request
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const BACKOFF = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
+// How far a key moves the document, given the height that is on screen.
+const SCROLL = {
+  ArrowDown: () => 60, ArrowUp: () => -60, PageDown: (page) => page * 0.9, PageUp: (page) => page * -0.9,
+  Home: () => -Infinity, End: () => Infinity,
+};
 const TOOLS = { x: "cannot", l: "later", f: "flag", n: "note", u: "undo", w: "whole", g: "guide", "?": "keys" };
 
 export default function mount({ data, parentElement }) {
@@ -328,6 +333,7 @@ class Loop {
     this.painted = false;
     this.whole = undefined;
     query.textContent = showing.query;
+    query.removeAttribute("tabindex");
     fill(find(".title"), showing.title.length ? showing.title : [["Untitled document", false]]);
     find(".title").classList.toggle("untitled", !showing.title.length);
     put(find(".need"), showing.information_need);
@@ -342,6 +348,8 @@ class Loop {
     if (changed) appear(query);
     this.root.dataset.presentation = showing.presentation_id;
     this.#phase("item");
+    find(".asked").scrollIntoView({ block: "nearest" }); // where the page scrolls, the next item starts at its query
+    if (query.scrollHeight > query.clientHeight + 4) query.tabIndex = 0; // a very long one is scrolled by key, too
     const said = changed ? `Query: ${showing.query}. ` : "";
     find(".announcer").textContent = `${this.counts.done} of ${this.counts.total} answered. ${said}Document: ${plain(showing.title) || "untitled"}.`;
     // An item counts as seen only from the frame in which it was drawn.
@@ -377,7 +385,7 @@ class Loop {
       if (this.shown !== showing) return;
       this.whole = segments;
       this.#text(segments, true);
-      this.root.querySelector(".found").focus({ preventScroll: true }); // arrow keys scroll it
+      this.root.querySelector(".announcer").textContent = "The whole document is shown.";
     } catch (error) {
       this.#notice(`The whole document cannot be fetched just now (${error.message}).`);
     }
@@ -409,11 +417,17 @@ class Loop {
     const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000));
     const again = this.outbox.busy ? "Trying now…" : `Trying again in ${seconds} s.`;
     const pause = waiting.length >= MOST_UNSENT ? " Grading pauses until they are saved." : " You can go on.";
-    this.#trouble(`Not saved yet: ${waiting.length} waiting, kept in this browser. The server cannot be reached. ${again}${pause}`);
+    this.#trouble(
+      `Not saved yet: ${waiting.length} waiting, kept in this browser. The server cannot be reached. ${again}${pause}`,
+      `Not saved yet. The server cannot be reached.${pause}`,
+    );
   }
 
-  #trouble(sentence) {
+  // What a screen reader says stays the same while the seconds on screen run, or it would speak every second.
+  #trouble(sentence, spoken = sentence) {
     put(this.root.querySelector(".trouble"), sentence);
+    const alarm = this.root.querySelector(".alarm");
+    if (alarm.textContent !== spoken) alarm.textContent = spoken;
   }
 
   #notice(sentence) {
@@ -494,12 +508,16 @@ class Loop {
     const tools = Array.from(this.root.querySelectorAll(".tools .tool"), (tool) => [
       tool.querySelector("kbd").textContent, tool.lastChild.textContent.trim()]);
     const grades = this.guide.scale.map((grade) => [grade.key, grade.name]);
-    const rows = [...grades, ["w", "Whole document, and back"], ...tools];
+    const rows = [...grades, ["w", "Whole document, and back"], ["↑ ↓", "Scroll the document"], ...tools];
     this.root.querySelector(".keys dl").replaceChildren(...rows.map(([key, name]) =>
       node("div", {}, node("dt", {}, node("kbd", {}, key)), node("dd", {}, name))));
   }
 
   // ── Note, flag, cannot tell ──
+
+  get #keys() {
+    return this.root.querySelector(".keys");
+  }
 
   get #field() {
     return this.root.querySelector("textarea");
@@ -556,7 +574,7 @@ class Loop {
       if (name) this.#do(name);
     }, { signal });
     this.#field.addEventListener("input", () => this.#marks(), { signal });
-    this.root.querySelector(".keys").addEventListener("click", ({ target, currentTarget }) => {
+    this.#keys.addEventListener("click", ({ target, currentTarget }) => {
       if (target === currentTarget) currentTarget.close();
     }, { signal });
   }
@@ -569,13 +587,26 @@ class Loop {
       return;
     }
     if (target === this.#field && event.key === "Enter" && (event.ctrlKey || event.metaKey)) this.#closeNote();
+    if (this.#scroll(event, target)) event.preventDefault();
     if (event.repeat && target.closest?.("button")) event.preventDefault(); // a held Enter would click on and on
     if (event.repeat || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "?" && this.#keys.open) return this.#keys.close();
     if (typing(target) || this.#covered()) return;
     if (this.#press(event)) {
       event.preventDefault();
       event.stopPropagation(); // Streamlit listens to single keys too
     }
+  }
+
+  // Keys that scroll move the document, wherever on the page the keyboard is; a text field keeps its own.
+  #scroll({ key, ctrlKey, metaKey, altKey, shiftKey }, target) {
+    if (!SCROLL[key] || ctrlKey || metaKey || altKey || shiftKey || typing(target) || this.#covered()) return false;
+    if (target.closest?.(".guide, .query")) return false; // they scroll by themselves
+    // In a small window it is the page that scrolls.
+    const boxes = [this.root.querySelector(".found"), document.querySelector('[data-testid="stMain"]')];
+    const box = boxes.find((one) => one && one.scrollHeight > one.clientHeight + 4);
+    box?.scrollTo({ top: Math.min(box.scrollHeight, Math.max(0, box.scrollTop + SCROLL[key](box.clientHeight))) });
+    return Boolean(box);
   }
 
   #press({ key, code }) {
@@ -597,7 +628,7 @@ class Loop {
     if (name === "guide") {
       this.#foldGuide(this.root.dataset.guide === "open" ? "folded" : "open");
       this.#remembered("guide", this.root.dataset.guide);
-    } else if (name === "keys") this.root.querySelector(".keys").showModal();
+    } else if (name === "keys") this.#keys.showModal();
     else if (name === "undo") this.undo();
     else if (!this.#phaseIs("item")) return;
     else if (name === "later") this.answer("later");
@@ -614,7 +645,7 @@ class Loop {
   // Whether something lies over the item: our list of keys, or a dialog of Streamlit's.
   #covered() {
     const others = Array.from(document.querySelectorAll('[role="dialog"]'));
-    return this.root.querySelector(".keys").open || document.hidden || others.some((dialog) => dialog.checkVisibility());
+    return this.#keys.open || document.hidden || others.some((dialog) => dialog.checkVisibility());
   }
 
   #watch() {

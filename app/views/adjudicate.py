@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.workplace import project_store
-from curation.errors import InputError
+from curation.errors import CurationError, InputError
 from curation.labeling.adjudication import Case, Dispute, decide, dispute, disputes
 from curation.labeling.guides import Guide, current_guide
 from curation.store.rows import Annotator
@@ -31,7 +31,7 @@ def show(annotator: Annotator) -> None:
     with left:
         ui.document(chosen.title, case.body, (case.published, case.url))
     with right:
-        st.caption(f"{len(open_pairs):,} disputed, the largest disagreement first")
+        ui.quiet(f"{len(open_pairs):,} disputed, the largest disagreement first")
         _opinions(case, guide)
         _decision(chosen, guide, annotator)
 
@@ -58,11 +58,11 @@ def _decision(chosen: Dispute, guide: Guide, annotator: Annotator) -> None:
     key = f"{chosen.query_id}\n{chosen.document_id}"
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
     with st.form(f"decide {key}", border=False):
-        value = st.radio(
+        choice = st.radio(
             "Your decision",
-            [*reversed(guide.values), None],
+            [*reversed(guide.values), NO_GRADE],  # None is what the radio says before anything is chosen
             index=None,
-            format_func=lambda grade: NO_GRADE if grade is None else names[grade],
+            format_func=lambda choice: names.get(choice, NO_GRADE),
         )
         reason = st.text_area("Reason", height=90, placeholder="One sentence, kept with the decision")
         with st.container(horizontal=True):
@@ -73,8 +73,16 @@ def _decision(chosen: Dispute, guide: Guide, annotator: Annotator) -> None:
         st.rerun()
     if decided:
         try:
-            decide(project_store(), chosen.query_id, chosen.document_id, value, reason, annotator.name)
-        except InputError as error:
+            grade = _chosen(choice)
+            decide(project_store(), chosen.query_id, chosen.document_id, grade, reason, annotator.name)
+        except CurationError as error:
             ui.problem(error)
         else:
             st.rerun()
+
+
+def _chosen(choice: object) -> int | None:
+    """The grade that was chosen, or None for "no grade can be given"; having chosen nothing is neither."""
+    if choice is None:
+        raise InputError(f"Choose a grade, or “{NO_GRADE}”.")
+    return choice if isinstance(choice, int) else None

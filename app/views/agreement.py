@@ -20,7 +20,7 @@ def show(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor))]
-    chosen = st.selectbox("Judgments of", [ALL, *names]) if names else ALL
+    chosen = st.selectbox("Judgments of", [ALL, *names], width=320) if names else ALL
     with st.spinner("Computing intervals…"):
         report = agreement_report(store, None if chosen == ALL else chosen)
     st.markdown("\n".join(f"- {ui.plain(sentence.replace('`', ''))}" for sentence in findings(report)))
@@ -42,7 +42,7 @@ def _between(report: AgreementReport) -> None:
             rows.append((level, ui.figure(alpha.alpha), _interval(alpha.low, alpha.high), drawn, alpha.units))
     columns = ["Krippendorff's alpha", "Value", "95 % interval", "From 0 to 1", "Pairs"]
     ui.table("Between annotators", columns, rows)
-    st.caption(
+    ui.quiet(
         f"{found.judgments:,} judgments of {found.annotators:,} annotators; {found.single:,} pairs have one "
         f"grade only, {found.cannot_tell:,} judgments say “cannot tell”. Rely on alpha from {RELIABLE}, "
         f"draw tentative conclusions from {TENTATIVE} (Krippendorff 2004)."

@@ -29,10 +29,12 @@ def _consistency(place: st.delta_generator.DeltaGenerator, mine: Within) -> None
     if mine.identical is None or mine.low is None or mine.high is None or mine.too_few:
         place.metric("Same grade again", "–")
         why = mine.undefined or f"too few repeats so far, at least {MINIMUM_REPEATS} are needed"
-        place.caption(f"Not shown: {why}.")
+        with place:
+            ui.quiet(f"Not shown: {why}.")
         return
     place.metric("Same grade again", ui.share(mine.identical))
-    place.caption(
-        f"On {mine.n:,} repeats; 95 % interval {ui.share(mine.low)} to {ui.share(mine.high)}. "
-        "People repeat themselves in about three of four cases."
-    )
+    with place:
+        ui.quiet(
+            f"On {mine.n:,} repeats; 95 % interval {ui.share(mine.low)} to {ui.share(mine.high)}. "
+            "People repeat themselves in about three of four cases."
+        )

@@ -9,7 +9,7 @@ from app.workplace import project_store
 from curation.labeling.rounds import list_rounds, round_status
 from curation.store.rows import Annotator
 
-COLUMNS = ["Annotator", "", "Answered", "Of", "Cannot tell", "Put off", "Flagged", "Last answer (UTC)"]
+COLUMNS = ["Annotator", "Share", "Answered", "Of", "Cannot tell", "Put off", "Flagged", "Last answer (UTC)"]
 
 
 def show(annotator: Annotator) -> None:
@@ -19,7 +19,7 @@ def show(annotator: Annotator) -> None:
     if not names:
         st.info("No round is open yet. Open one with `goldset round open NAME --annotators a,b`.")
         return
-    name = st.selectbox("Round", names) if len(names) > 1 else names[0]
+    name = st.selectbox("Round", names, width=320) if len(names) > 1 else names[0]
     status = round_status(store, name)
     left, middle, right = st.columns(3, gap="large")
     left.metric("Round", ui.plain(status.round))
@@ -39,7 +39,7 @@ def show(annotator: Annotator) -> None:
         for one in status.annotators
     ]
     ui.table("Progress by annotator", COLUMNS, rows)
-    st.caption(
+    ui.quiet(
         "Blind duplicates are counted here. A pair is complete when all its first showings are answered."
     )
     st.button("Look again", icon=":material/refresh:")

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import pyarrow as pa
+
 from curation.store import Cursor
 
 MAJORITY = "majority"
@@ -67,28 +69,38 @@ class Consensus:
 
 def consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
     """Where every pair stands, by all that was said about it; with a round, only the pairs shown in it."""
-    rows = cursor.execute(
+    return settled(read_votes(cursor, round_id))
+
+
+def read_votes(cursor: Cursor, round_id: str | None = None) -> pa.Table:
+    """What was said about every pair and what was decided, as rows for `settled`."""
+    return cursor.sql(
         """
         WITH votes AS (
             SELECT query_id, document_id, histogram(grade) AS votes,
                    count(*) FILTER (kind = 'cannot_tell') AS cannot_tell, count(*) AS judgments
             FROM counted_judgments GROUP BY query_id, document_id
         )
-        SELECT query_id, document_id, v.votes, coalesce(v.cannot_tell, 0), coalesce(v.judgments, 0),
-               a.revision IS NOT NULL, a.grade
+        SELECT query_id, document_id, v.votes AS votes, coalesce(v.cannot_tell, 0) AS cannot_tell,
+               coalesce(v.judgments, 0) AS judgments, a.revision IS NOT NULL AS decided, a.grade AS decision
         FROM votes v FULL JOIN current_adjudications a USING (query_id, document_id)
         WHERE ?::TEXT IS NULL
            OR (query_id, document_id) IN (
                 SELECT (query_id, document_id) FROM presentations WHERE round_id = ?)
         ORDER BY query_id, document_id
         """,
-        [round_id, round_id],
-    ).fetchall()
+        params=[round_id, round_id],
+    ).to_arrow_table()
+
+
+def settled(votes: pa.Table) -> Consensus:
+    """Where every pair stands, from what `read_votes` found."""
     pairs = []
-    for query_id, document_id, votes, cannot_tell, judgments, decided, decision in rows:
-        votes = votes or {}
-        grade, how = (decision, "adjudicated") if decided else settle(votes)
-        pairs.append(PairConsensus(query_id, document_id, grade, how, votes, cannot_tell, judgments))
+    columns = (column.to_pylist() for column in votes.columns)
+    for query_id, document_id, found, cannot_tell, judgments, decided, decision in zip(*columns, strict=True):
+        grades = dict(found or ())
+        grade, how = (decision, "adjudicated") if decided else settle(grades)
+        pairs.append(PairConsensus(query_id, document_id, grade, how, grades, cannot_tell, judgments))
     return Consensus(MAJORITY, tuple(pairs))
 
 

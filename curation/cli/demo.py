@@ -16,6 +16,7 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 @app.command("demo")
 def demo_command(
+    context: typer.Context,
     port: Port = 8501,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in this machine's browser.")
@@ -28,7 +29,8 @@ def demo_command(
 ) -> None:
     """Build the demo project, once, and serve it; Ctrl+C ends it, and the next start continues.
 
-    --json is for --build-only: it prints what was built.
+    The demo has a project of its own, in --folder: the global --project cannot name it. --json is for
+    --build-only: it prints what was built.
 
     \b
     Examples:
@@ -36,6 +38,7 @@ def demo_command(
       goldset demo --port 8600 --no-browser
       goldset demo --build-only --json
     """
+    _refuse_unheard_options(context, build_only, as_json)
     from curation.demo import PASSWORD, PEOPLE, build_demo
 
     def tell(step: str) -> None:
@@ -52,3 +55,11 @@ def demo_command(
         table("Sign in as", ["name", "password", "role"], rows)
     if not build_only:
         serve_project(built.project, "127.0.0.1", port, browser)
+
+
+def _refuse_unheard_options(context: typer.Context, build_only: bool, as_json: bool) -> None:
+    named = context.find_root().get_parameter_source("project")
+    if named is not None and named.name == "COMMANDLINE":
+        raise typer.BadParameter("the demo makes a project of its own; use --folder.", param_hint="--project")
+    if as_json and not build_only:
+        raise typer.BadParameter("tells what was built; give --build-only with it.", param_hint="--json")

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from curation.splits.certificate import Closest
 
 Name = Annotated[str, typer.Argument(help="The release's name, such as v1.")]
-STEPS_SHOWN = 12
 
 
 @app.command()
@@ -70,6 +69,13 @@ def freeze(
         bool,
         typer.Option("--allow-disputed", help="Leave pairs with an open dispute out instead of refusing."),
     ] = False,
+    allow_changed: Annotated[
+        bool,
+        typer.Option(
+            "--allow-changed",
+            help="Keep pairs that were graded on another version of their document, and mark them.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Freeze the gold set of this moment under a name; the release id is a hash of its content.
@@ -78,11 +84,15 @@ def freeze(
     Examples:
       goldset freeze v1
       goldset freeze v1-draft --allow-disputed --json
+      goldset freeze v1 --allow-changed
     """
     from curation.releases import freeze as freeze_release
+    from curation.releases.content import CHANGED
 
     with progress_bar() as progress:
-        frozen = freeze_release(project_store(context), name, allow_disputed, progress=progress)
+        frozen = freeze_release(
+            project_store(context), name, allow_disputed, allow_changed, progress=progress
+        )
     if as_json:
         print_json(frozen)
         return
@@ -96,6 +106,10 @@ def freeze(
         [(part, queries, frozen.grades[part]) for part, queries in frozen.queries.items()],
     )
     left_out(frozen.left_out, "×")
+    if frozen.changed:
+        say(f"kept: {frozen.changed:,} × {CHANGED}; these are marked in the release")
+    elif CHANGED in frozen.left_out:
+        say("Judge these again (`goldset round open NAME --again`), or keep them with --allow-changed.")
     say(f"Next: goldset export {name} --format beir --out DIR")
 
 
@@ -169,7 +183,7 @@ def _query_texts(store: Store) -> dict[str, str]:
 
 
 def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
-    from curation.splits.split import edge_sentence
+    from curation.splits.split import STEPS_SHOWN, edge_sentence
 
     if not report.created:
         say("Unchanged: this very split exists already; it is the current one.")
@@ -181,8 +195,11 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
             for share in report.shares
         ],
     )
-    ties = ", ".join(f"{count:,} by {kind}" for kind, count in report.edges.items())
-    say(f"Ties between queries: {ties}. The largest group has {report.largest:,} queries.")
+    ties = ", ".join(f"{count:,} by {kind}" for kind, count in report.ties.items())
+    say(
+        f"Ties between queries: {ties}; {sum(report.edges.values()):,} of the strongest hold the groups "
+        f"together and are kept. The largest group has {report.largest:,} queries."
+    )
     if report.missed:
         say(f"{report.missed:,} of them were missed by MinHash and found by the exhaustive check.")
     say(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,12 +12,21 @@ from curation.cli import app, project_store
 from curation.cli.output import Json, left_out, print_json, progress_bar, say, table
 from curation.sources.records import FORMATS, Layout
 
+if TYPE_CHECKING:
+    from curation.labeling.imported import JudgmentImport
+    from curation.sources.corpus import CorpusImport
+    from curation.sources.queries import QueryImport
+    from curation.sources.traffic import TrafficImport
+
 imports = typer.Typer(
     help="Bring a corpus, a traffic log, queries or judgments into the project.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
 app.add_typer(imports, name="import")
+
+SHOWN = 10
+JUDGMENT_COUNTS = {"judgments": "new", "changed": "corrections"}
 
 Format = Annotated[
     str | None,
@@ -81,20 +91,8 @@ def import_corpus_command(
         result = import_corpus(project_store(context), path, fields, layout, add=add, progress=progress)
     if as_json:
         print_json(result)
-        return
-    if result.is_new:
-        say(f"The corpus now has {result.documents:,} documents (snapshot {result.snapshot}).")
-        counts = (result.added, result.changed, result.removed, result.unchanged)
-        table("Against the corpus before", ["added", "changed", "removed", "unchanged"], [counts])
     else:
-        say(f"Nothing changed: the project has these {result.documents:,} documents.")
-    used = result.fields
-    say(
-        f"Fields used: id {used.id}, title {used.title or '–'}, body {', '.join(used.body) or '–'}"
-        + "".join(f", {what} {name}" for what, name in _others(used.url, used.date, used.group))
-        + "; all others are metadata."
-    )
-    _say_rest(result.left_out, result.replaced, "documents")
+        _show_corpus(result)
 
 
 @imports.command("traffic")
@@ -144,33 +142,8 @@ def import_traffic_command(
         result = import_traffic(project_store(context), path, fields, layout, progress)
     if as_json:
         print_json(result)
-        return
-    say("Imported the log." if result.is_new else "Nothing changed: the project has this log already.")
-    table(
-        "Traffic",
-        ["rows", "queries asked", "distinct queries", "sessions", "segments", "first (UTC)", "last (UTC)"],
-        [
-            (
-                result.rows,
-                result.traffic,
-                result.queries,
-                result.sessions or None,
-                result.segments or None,
-                *(time and time.isoformat(" ", "seconds") for time in (result.first, result.last)),
-            )
-        ],
-    )
-    used = result.fields
-    names = _others(
-        used.query, used.time, used.segment, used.session, used.count, of="query time segment session count"
-    )
-    say("Fields used: " + ", ".join(f"{what} {name}" for what, name in names) + ".")
-    if used.time and result.unknown_times:
-        example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
-        say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
-    if result.same_source:
-        say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
-    _say_rest(result.left_out, result.replaced, "rows")
+    else:
+        _show_traffic(result)
 
 
 @imports.command("queries")
@@ -208,13 +181,8 @@ def import_queries_command(
         result = import_queries(project_store(context), path, fields, layout, progress)
     if as_json:
         print_json(result)
-        return
-    if result.added or result.changed:
-        counts = f"{result.added:,} added, {result.changed:,} changed, {result.unchanged:,} unchanged"
-        say(f"{result.queries:,} queries: {counts}.")
     else:
-        say(f"Nothing changed: the project has these {result.queries:,} queries.")
-    _say_rest(result.left_out, result.replaced, "queries")
+        _show_queries(result)
 
 
 @imports.command("judgments")
@@ -286,53 +254,26 @@ def import_judgments_command(
     )
 
     fields = JudgmentFields(
-        query_field,
-        document_field,
-        annotator_field,
-        grade_field,
-        note_field,
-        time_field,
+        *(query_field, document_field, annotator_field, grade_field, note_field, time_field),
         cannot_tell_field,
         parse_annotator_columns(annotator_columns or ""),
         annotator,
     )
+    layout = _layout(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_judgments(
             project_store(context),
             path,
             fields,
-            _layout(format, encoding, columns, no_header),
+            layout,
             grade_map=parse_grade_map(grade_map) if grade_map else None,
             skip_unknown=skip_unknown,
             progress=progress,
         )
     if as_json:
         print_json(result)
-        return
-    if result.judgments or result.changed:
-        where = f" in the round “{result.round}”" if result.round else ""
-        say(
-            f"{result.judgments:,} new judgments{where}, {result.filled:,} of them answer open presentations."
-        )
     else:
-        say("Nothing changed: the project has these judgments.")
-    table(
-        "Judgments",
-        ["new", "corrections", "unchanged", "added pairs", "added queries", "added annotators"],
-        [
-            (
-                result.judgments,
-                result.changed,
-                result.unchanged,
-                result.added_pairs,
-                result.added_queries,
-                len(result.added_annotators),
-            )
-        ],
-    )
-    if result.added_annotators:
-        say(f"Annotators known from imports only, who cannot sign in: {', '.join(result.added_annotators)}.")
-    left_out(result.left_out, "judgments")
+        _show_judgments(result)
 
 
 def _layout(format: str | None, encoding: str, columns: str | None, no_header: bool) -> Layout:
@@ -340,8 +281,72 @@ def _layout(format: str | None, encoding: str, columns: str | None, no_header: b
     return Layout(format, encoding, names, not no_header)
 
 
-def _others(*names: str | None, of: str = "url date group") -> list[tuple[str, str]]:
-    return [(what, name) for what, name in zip(of.split(), names, strict=True) if name is not None]
+def _show_corpus(result: CorpusImport) -> None:
+    if result.is_new:
+        say(f"The corpus now has {result.documents:,} documents (snapshot {result.snapshot}).")
+        counts = (result.added, result.changed, result.removed, result.unchanged)
+        table("Against the corpus before", ["added", "changed", "removed", "unchanged"], [counts])
+    else:
+        say(f"Nothing changed: the project has these {result.documents:,} documents.")
+    used = result.fields
+    names = [("id", used.id), ("title", used.title or "–"), ("body", ", ".join(used.body) or "–")]
+    _say_fields(
+        [*names, ("url", used.url), ("date", used.date), ("group", used.group)], "all others are metadata"
+    )
+    _say_rest(result.left_out, result.replaced, "documents")
+
+
+def _show_traffic(result: TrafficImport) -> None:
+    say("Imported the log." if result.is_new else "Nothing changed: the project has this log already.")
+    first, last = (time and time.isoformat(" ", "seconds") for time in (result.first, result.last))
+    row = (result.rows, result.traffic, result.queries, result.sessions or None, result.segments or None)
+    columns = ["rows", "queries asked", "distinct queries", "sessions", "segments"]
+    table("Traffic", [*columns, "first (UTC)", "last (UTC)"], [(*row, first, last)])
+    _say_fields(list(vars(result.fields).items()))
+    if result.fields.time and result.unknown_times:
+        example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
+        say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
+    if result.same_source:
+        say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
+    _say_rest(result.left_out, result.replaced, "rows")
+
+
+def _show_queries(result: QueryImport) -> None:
+    if result.added or result.changed:
+        counts = f"{result.added:,} added, {result.changed:,} changed, {result.unchanged:,} unchanged"
+        say(f"{result.queries:,} queries: {counts}.")
+    else:
+        say(f"Nothing changed: the project has these {result.queries:,} queries.")
+    if result.known_as:
+        pairs = [f"{theirs} is {ours}" for theirs, ours in result.known_as.items()]
+        more = f" and {len(pairs) - SHOWN:,} more" if len(pairs) > SHOWN else ""
+        say(
+            f"{len(pairs):,} of them the project knew by their text and keep its id: "
+            f"{', '.join(pairs[:SHOWN])}{more}. Judgments that name them by either id are understood."
+        )
+    _say_rest(result.left_out, result.replaced, "queries")
+
+
+def _show_judgments(result: JudgmentImport) -> None:
+    if result.judgments or result.changed:
+        where = f" in the round “{result.round}”" if result.round else ""
+        say(
+            f"{result.judgments:,} new judgments{where}, {result.filled:,} of them answer open presentations."
+        )
+    else:
+        say("Nothing changed: the project has these judgments.")
+    counts = {name: value for name, value in vars(result).items() if isinstance(value, int)}
+    counts["added_annotators"] = len(result.added_annotators)
+    names = [JUDGMENT_COUNTS.get(name, name.replace("_", " ")) for name in counts]
+    table("Judgments", names, [tuple(counts.values())])
+    if result.added_annotators:
+        say(f"Annotators known from imports only, who cannot sign in: {', '.join(result.added_annotators)}.")
+    left_out(result.left_out, "judgments")
+
+
+def _say_fields(used: Sequence[tuple[str, str | None]], rest: str = "") -> None:
+    names = ", ".join(f"{what} {name}" for what, name in used if name is not None)
+    say(f"Fields used: {names}; {rest}." if rest else f"Fields used: {names}.")
 
 
 def _say_rest(reasons: dict[str, int], replaced: dict[str, int], what: str) -> None:

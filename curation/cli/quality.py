@@ -13,7 +13,7 @@ from curation.store.settings import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.agreement import AgreementReport
-    from curation.labeling.adjudication import Dispute
+    from curation.labeling.adjudication import Decided, Decision, Dispute
 
 adjudication = typer.Typer(
     help="List disputed pairs and decide them.", no_args_is_help=True, rich_markup_mode=None
@@ -52,7 +52,7 @@ def agreement(
     if as_json:
         print_json(report)
     else:
-        _print_report(report)
+        _show_report(report)
 
 
 @adjudication.command("list")
@@ -119,46 +119,49 @@ def adjudicate_decide(
     Examples:
       goldset adjudicate decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --reviewer grace
       goldset adjudicate decide q42 78503000 --unjudgeable --reason "The document is cut off"
-      goldset adjudicate decide --from final.csv --query-field query --document-field docid
+      goldset adjudicate decide --from final.csv --query-field query --document-field docid \\
         --grade-field final_rating --reason "Final rating of the campaign"
     """
+    pair = _pair_or_file(query, document, grade, unjudgeable, source)
+    store = project_store(context)
+    if pair is not None:
+        from curation.labeling.adjudication import decide
+
+        _show_decision(decide(store, *pair, grade, reason, reviewer), as_json)
+    elif source is not None:
+        from curation.labeling.adjudication import decide_many
+        from curation.sources.decisions import read_proposals
+
+        proposals = read_proposals(source, query_field, document_field, grade_field, reason, reason_field)
+        _show_decided(decide_many(store, proposals, reviewer, every_pair, source), as_json)
+
+
+def _pair_or_file(
+    query: str | None, document: str | None, grade: int | None, unjudgeable: bool, source: Path | None
+) -> tuple[str, str] | None:
+    """The pair to decide, or None for a file."""
     if source is not None:
         if query is not None or grade is not None or unjudgeable:
             raise typer.BadParameter(
                 "decides a file; leave QUERY, DOCUMENT and the grade away.", param_hint="--from"
             )
-        fields = (query_field, document_field, grade_field)
-        _decide_file(context, source, fields, reason, reason_field, reviewer, every_pair, as_json)
-        return
+        return None
     if query is None or document is None:
         raise typer.BadParameter("name the pair, or a file with --from.", param_hint="QUERY DOCUMENT")
     if (grade is None) != unjudgeable:
         raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
-    from curation.labeling.adjudication import decide
+    return query, document
 
-    decision = decide(project_store(context), query, document, grade, reason, reviewer)
+
+def _show_decision(decision: Decision, as_json: bool) -> None:
     if as_json:
         print_json(decision)
-    else:
-        what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
-        say(f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer}).")
+        return
+    what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
+    say(f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer}).")
 
 
-def _decide_file(
-    context: typer.Context,
-    source: Path,
-    fields: tuple[str, str, str],
-    reason: str,
-    reason_field: str | None,
-    reviewer: str,
-    every_pair: bool,
-    as_json: bool,
-) -> None:
-    from curation.labeling.adjudication import decide_many, read_proposals
-
-    store = project_store(context)
-    proposals = read_proposals(source, *fields, reason=reason, reason_field=reason_field)
-    decided = decide_many(store, proposals, reviewer, every_pair, source)
+def _show_decided(decided: Decided, as_json: bool) -> None:
     if as_json:
         print_json(decided)
         return
@@ -166,16 +169,25 @@ def _decide_file(
     left_out(decided.left_out, "lines")
 
 
-def _print_report(report: AgreementReport) -> None:
-    from curation.agreement.report import findings, not_shown
+def _show_report(report: AgreementReport) -> None:
+    from curation.agreement.report import findings
 
-    result = report.between
-    rows = []
-    for name, alpha in (
-        ("nominal", result.nominal),
-        ("ordinal", result.ordinal),
-        ("interval", result.interval),
-    ):
+    _show_between(report)
+    _show_within(report)
+    counts = report.consensus
+    columns = ["rule", "pairs", "majority", "single grade", "adjudicated", "disputed", "unjudgeable"]
+    row = (counts.rule, counts.pairs, counts.majority, counts.single, counts.adjudicated, counts.disputed)
+    table("Consensus", columns, [(*row, counts.unjudgeable)])
+    say("", *findings(report))
+
+
+def _show_between(report: AgreementReport) -> None:
+    from curation.agreement.between import LEVELS
+    from curation.agreement.report import not_shown
+
+    result, rows = report.between, []
+    for name in LEVELS:
+        alpha = getattr(result, name)
         why = not_shown(alpha)
         figures = (None, None, None) if why else (alpha.alpha, alpha.low, alpha.high)
         rows.append((f"alpha, {name}", *figures, f"{alpha.units:,} pairs", why or alpha.no_interval or ""))
@@ -190,15 +202,9 @@ def _print_report(report: AgreementReport) -> None:
         f"here; {result.cannot_tell:,} times cannot tell, kept apart.",
         "",
     )
-    _print_within(report)
-    counts = report.consensus
-    columns = ["rule", "pairs", "majority", "single grade", "adjudicated", "disputed", "unjudgeable"]
-    row = (counts.rule, counts.pairs, counts.majority, counts.single, counts.adjudicated, counts.disputed)
-    table("Consensus", columns, [(*row, counts.unjudgeable)])
-    say("", *findings(report))
 
 
-def _print_within(report: AgreementReport) -> None:
+def _show_within(report: AgreementReport) -> None:
     from curation.agreement.within import MINIMUM_REPEATS
 
     rows = []

@@ -6,7 +6,6 @@ revision, the latest counts, and it stands whatever is judged later.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -21,10 +20,12 @@ from curation.errors import InputError, NotFoundError
 from curation.labeling.annotators import require_annotators, require_role
 from curation.labeling.guides import Guide, current_guide
 from curation.labeling.judgments import LONGEST_NOTE
-from curation.sources.records import Records, text_of
-from curation.store import Cursor, Store, append, fetch, record_event, utc_now
+from curation.sources.decisions import Proposal
+from curation.sources.numbers import whole_number
+from curation.sources.queries import KnownQueries
+from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
-from curation.text import digest, normalise_query
+from curation.text import digest
 
 Pair = tuple[str, str]
 
@@ -34,7 +35,6 @@ DECIDED = "decided already"
 NO_GRADE = "no grade in the file"
 REPEATED = "the same decision again"
 
-_WHOLE = re.compile(r"-?[0-9]+(\.0+)?\Z")
 _TYPES = pa.schema(
     {
         "query_id": pa.string(),
@@ -105,16 +105,6 @@ class Case:
     published: str | None
 
 
-class Proposal(NamedTuple):
-    """A decision from a file, as it stands there: `query` is an id or a text, `grade` any text."""
-
-    line: int
-    query: str
-    document_id: str
-    grade: str
-    reason: str
-
-
 @dataclass(frozen=True)
 class Decided:
     """How many decisions were written; left_out counts the others by reason."""
@@ -173,10 +163,10 @@ def decide(
         problems = list(_check(grade, reason, current_guide(cursor)))
         if problems:
             raise InputError(problems)
-        query_ids = _called(query, _query_ids(cursor))
-        if not query_ids or not _judged(cursor, (query_ids[0], document_id)):
+        known = KnownQueries(cursor).find(query)
+        if known is None or not _judged(cursor, (known.query_id, document_id)):
             raise _unjudged(query, document_id)
-        ruling = _Ruling(query_ids[0], document_id, grade, reason.strip())
+        ruling = _Ruling(known.query_id, document_id, grade, reason.strip())
         standing = _standing(cursor)
         before = standing.get(ruling.pair)
         if before is not None and ruling.repeats(before, reviewer):
@@ -185,33 +175,6 @@ def decide(
         detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
         record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
     return decision
-
-
-def read_proposals(
-    path: Path,
-    query_field: str,
-    document_field: str,
-    grade_field: str,
-    reason: str = "",
-    reason_field: str | None = None,
-) -> list[Proposal]:
-    """The decisions in a file, each with the reason in its own field, or else the one for all.
-
-    Raises
-    ------
-    InputError: the file cannot be read or lacks a field; all problems at once.
-    """
-    records = Records(path)
-    records.field("--query-field", query_field)
-    records.field("--document-field", document_field)
-    records.field("--grade-field", grade_field)
-    records.field("--reason-field", reason_field)
-    fields = (query_field, document_field, grade_field, reason_field or "")
-    proposals = []
-    for record in records:
-        query, document_id, grade, own = (text_of(record.fields.get(field)).strip() for field in fields)
-        proposals.append(Proposal(record.line, query, document_id, grade, own or reason.strip()))
-    return proposals
 
 
 def decide_many(
@@ -238,7 +201,7 @@ def decide_many(
     left_out: Counter[str] = Counter()
     with store.transaction() as cursor:
         _require_reviewer(cursor, reviewer)
-        rulings, problems = _rulings(proposals, current_guide(cursor), _query_ids(cursor), left_out)
+        rulings, problems = _rulings(proposals, current_guide(cursor), KnownQueries(cursor), left_out)
         if problems:
             raise InputError(problems, path=source, way_out="Nothing was decided: mend these lines first.")
         hows = {(pair.query_id, pair.document_id): pair for pair in consensus(cursor).pairs}
@@ -345,38 +308,14 @@ def _unjudged(query: str, document_id: str) -> NotFoundError:
     )
 
 
-def _query_ids(cursor: Cursor) -> dict[str, list[str]]:
-    """What a query may be called, its id or its normalised text, and the ids that answer to it."""
-    rows = cursor.execute("SELECT query_id, normalised FROM queries ORDER BY query_id").fetchall()
-    names: dict[str, list[str]] = {}
-    for query_id, normalised in rows:
-        names.setdefault(normalised, []).append(query_id)
-    return {**names, **{query_id: [query_id] for query_id, _ in rows}}
-
-
-def _called(query: str, names: Mapping[str, list[str]]) -> list[str]:
-    """The ids of the queries of that id or text.
-
-    Raises
-    ------
-    InputError: several queries share the text.
-    """
-    found = names.get(query) or names.get(normalise_query(query)) or []
-    if len(found) > 1:
-        raise InputError(
-            f"the text {query!r} belongs to several queries, {', '.join(found)}: name one by its id"
-        )
-    return found
-
-
 def _require_reviewer(cursor: Cursor, reviewer: str) -> None:
     if reviewer != COMMAND_LINE:  # no annotator can have this name: it holds a space
         require_role(require_annotators(cursor, [reviewer])[0], "reviewer", "lead")
 
 
 def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
-    if grade is not None and grade not in guide.values:
-        yield f"grade {grade} is not on the guide's scale ({', '.join(map(str, guide.values))})"
+    if grade is not None and guide.outside(grade):
+        yield guide.outside(grade)
     if not reason.strip():
         yield "a decision needs a reason"
     if len(reason) > LONGEST_NOTE:
@@ -384,14 +323,14 @@ def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
 
 
 def _rulings(
-    proposals: Sequence[Proposal], guide: Guide, names: Mapping[str, list[str]], left_out: Counter[str]
+    proposals: Sequence[Proposal], guide: Guide, queries: KnownQueries, left_out: Counter[str]
 ) -> tuple[list[_Ruling], list[str]]:
     """One ruling a pair in the file's order, and what is wrong; counts the lines that hold no ruling."""
     first: dict[Pair, tuple[int, _Ruling]] = {}
     problems = []
     for item in proposals:
         try:
-            ruling = _ruling(item, guide, names)
+            ruling = _ruling(item, guide, queries)
         except InputError as error:
             problems += [f"line {item.line}: {problem}" for problem in error.problems]
             continue
@@ -406,18 +345,18 @@ def _rulings(
     return [ruling for _, ruling in first.values()], problems
 
 
-def _ruling(item: Proposal, guide: Guide, names: Mapping[str, list[str]]) -> _Ruling | str:
+def _ruling(item: Proposal, guide: Guide, queries: KnownQueries) -> _Ruling | str:
     """The ruling in a line, or why there is none to make."""
     if not item.grade:
         return NO_GRADE
-    if not _WHOLE.match(item.grade):
+    grade = whole_number(item.grade)
+    if grade is None:
         raise InputError(f"grade {item.grade!r} is not a whole number")
-    grade = int(float(item.grade))
     problems = list(_check(grade, item.reason, guide))
     if problems:
         raise InputError(problems)
-    query_ids = _called(item.query, names)
-    return _Ruling(query_ids[0], item.document_id, grade, item.reason.strip()) if query_ids else UNJUDGED
+    query = queries.find(item.query)
+    return _Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
 
 
 def _why_not(pair: PairConsensus | None, every_pair: bool) -> str:
@@ -438,7 +377,5 @@ def _append(
         before = standing.get(ruling.pair)
         revision = 0 if before is None else before.revision + 1
         decisions.append(Decision(*ruling.pair, revision, ruling.grade, ruling.reason, reviewer, now))
-    if decisions:
-        columns = dict(zip(Decision._fields, map(list, zip(*decisions, strict=True)), strict=True))
-        append(cursor, "adjudications", columns, _TYPES)
+    append_rows(cursor, "adjudications", decisions, _TYPES)
     return decisions

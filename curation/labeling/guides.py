@@ -168,8 +168,8 @@ def _yaml(text: str, path: Path) -> Any:
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 2
         raise InputError(
-            f"line {line}: the front matter holds the character U+{ord(text[error.position]):04X}, which YAML "
-            "does not allow; remove it",
+            f"line {line}: the front matter holds the character U+{ord(text[error.position]):04X}, which "
+            "YAML does not allow; remove it",
             path=path,
         ) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:

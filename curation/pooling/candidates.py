@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.pooling.identical import Identical
+from curation.pooling.identical import StandIns
 from curation.pooling.systems import Found
 from curation.store.rows import Query
 
@@ -19,14 +19,6 @@ class Proposal(NamedTuple):
     system: str
     rank: int | None
     score: float | None
-
-
-class Pair(NamedTuple):
-    """A candidate that the project holds already."""
-
-    query_id: str
-    document_id: str
-    by_chance: bool  # proposed by nothing but a random draw
 
 
 class SystemReport(NamedTuple):
@@ -58,17 +50,15 @@ def unite(
     found: Sequence[Found],
     queries: Sequence[Query],
     depth: int,
-    held: Sequence[Pair],
-    identical: Identical,
+    stand_ins: StandIns,
 ) -> Union:
     """Each system's first `depth` hits: a pair once for a system, at its best rank."""
-    taken = by_query(held)
     best: dict[tuple[str, str, str], Proposal] = {}
     merged = set()
     for system in found:
         for query, hits in zip(queries, system.hits, strict=True):
             for rank, hit in enumerate(hits[:depth], 1):
-                document_id = identical.stand_in(hit.document_id, taken[query.query_id])
+                document_id = stand_ins.of(query.query_id, hit.document_id)
                 proposal = Proposal(query.query_id, document_id, system.name, rank, hit.score)
                 best.setdefault(proposal[:3], proposal)
                 if document_id != hit.document_id:
@@ -93,11 +83,3 @@ def system_reports(found: Sequence[Found], proposals: Sequence[Proposal], places
         )
         for system in found
     ]
-
-
-def by_query(pairs: Sequence[Pair]) -> defaultdict[str, set[str]]:
-    """Query id → document ids."""
-    documents: defaultdict[str, set[str]] = defaultdict(set)
-    for pair in pairs:
-        documents[pair.query_id].add(pair.document_id)
-    return documents

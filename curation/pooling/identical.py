@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from curation.store.rows import Document
 
@@ -24,13 +24,33 @@ class Identical:
         """The smallest id of the document's text."""
         return self._of(document_id)[0]
 
-    def stand_in(self, document_id: str, taken: Collection[str]) -> str:
-        """The id under which the text is judged: one that is taken already, else the smallest."""
-        return next((other for other in self._of(document_id) if other in taken), self.first(document_id))
-
     def all_ids(self, document_ids: Iterable[str]) -> set[str]:
         """All ids of the documents' texts."""
         return {other for document_id in document_ids for other in self._of(document_id)}
 
     def _of(self, document_id: str) -> Sequence[str]:
         return self._ids.get(document_id, (document_id,))
+
+
+class StandIns:
+    """Under which id a text is judged for a query: one that is a candidate already, else its smallest.
+
+    Candidates that were imported decide this, so a pool depends on them; `unusual` is all that it depends on.
+    What a pool itself adds changes no stand-in.
+    """
+
+    def __init__(self, identical: Identical, held: Iterable[tuple[str, str]]) -> None:
+        self._identical = identical
+        self._taken: dict[tuple[str, str], str] = {}
+        for query_id, document_id in sorted(held):
+            self._taken.setdefault((query_id, identical.first(document_id)), document_id)
+
+    def of(self, query_id: str, document_id: str) -> str:
+        """The id that stands for the document's text."""
+        first = self._identical.first(document_id)
+        return self._taken.get((query_id, first), first)
+
+    @property
+    def unusual(self) -> list[tuple[str, str]]:
+        """(query id, document id) where another than the smallest id stands for a text; ordered."""
+        return sorted((query_id, held) for (query_id, first), held in self._taken.items() if held != first)

@@ -3,6 +3,10 @@
 They come from outside every system's first 1,000 (`REACH`). Where a small corpus leaves too few there,
 the reach is halved until there are enough, though never below the pool's depth.
 
+A draw looks at nothing that the project holds already: what was judged or pooled before neither adds to it
+nor takes from it, so steps in another order draw the same. A text that is a candidate under another id is
+proposed under that id, and not judged twice.
+
 Each document has a hash and each query another; the two mixed by SplitMix64 (Steele, Lea and Flood 2014)
 give the pair's place in a random order, and a draw takes the first of that order. So it is the same on any
 machine, and as a corpus grows or a pool deepens most of an earlier draw stays, judgments included.
@@ -17,8 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.pooling.candidates import Pair, Proposal, by_query
-from curation.pooling.identical import Identical
+from curation.pooling.candidates import Proposal
+from curation.pooling.identical import Identical, StandIns
 from curation.pooling.systems import Found
 from curation.store.rows import Document, Query
 from curation.text import digest
@@ -41,24 +45,22 @@ def draw_negatives(
     number: int,
     seed: int,
     depth: int,
-    held: Sequence[Pair],
     identical: Identical,
+    stand_ins: StandIns,
 ) -> Draw:
     """`number` documents for each query from outside the systems' reach.
 
-    A text that stands under several ids is one document; documents without text are never drawn, nor are
-    candidates that something other than chance has proposed.
+    A text that stands under several ids is one document; documents without text are never drawn.
     """
     drawable = [
         d.document_id for d in documents if d.text and identical.first(d.document_id) == d.document_id
     ]
     order = _RandomOrder(drawable, seed)
-    proposed = by_query([pair for pair in held if not pair.by_chance])
     proposals, left_out = [], Counter[str]()
     for place, query in enumerate(queries):
         for reach in _reaches(depth):
             near = {hit.document_id for system in found for hit in system.hits[place][:reach]}
-            drawn = order.draw(number, query.query_id, identical.all_ids(near | proposed[query.query_id]))
+            drawn = order.draw(number, query.query_id, identical.all_ids(near))
             if len(drawn) == number:
                 break
         if reach < REACH:
@@ -66,7 +68,10 @@ def draw_negatives(
         left_out["random negatives are missing: no more documents lie outside the systems' reach"] += (
             number - len(drawn)
         )
-        proposals += [Proposal(query.query_id, document_id, RANDOM, None, None) for document_id in drawn]
+        proposals += [
+            Proposal(query.query_id, stand_ins.of(query.query_id, document_id), RANDOM, None, None)
+            for document_id in drawn
+        ]
     return Draw(proposals, {reason: count for reason, count in left_out.items() if count})
 
 

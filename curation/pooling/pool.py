@@ -2,7 +2,8 @@
 
 Pooling (Spärck Jones and van Rijsbergen 1975; TREC) puts up for judgment what at least one system ranks
 high. Every candidate keeps each system, rank and score that proposed it, so that it can be asked later what
-a system alone contributed. A pool's id is the hash of all that goes in: building it twice adds nothing.
+a system alone contributed. A pool's id is the hash of all that goes in, the ids included under which
+identical documents are judged already: building it twice adds nothing.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
-from curation.pooling.candidates import Pair, Proposal, SystemReport, system_reports, unite
-from curation.pooling.identical import Identical
-from curation.pooling.negatives import RANDOM, REACH, Draw, draw_negatives
+from curation.pooling.candidates import Proposal, SystemReport, system_reports, unite
+from curation.pooling.identical import Identical, StandIns
+from curation.pooling.negatives import REACH, Draw, draw_negatives
 from curation.pooling.systems import Found, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.sources.corpus import current_corpus, current_snapshot
 from curation.sources.queries import active_queries
-from curation.store import Cursor, Store, append, fetch, record_event, utc_now
+from curation.store import Cursor, Store, append, record_event, utc_now
 from curation.store.rows import Document, Query
 from curation.text import canonical_json, digest
 
@@ -57,7 +58,7 @@ class _Given(NamedTuple):
     snapshot_id: str
     documents: list[Document]
     queries: list[Query]
-    held: list[Pair]
+    held: list[tuple[str, str]]
 
 
 class _Pool(NamedTuple):
@@ -102,13 +103,15 @@ def build_pool(
         "systems": engines.settings,
     }
     asked = [(query.query_id, query.text) for query in given.queries]
-    pool_id = digest("pool", given.snapshot_id, asked, parameters)
+    identical = Identical(given.documents)
+    stand_ins = StandIns(identical, _asked(given))
+    pool_id = digest("pool", given.snapshot_id, asked, parameters, stand_ins.unusual)
     with store.reading() as cursor:
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
     found = engines.search(given.queries, max(REACH, depth), progress)
-    proposals, report = _unite(given, found, depth, random_negatives, seed)
+    proposals, report = _unite(given, found, depth, random_negatives, seed, identical, stand_ins)
     return _keep(store, _Pool(pool_id, given.snapshot_id, parameters, proposals, report))
 
 
@@ -130,25 +133,31 @@ def _read(store: Store) -> _Given:
                 "There are no queries to find documents for. Draw some with `goldset sample`, "
                 "or bring them in with `goldset import queries`."
             )
-        held = fetch(
-            cursor,
-            Pair,
-            "SELECT query_id, document_id, bool_and(system = ?) FROM candidate_sources GROUP BY ALL",
-            [RANDOM],
-        )
+        held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
         return _Given(current_snapshot(cursor), current_corpus(cursor), queries, held)
 
 
+def _asked(given: _Given) -> list[tuple[str, str]]:
+    """The candidates of the queries in force."""
+    queries = {query.query_id for query in given.queries}
+    return [pair for pair in given.held if pair[0] in queries]
+
+
 def _unite(
-    given: _Given, found: Sequence[Found], depth: int, random_negatives: int, seed: int
+    given: _Given,
+    found: Sequence[Found],
+    depth: int,
+    random_negatives: int,
+    seed: int,
+    identical: Identical,
+    stand_ins: StandIns,
 ) -> tuple[list[Proposal], dict[str, Any]]:
-    identical = Identical(given.documents)
-    union = unite(found, given.queries, depth, given.held, identical)
+    union = unite(found, given.queries, depth, stand_ins)
     reports = system_reports(found, union.proposals, min(depth, len(given.documents)))
     draw = Draw([], {})
     if random_negatives:
         draw = draw_negatives(
-            found, given.queries, given.documents, random_negatives, seed, depth, given.held, identical
+            found, given.queries, given.documents, random_negatives, seed, depth, identical, stand_ins
         )
     left_out = {
         "places stayed empty, because no further document scored above zero": sum(
@@ -169,38 +178,34 @@ def _unite(
 
 
 def _keep(store: Store, pool: _Pool) -> PoolReport:
+    columns = {name: [getattr(proposal, name) for proposal in pool.proposals] for name in Proposal._fields}
+    sources = pa.table({"pool_id": [pool.pool_id] * len(pool.proposals), **columns}, schema=_SOURCES)
+    row = [pool.pool_id, pool.snapshot_id, canonical_json(pool.parameters), canonical_json(pool.report)]
     with store.transaction() as cursor:
         before = _built_before(cursor, pool.pool_id)
         if before is not None:
             return before
-        added = _append(cursor, pool)
+        added = _append(cursor, row, sources)
         detail = {"pool": pool.pool_id, **pool.parameters, "candidates added": added}
         record_event(cursor, "pool", detail)
     return _report(pool.pool_id, pool.snapshot_id, pool.report, added, built_before=False)
 
 
-def _append(cursor: Cursor, pool: _Pool) -> int:
+def _append(cursor: Cursor, row: Sequence[str], sources: pa.Table) -> int:
     """Append the pool and its candidates' sources, and those candidates that are new: how many."""
-    held = set(cursor.execute("SELECT query_id, document_id FROM candidates").fetchall())
-    new = sorted({(proposal.query_id, proposal.document_id) for proposal in pool.proposals} - held)
-    append(
-        cursor,
-        "candidates",
-        {"query_id": [pair[0] for pair in new], "document_id": [pair[1] for pair in new]},
-    )
-    columns = {name: [getattr(proposal, name) for proposal in pool.proposals] for name in Proposal._fields}
-    append(
-        cursor,
-        "candidate_sources",
-        {"pool_id": [pool.pool_id] * len(pool.proposals), **columns},
-        _SOURCES,
-    )
-    parameters, report = canonical_json(pool.parameters), canonical_json(pool.report)
-    cursor.execute(
-        "INSERT INTO pools VALUES (?, ?, ?, ?, ?)",
-        [pool.pool_id, pool.snapshot_id, parameters, report, utc_now()],
-    )
-    return len(new)
+    cursor.execute("INSERT INTO pools VALUES (?, ?, ?, ?, ?)", [*row, utc_now()])
+    append(cursor, "candidate_sources", dict(zip(sources.column_names, sources.columns, strict=True)))
+    added = cursor.execute(
+        """
+        INSERT INTO candidates
+        SELECT DISTINCT query_id, document_id FROM candidate_sources s
+        WHERE pool_id = ? AND NOT EXISTS (
+            FROM candidates c WHERE c.query_id = s.query_id AND c.document_id = s.document_id)
+        ORDER BY query_id, document_id
+        """,
+        [row[0]],
+    ).fetchall()
+    return int(added[0][0])
 
 
 # A pool of random negatives alone has no rank at all: the types cannot be read off the values.

@@ -1,42 +1,44 @@
-"""The content of a release: all that makes the gold set, read in one turn, and nothing of this machine.
+"""The content of a release: all that makes the gold set, and nothing of this machine.
 
 Left out on purpose, because they would differ where the labels do not: times, revisions, client keys,
-versions, and the names of people, rounds and files. Annotators are 'a1', 'a2', … and rounds 'r1', 'r2', … by
-the order of their names' digests. Floats are kept to six significant digits.
+versions, and the names of people, rounds and files. Annotators are 'a1', 'a2', … and rounds 'r1', 'r2', …,
+numbered by their judgments (`pseudonyms`). Floats are kept to six significant digits.
+
+A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
+left out, or kept and marked `"version": "changed"`; single judgments of another version are marked the same.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from curation.agreement.between import Grades, between, read_grades
-from curation.agreement.consensus import ConsensusCounts, PairConsensus, consensus
-from curation.agreement.within import Repeats, read_repeats, within
-from curation.errors import RefusedError
-from curation.labeling.guides import current_guide, guide_by_hash
-from curation.labeling.rounds import list_rounds
-from curation.sources.corpus import current_snapshot
-from curation.sources.queries import active_queries
-from curation.splits.material import Graded, read_graded
-from curation.store import Cursor, get_setting, require_setting
-from curation.store.rows import Query, Round
+import pyarrow as pa
+
+from curation.agreement.between import Grades, between
+from curation.agreement.consensus import ConsensusCounts, PairConsensus, settled
+from curation.agreement.within import Repeats, within
+from curation.releases.pseudonyms import Pseudonyms, pseudonyms
+from curation.releases.reading import Rows
+from curation.splits.material import Graded, graded
+from curation.store.rows import Round
 from curation.text import canonical_json, digest
 
 FORMAT = 1
 AGREEMENT_SEED = 0
 DISPUTED = "disputed pair"
 UNJUDGEABLE = "pair that has no grade because nobody could tell"
+DECIDED = "pair that has no grade because the reviewer decided so"
+CHANGED = "pair graded on another version of the document"
 NO_DOCUMENT = "judged pair whose document is not in the current corpus"
 NO_QUERY = "judged pair whose query is not in the current sample"
 NO_PART = "graded pair whose query is in no part of the split"
 NO_GRADE = "query without a grade"
-NO_SPLIT = "There is no split yet. Make one first: `goldset split --dev 0.7 --test 0.3 --seed 0`."
 
-Rows = list[dict[str, Any]]
+Table = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -51,19 +53,19 @@ class Split:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What the agreement figures are computed from."""
+    """What the agreement figures are computed from; `annotators` are name → pseudonym."""
 
     scale: tuple[int, ...]
     grades: Grades
     repeats: tuple[Repeats, ...]
     counts: ConsensusCounts
-    pseudonyms: Mapping[str, str]
+    annotators: Mapping[str, str]
 
-    def rows(self) -> Rows:
+    def rows(self) -> Table:
         """The figures, with annotators under their pseudonyms."""
         consistency = [asdict(within(row)) for row in self.repeats]
         for row in consistency:
-            row["annotator"] = self.pseudonyms[row["annotator"]]
+            row["annotator"] = self.annotators[row["annotator"]]
         figures = {
             "seed": AGREEMENT_SEED,
             "between": asdict(between(self.grades, self.scale, AGREEMENT_SEED)),
@@ -80,19 +82,20 @@ class Content:
     Attributes
     ----------
     tables: part name → rows; 'agreement' is still to be computed.
-    disputed: open disputes about documents and queries in force.
     graded: what leakage is looked for in, with the split's own notion of relevant.
     queries, grades: part of the split → number.
+    changed: pairs that were graded on another version of the document and are kept.
     left_out: reason → number.
     """
 
-    tables: dict[str, Rows]
+    tables: dict[str, Table]
     split: Split
     agreement: Agreement
     graded: Graded
     queries: dict[str, int]
     grades: dict[str, int]
     documents: int
+    changed: int
     left_out: dict[str, int]
 
     @property
@@ -100,73 +103,61 @@ class Content:
         return self.left_out.get(DISPUTED, 0)
 
 
-def read_content(cursor: Cursor) -> Content:
-    """Read all that a release of this moment would hold.
+class _Chosen(NamedTuple):
+    """The pairs that the release takes, their queries, and what it leaves out and why."""
 
-    Raises
-    ------
-    RefusedError: there is no corpus or no split.
-    """
-    snapshot = current_snapshot(cursor)
-    split = _read_split(cursor)
-    documents = _rows(
-        cursor,
-        "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id",
-        [snapshot],
-    )
-    active = active_queries(cursor)
-    standing = consensus(cursor)
-    pairs, left_out = _choose(standing.pairs, {row["document_id"] for row in documents}, active, split)
-    chosen = {pair.query_id for pair in pairs}
-    queries = [query for query in active if query.query_id in chosen]
-    repeats = read_repeats(cursor)
-    pseudonyms = numbered("a", [row.annotator for row in repeats])
+    pairs: list[PairConsensus]
+    queries: set[str]
+    left_out: dict[str, int]
+
+
+def content_of(rows: Rows, allow_changed: bool = False) -> Content:
+    """What the rows make as a release; `allow_changed` keeps grades of other versions of the documents."""
+    split = _split(rows)
+    standing = settled(rows.labels.votes)
+    changed = set(_columns(rows.changed))
+    chosen = _choose(rows, standing.pairs, split, set() if allow_changed else changed)
+    judgments, names = _judgments(rows, chosen.queries)
     tables = {
-        "queries": _queries(cursor, queries, split),
-        "qrels": [_qrel(pair) for pair in pairs],
-        "documents": documents,
+        "queries": _queries(rows, split, chosen.queries),
+        "qrels": [_qrel(pair, changed) for pair in chosen.pairs],
+        "documents": rows.labels.snapshot.to_pylist(),
         "split": [{"split_id": split.split_id, "parameters": split.parameters}],
-        "edges": _edges(cursor, split, chosen),
-        **_labels(cursor, sorted(chosen), snapshot, pseudonyms),
-        "sampling": _sampling(cursor),
-        **_pools(cursor, sorted(chosen)),
+        "edges": _edges(rows, chosen.queries),
+        "judgments": judgments,
+        "rounds": _rounds(rows, names),
+        "guides": _guides(rows, judgments),
+        "adjudications": _adjudications(rows, chosen.queries),
+        "sampling": _sampling(rows),
+        **_pools(rows, chosen.queries),
     }
-    agreement = Agreement(
-        current_guide(cursor).values, read_grades(cursor), tuple(repeats), standing.counts, pseudonyms
-    )
-    names = list(split.parameters["parts"])
-    query_counts = Counter(split.parts[query_id] for query_id in chosen)
-    grade_counts = Counter(split.parts[pair.query_id] for pair in pairs)
+    relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
     return Content(
         tables=tables,
         split=split,
-        agreement=agreement,
-        graded=read_graded(cursor, split.parameters["relevant_grade"]),
-        queries={part: query_counts[part] for part in names},
-        grades={part: grade_counts[part] for part in names},
-        documents=len(documents),
-        left_out=left_out,
+        agreement=Agreement(
+            rows.labels.scale, rows.grades, tuple(rows.repeats), standing.counts, names.annotators
+        ),
+        graded=graded(relevant, standing),
+        queries=_by_part(split, chosen.queries),
+        grades=_by_part(split, (pair.query_id for pair in chosen.pairs)),
+        documents=rows.labels.snapshot.num_rows,
+        changed=sum(pair[:2] in changed for pair in chosen.pairs),
+        left_out=chosen.left_out,
     )
 
 
-def header(content: Content) -> Rows:
-    """What the release is, in one row."""
-    return [
-        {
-            "format": FORMAT,
-            "split_id": content.split.split_id,
-            "documents": content.documents,
-            "queries": content.queries,
-            "grades": content.grades,
-            "left_out": content.left_out,
-        }
-    ]
-
-
-def numbered(prefix: str, names: Iterable[str]) -> dict[str, str]:
-    """Name → pseudonym: the prefix and the name's place in the order of digests."""
-    ordered = sorted(set(names), key=lambda name: digest("pseudonym", name))
-    return {name: f"{prefix}{place}" for place, name in enumerate(ordered, 1)}
+def header(content: Content) -> Table:
+    """What the release is, in one row; 'changed' is there only where such grades were kept."""
+    described = {
+        "format": FORMAT,
+        "split_id": content.split.split_id,
+        "documents": content.documents,
+        "queries": content.queries,
+        "grades": content.grades,
+        "left_out": content.left_out,
+    }
+    return [described | ({"changed": content.changed} if content.changed else {})]
 
 
 def rounded(value: Any) -> Any:
@@ -178,55 +169,61 @@ def rounded(value: Any) -> Any:
     return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _read_split(cursor: Cursor) -> Split:
-    split_id = require_setting(cursor, "split", NO_SPLIT)
-    row = cursor.execute("SELECT parameters FROM splits WHERE split_id = ?", [split_id]).fetchone()
-    if row is None:
-        raise RefusedError(NO_SPLIT)
-    assigned = cursor.execute(
-        "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id",
-        [split_id],
-    ).fetchall()
+def _split(rows: Rows) -> Split:
+    assigned = list(_columns(rows.assigned))
     parts = {query_id: part for query_id, part, _ in assigned}
     groups = {query_id: group for query_id, _, group in assigned}
-    return Split(split_id, json.loads(row[0]), parts, groups)
+    return Split(rows.split_id, json.loads(rows.split_parameters), parts, groups)
+
+
+def _by_part(split: Split, query_ids: Iterable[str]) -> dict[str, int]:
+    counts = Counter(split.parts[query_id] for query_id in query_ids)
+    return {part: counts[part] for part in split.parameters["parts"]}
 
 
 def _choose(
-    pairs: Iterable[PairConsensus], documents: set[str], active: Sequence[Query], split: Split
-) -> tuple[list[PairConsensus], dict[str, int]]:
-    """The pairs with a grade that the release takes, and what it leaves out and why."""
-    queries = {query.query_id for query in active}
+    rows: Rows, pairs: Iterable[PairConsensus], split: Split, changed: Collection[tuple[str, str]]
+) -> _Chosen:
+    """The pairs with a grade that the release takes; `changed` are those that it refuses for that."""
+    documents = set(rows.labels.snapshot["document_id"].to_pylist())
+    queries = {query.query_id for query in rows.labels.queries}
     chosen: list[PairConsensus] = []
-    graded: set[str] = set()
+    graded_queries: set[str] = set()
     left_out: Counter[str] = Counter()
     for pair in pairs:
         if pair.document_id not in documents:
             left_out[NO_DOCUMENT] += 1
         elif pair.query_id not in queries:
             left_out[NO_QUERY] += 1
-        elif pair.grade is None:
-            left_out[DISPUTED if pair.how == "disputed" else UNJUDGEABLE] += 1
+        elif reason := _no_grade(pair, changed):
+            left_out[reason] += 1
+        elif pair.query_id not in split.parts:
+            left_out[NO_PART] += 1
+            graded_queries.add(pair.query_id)
         else:
-            graded.add(pair.query_id)
-            if pair.query_id in split.parts:
-                chosen.append(pair)
-            else:
-                left_out[NO_PART] += 1
-    left_out[NO_GRADE] = len(queries - graded)
-    return chosen, {reason: count for reason, count in sorted(left_out.items()) if count}
+            chosen.append(pair)
+    taken = {pair.query_id for pair in chosen}
+    left_out[NO_GRADE] = len(queries - graded_queries - taken)
+    return _Chosen(chosen, taken, {reason: count for reason, count in sorted(left_out.items()) if count})
 
 
-def _queries(cursor: Cursor, queries: Sequence[Query], split: Split) -> Rows:
-    sample = cursor.execute(
-        "SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?",
-        [get_setting(cursor, "sample")],
-    ).fetchall()
-    sampled = {query_id: drawn for query_id, *drawn in sample}
-    rows = []
-    for query in queries:
+def _no_grade(pair: PairConsensus, changed: Collection[tuple[str, str]]) -> str | None:
+    """Why the pair has no grade that could be frozen. Disputes about an older text need no decision."""
+    if pair[:2] in changed and (pair.grade is not None or pair.how == "disputed"):
+        return CHANGED
+    if pair.grade is not None:
+        return None
+    return {"disputed": DISPUTED, "adjudicated": DECIDED}.get(pair.how, UNJUDGEABLE)
+
+
+def _queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
+    sampled = {query_id: drawn for query_id, *drawn in _columns(rows.sampled)}
+    table = []
+    for query in rows.labels.queries:
+        if query.query_id not in chosen:
+            continue
         stratum, traffic, probability = sampled.get(query.query_id, [query.source, None, None])
-        rows.append(
+        table.append(
             {
                 "query_id": query.query_id,
                 "text": query.text,
@@ -239,11 +236,11 @@ def _queries(cursor: Cursor, queries: Sequence[Query], split: Split) -> Rows:
                 "group": split.groups[query.query_id],
             }
         )
-    return rows
+    return table
 
 
-def _qrel(pair: PairConsensus) -> dict[str, Any]:
-    return {
+def _qrel(pair: PairConsensus, changed: Collection[tuple[str, str]]) -> dict[str, Any]:
+    row = {
         "query_id": pair.query_id,
         "document_id": pair.document_id,
         "grade": pair.grade,
@@ -251,99 +248,89 @@ def _qrel(pair: PairConsensus) -> dict[str, Any]:
         "votes": {str(grade): count for grade, count in pair.votes.items()},
         "cannot_tell": pair.cannot_tell,
     }
+    return row | ({"version": "changed"} if pair[:2] in changed else {})
 
 
-def _edges(cursor: Cursor, split: Split, queries: set[str]) -> Rows:
-    rows = _rows(
-        cursor,
-        """
-        SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges WHERE split_id = ?
-        ORDER BY query_a, query_b, kind
-        """,
-        [split.split_id],
-    )
+def _edges(rows: Rows, queries: Collection[str]) -> Table:
     return [
         rounded({**row, "detail": json.loads(row["detail"])})
-        for row in rows
+        for row in rows.edges.to_pylist()
         if row["query_a"] in queries and row["query_b"] in queries
     ]
 
 
-def _labels(
-    cursor: Cursor, queries: list[str], snapshot: str, pseudonyms: Mapping[str, str]
-) -> dict[str, Rows]:
-    """Judgments as they were given, their rounds and guides, and the reviewer's decisions."""
-    judgments = _rows(
-        cursor,
-        """
-        SELECT query_id, document_id, annotator, round_id AS round, kind, grade,
-               duplicate_of IS NOT NULL AS duplicate, guide_hash AS guide
-        FROM current_judgments
-        WHERE query_id IN (SELECT unnest(?::TEXT[]))
-          AND document_id IN (SELECT document_id FROM snapshot_documents WHERE snapshot_id = ?)
-        """,
-        [queries, snapshot],
+def _judgments(rows: Rows, queries: Collection[str]) -> tuple[Table, Pseudonyms]:
+    """Judgments as they were given, under the pseudonyms that follow from them."""
+    pinned = dict(_columns(rows.labels.snapshot))
+    table = [
+        row
+        for row in rows.judgments.to_pylist()
+        if row["query_id"] in queries and row["document_id"] in pinned
+    ]
+    judged: dict[tuple[str, str], list[str]] = defaultdict(list)
+    voices = []
+    for row in table:
+        voices.append((row.pop("annotator"), row.pop("round")))
+        if row.pop("content_hash") != pinned[row["document_id"]]:
+            row["version"] = "changed"
+        judged[voices[-1]].append(canonical_json(row))
+    rounds = {round_id for _, round_id in judged}
+    names = pseudonyms(
+        {row.annotator: digest(rounded(row[1:])) for row in rows.repeats},
+        {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in rounds},
+        {voice: digest(sorted(lines)) for voice, lines in judged.items()},
     )
-    used = {row["round"] for row in judgments}
-    rounds = [row for row in list_rounds(cursor) if row.round_id in used]
-    names = {row.round_id: row.name for row in rounds}
-    numbers = numbered("r", names.values())
-    for row in judgments:
-        row["annotator"] = pseudonyms[row["annotator"]]
-        row["round"] = numbers[names[row["round"]]]
-    guides = {row["guide"] for row in judgments} | {current_guide(cursor).guide_hash}
-    decisions = _rows(
-        cursor,
-        """
-        SELECT query_id, document_id, grade, reason FROM current_adjudications
-        WHERE query_id IN (SELECT unnest(?::TEXT[]))
-          AND document_id IN (SELECT document_id FROM snapshot_documents WHERE snapshot_id = ?)
-        ORDER BY query_id, document_id
-        """,
-        [queries, snapshot],
-    )
-    return {
-        "judgments": sorted(judgments, key=canonical_json),
-        "rounds": sorted((_round(row, numbers[row.name]) for row in rounds), key=canonical_json),
-        "guides": [
-            guide_by_hash(cursor, guide_hash).model_dump(mode="json") for guide_hash in sorted(guides)
-        ],
-        "adjudications": decisions,
-    }
+    for row, (annotator, round_id) in zip(table, voices, strict=True):
+        row["annotator"] = names.annotators[annotator]
+        row["round"] = names.rounds[round_id]
+    return sorted(table, key=canonical_json), names
 
 
-def _round(row: Round, number: str) -> dict[str, Any]:
+def _rounds(rows: Rows, names: Pseudonyms) -> Table:
+    used = [
+        {"round": names.rounds[row.round_id], **_round(row)}
+        for row in rows.rounds
+        if row.round_id in names.rounds
+    ]
+    return sorted(used, key=canonical_json)
+
+
+def _round(row: Round) -> dict[str, Any]:
     """A round without names: of its parameters those that say how it was laid out."""
     parameters = json.loads(row.parameters)
     kept = {
         name: parameters[name] for name in ("overlap", "duplicates", "seed", "again") if name in parameters
     }
-    return {"round": number, "kind": row.kind, "guide": row.guide_hash, "parameters": kept}
+    return {"kind": row.kind, "guide": row.guide_hash, "parameters": kept}
 
 
-def _sampling(cursor: Cursor) -> Rows:
-    """How the current sample was drawn, one row; none where all queries were imported or written."""
-    rows = cursor.execute(
-        "SELECT sample_id, parameters, report FROM samples WHERE sample_id = ?",
-        [get_setting(cursor, "sample")],
-    ).fetchall()
+def _guides(rows: Rows, judgments: Table) -> Table:
+    """The guide in force, and those that the judgments were given with."""
+    used = {row["guide"] for row in judgments} | {rows.guide_hash}
+    return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
+
+
+def _adjudications(rows: Rows, queries: Collection[str]) -> Table:
+    documents = set(rows.labels.snapshot["document_id"].to_pylist())
     return [
-        {"sample_id": sample_id, "parameters": json.loads(parameters), "report": json.loads(report)}
-        for sample_id, parameters, report in rows
+        row
+        for row in rows.adjudications.to_pylist()
+        if row["query_id"] in queries and row["document_id"] in documents
     ]
 
 
-def _pools(cursor: Cursor, queries: list[str]) -> dict[str, Rows]:
+def _sampling(rows: Rows) -> Table:
+    """How the current sample was drawn, one row; none where all queries were imported or written."""
+    return [
+        {"sample_id": sample_id, "parameters": json.loads(parameters), "report": json.loads(report)}
+        for sample_id, parameters, report in _columns(rows.samples)
+    ]
+
+
+def _pools(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
     """Every candidate of the release's queries with who proposed it, and the pools they came from."""
-    candidates = _rows(
-        cursor,
-        """
-        SELECT pool_id, query_id, document_id, system, rank, score FROM candidate_sources
-        WHERE query_id IN (SELECT unnest(?::TEXT[]))
-        """,
-        [queries],
-    )
-    pools = cursor.execute("SELECT pool_id, snapshot_id, parameters FROM pools ORDER BY pool_id").fetchall()
+    candidates = [row for row in rows.candidates.to_pylist() if row["query_id"] in queries]
+    pools = list(_columns(rows.pools))
     used = {row["pool_id"] for row in candidates}
     known = {pool_id for pool_id, *_ in pools}
     for row in candidates:
@@ -360,7 +347,6 @@ def _pools(cursor: Cursor, queries: list[str]) -> dict[str, Rows]:
     }
 
 
-def _rows(cursor: Cursor, sql: str, parameters: Sequence[Any]) -> Rows:
-    cursor.execute(sql, list(parameters))
-    names = [column[0] for column in cursor.description or ()]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+def _columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:
+    """The rows of a table as tuples."""
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)

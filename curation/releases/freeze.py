@@ -10,8 +10,9 @@ from importlib.metadata import version
 from curation import __version__
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
-from curation.releases.content import Content, header, read_content, rounded
+from curation.releases.content import CHANGED, Content, content_of, header, rounded
 from curation.releases.frozen import PartSum, part_sum, part_text, release_id_of
+from curation.releases.reading import read_rows
 from curation.splits.certificate import Certificate, certify
 from curation.splits.edges import Thresholds
 from curation.splits.material import Material
@@ -20,7 +21,7 @@ from curation.store import Store, append, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json
 
-_NAME = re.compile(r"^[\w][\w.+-]{0,63}$")
+_NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
 
 
@@ -33,6 +34,7 @@ class Frozen:
     created: False where the name held this very content already.
     queries, grades: part of the split → number.
     parts: part of the release → lines.
+    changed: grades given on another version of their document, kept and marked.
     left_out: reason → number.
     """
 
@@ -43,6 +45,7 @@ class Frozen:
     grades: dict[str, int]
     documents: int
     parts: dict[str, int]
+    changed: int
     left_out: dict[str, int]
 
 
@@ -50,10 +53,17 @@ def freeze(
     store: Store,
     name: str,
     allow_disputed: bool = False,
+    allow_changed: bool = False,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> Frozen:
     """Freeze queries, grades, split, corpus and all that explains them under a name.
+
+    Parameters
+    ----------
+    allow_disputed: leave pairs with an open dispute out; otherwise they are refused.
+    allow_changed: keep, marked, what was graded on another version of its document only; otherwise it is left
+        out and counted.
 
     Raises
     ------
@@ -61,12 +71,13 @@ def freeze(
     RefusedError: no corpus, split or grade; open disputes, unless they may be left out; what was judged since
         the split ties queries of different parts; the name holds other content.
     """
-    if not _NAME.match(name):
+    if not _NAME.fullmatch(name):
         raise InputError(
             f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
         )
     with store.reading() as cursor:
-        content = read_content(cursor)
+        rows = read_rows(cursor)
+    content = content_of(rows, allow_changed)
     _refuse_open(content, allow_disputed)
     certificate = _certified(content, progress)
     texts = _texts(content, certificate)
@@ -81,6 +92,7 @@ def freeze(
         grades=content.grades,
         documents=content.documents,
         parts={part: found.lines for part, found in sums.items()},
+        changed=content.changed,
         left_out=content.left_out,
     )
 
@@ -91,11 +103,17 @@ def _refuse_open(content: Content, allow_disputed: bool) -> None:
             f"{_counted(content.disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
             "them first (`goldset adjudicate list` shows them), or leave them out: --allow-disputed."
         )
-    if not sum(content.grades.values()):
+    if sum(content.grades.values()):
+        return
+    if CHANGED in content.left_out:
         raise RefusedError(
-            "No graded pair lies in a part of the split, so the release would be empty. Split again: "
-            "`goldset split --dev 0.7 --test 0.3 --seed 0`."
+            f"The release would be empty: {content.left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
+            "Judge them again (`goldset round open NAME --again`), or keep the grades: --allow-changed."
         )
+    raise RefusedError(
+        "No graded pair lies in a part of the split, so the release would be empty. Split again: "
+        "`goldset split --dev 0.7 --test 0.3 --seed 0`."
+    )
 
 
 def _counted(number: int, one: str, many: str) -> str:
@@ -148,6 +166,8 @@ def _keep(
         "parts": {part: found._asdict() for part, found in sums.items()},
         "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},
     }
+    described = canonical_json(manifest)
+    detail = {"name": name, "release": release_id, "queries": content.queries, "grades": content.grades}
     with store.transaction() as cursor:
         held = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [name]).fetchone()
         if held is not None and held[0] == release_id:
@@ -166,8 +186,7 @@ def _keep(
             append(cursor, "release_parts", columns)
         cursor.execute(
             "INSERT INTO releases VALUES (?, ?, ?, ?, ?)",
-            [name, release_id, canonical_json(manifest), utc_now(), actor],
+            [name, release_id, described, utc_now(), actor],
         )
-        detail = {"name": name, "release": release_id, "queries": content.queries, "grades": content.grades}
         record_event(cursor, "freeze", {**detail, "left_out": content.left_out}, actor)
     return True

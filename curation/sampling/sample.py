@@ -118,10 +118,14 @@ _POPULATION = """
 """
 
 # How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
-_SPELLINGS = """
+# White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
+_SPELLINGS = r"""
     WITH drawn AS (SELECT unnest(?::VARCHAR[]) AS normalised),
     asked AS (SELECT t.* FROM traffic t SEMI JOIN drawn USING (normalised)),
-    spelled AS (SELECT normalised, text, sum(count) AS times FROM asked GROUP BY ALL),
+    spelled AS (
+        SELECT normalised, trim(regexp_replace(text, '[\p{Z}\x09-\x0d\x1c-\x1f\x{85}]+', ' ', 'g')) AS text,
+               sum(count) AS times
+        FROM asked GROUP BY ALL),
     segments AS (
         SELECT normalised, segment, sum(count) AS times FROM asked WHERE segment IS NOT NULL GROUP BY ALL)
     SELECT normalised, first(text ORDER BY spelled.times DESC, text) AS text,

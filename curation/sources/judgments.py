@@ -18,10 +18,11 @@ from curation.labeling.imported import ImportedJudgment, JudgmentImport, add_jud
 from curation.labeling.judgments import LONGEST_NOTE
 from curation.progress import Progress, silent
 from curation.sources.corpus import current_snapshot
-from curation.sources.queries import query_id_of
+from curation.sources.numbers import whole_number
+from curation.sources.queries import KnownQueries, query_id_of
 from curation.sources.records import Layout, Record, Records, text_of
 from curation.sources.times import parse_time
-from curation.store import Cursor, Store, fetch
+from curation.store import Cursor, Store
 from curation.store.rows import Query
 from curation.text import normalise_query
 
@@ -63,8 +64,7 @@ class _Known(NamedTuple):
     """What the project holds of what judgments are about."""
 
     guide: Guide
-    by_id: dict[str, Query]
-    by_text: dict[str, list[Query]]
+    queries: KnownQueries
     documents: frozenset[str]
 
 
@@ -184,15 +184,10 @@ def _annotator_field(records: Records, asked: JudgmentFields) -> str | None:
 
 
 def _known(cursor: Cursor) -> _Known:
-    queries = fetch(cursor, Query, "SELECT query_id, text, normalised, source, information_need FROM queries")
-    by_text: dict[str, list[Query]] = {}
-    for query in sorted(queries):
-        by_text.setdefault(query.normalised, []).append(query)
     documents = cursor.execute(
         "SELECT document_id FROM snapshot_documents WHERE snapshot_id = ?", [current_snapshot(cursor)]
     ).fetchall()
-    by_id = {query.query_id: query for query in queries}
-    return _Known(current_guide(cursor), by_id, by_text, frozenset(row[0] for row in documents))
+    return _Known(current_guide(cursor), KnownQueries(cursor), frozenset(row[0] for row in documents))
 
 
 class _Reader:
@@ -258,7 +253,7 @@ class _Reader:
             return None
         if query is None or not known:
             return None
-        if query.query_id not in self._known.by_id:
+        if query.query_id not in self._known.queries:
             query = self.new_queries.setdefault(query.query_id, query)
         return ImportedJudgment(
             query.query_id, cell.document, cell.annotator, grade, cell.note, None, self._time(cell), cell.line
@@ -285,25 +280,19 @@ class _Reader:
 
     def _query(self, cell: _Cell) -> Query | None:
         """The project's query of that id or text, else a new one of that text."""
-        if cell.query in self._known.by_id:
-            return self._known.by_id[cell.query]
-        normalised = normalise_query(cell.query)
-        found = self._known.by_text.get(normalised, [])
-        if len(found) > 1:
-            ids = ", ".join(query.query_id for query in found)
-            self._problems.add(
-                cell.line,
-                f"several queries have the text {cell.query!r} ({ids})",
-                "Name such queries by their ids.",
-            )
+        try:
+            found = self._known.queries.find(cell.query)
+        except InputError as error:
+            self._problems.add(cell.line, str(error))
             return None
-        if found:
-            return found[0]
+        if found is not None:
+            return found
         if self._records.format == "qrels":
             self._unknown(
                 cell, "query", cell.query, "Import the queries first: `goldset import queries PATH`."
             )
             return None
+        normalised = normalise_query(cell.query)
         return Query(query_id_of(normalised), cell.query, normalised, "imported")
 
     def _is_document(self, cell: _Cell) -> bool:
@@ -327,9 +316,9 @@ class _Reader:
         if text in CANNOT_TELL:
             return None
         grade = _mapped(text, self._grade_map) if self._grade_map else _whole(text)
-        if grade is not None and grade not in self._known.guide.values:
-            scale = ", ".join(map(str, self._known.guide.values))
-            raise ValueError(f"grade {grade} is not on the guide's scale ({scale})")
+        outside = "" if grade is None else self._known.guide.outside(grade)
+        if outside:
+            raise ValueError(outside)
         return grade
 
     def _time(self, cell: _Cell) -> Any:
@@ -346,13 +335,10 @@ def _value(values: Mapping[str, Any], name: str | None) -> str:
 
 
 def _whole(text: str) -> int:
-    try:
-        number = float(text)
-    except ValueError:
-        number = float("nan")
-    if not number.is_integer():
+    number = whole_number(text)
+    if number is None:
         raise ValueError(f"grade {text!r} is not a whole number")
-    return int(number)
+    return number
 
 
 def _mapped(text: str, grade_map: Mapping[str, int | None]) -> int | None:
@@ -364,8 +350,10 @@ def _mapped(text: str, grade_map: Mapping[str, int | None]) -> int | None:
 def _grade_key(text: str) -> str:
     """What makes two written grades one: 100, 100.0 and 100.000 are."""
     text = text.strip().casefold()
+    whole = whole_number(text)
+    if whole is not None:
+        return str(whole)
     try:
-        number = float(text)
+        return str(float(text))
     except ValueError:
         return text
-    return str(int(number)) if number.is_integer() else str(number)

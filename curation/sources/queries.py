@@ -1,28 +1,35 @@
 """Queries that come from a file, and the queries that are to be judged.
 
 A query has the id of its source, or one made from its normalised text: the same text, however often
-and from wherever it comes, is then the same query.
+and from wherever it comes, is then the same query. Should a source's id for such a text come later, the
+query keeps the id on which judgments may hang already, and the source's becomes another name of it.
+Only where one file tells two queries of the same text apart do they stay two.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.errors import InputError
 from curation.progress import Progress, silent
 from curation.sources.problems import Problems
 from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, text_of
 from curation.store import Cursor, Store, append, fetch, get_setting, record_event
 from curation.store.rows import Query
-from curation.text import digest, normalise_query
+from curation.text import canonical_json, digest, normalise_query
 
 ID_FIELDS = ("_id", "id", "query_id", "qid", "query-id")
 TEXT_FIELDS = ("text", "query", "query_text", "user_query", "question")
 NEED_FIELDS = ("information_need", "narrative")
 ONE_TEXT = "An id belongs to one text, and judgments may hang on it: give the query another id."
+ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
+OTHER_IDS = "other_ids"
+"""The field of a query's metadata with its ids in files, where it came into the project under its own."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,8 @@ class QueryImport:
     added: queries that the project did not hold.
     changed: queries with a new information need or other fields, or known from traffic until now.
     unchanged: queries that the project holds just so.
+    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own;
+        files that name them by either id are understood.
     replaced: unprintable characters that became U+FFFD, by kind.
     """
 
@@ -50,6 +59,7 @@ class QueryImport:
     added: int
     changed: int
     unchanged: int
+    known_as: dict[str, str]
     fields: QueryFields
     left_out: dict[str, int]
     replaced: dict[str, int]
@@ -60,10 +70,76 @@ class _Row(NamedTuple):
     metadata: str
     line: int
 
+    @property
+    def has_own_id(self) -> bool:
+        """Whether the id is the source's, not made from the text."""
+        return self.query.query_id != query_id_of(self.query.normalised)
+
+    def has_other_id_than(self, known: Query) -> bool:
+        """Whether the source calls a known query by an id of its own."""
+        return self.has_own_id and self.query.query_id != known.query_id
+
+
+class _Comparison(NamedTuple):
+    """Rows that are new, what is held with what other rows add to it, and the file's ids of the latter."""
+
+    added: list[_Row]
+    changed: list[_Row]
+    known_as: dict[str, str]
+
+
+class KnownQueries:
+    """The project's queries at one moment, by all that a file may call them: id, other id or text."""
+
+    def __init__(self, cursor: Cursor) -> None:
+        columns = "query_id, text, normalised, source, information_need, metadata::TEXT"
+        found = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
+        self.metadata = {row[0]: row[5] for row in found}
+        self._queries = {row[0]: Query(*row[:5]) for row in found}
+        self._by_text: dict[str, list[Query]] = {}
+        self._by_other_id: dict[str, Query] = {}
+        for query in self._queries.values():
+            self._by_text.setdefault(query.normalised, []).append(query)
+            for other in other_ids(self.metadata[query.query_id]):
+                self._by_other_id.setdefault(other, query)
+
+    def __contains__(self, query_id: str) -> bool:
+        return query_id in self._queries
+
+    def of_id(self, name: str) -> Query | None:
+        """The query of that id, or which a file has called so."""
+        return self._queries.get(name) or self._by_other_id.get(name)
+
+    def of_text(self, normalised: str) -> list[Query]:
+        """All queries of that normalised text, by id."""
+        return self._by_text.get(normalised, [])
+
+    def find(self, name: str) -> Query | None:
+        """The query of that id or text.
+
+        Raises
+        ------
+        InputError: several queries have the text.
+        """
+        known = self.of_id(name)
+        if known is not None:
+            return known
+        found = self.of_text(normalise_query(name))
+        if len(found) > 1:
+            ids = ", ".join(query.query_id for query in found)
+            raise InputError(f"several queries have the text {name!r} ({ids}): name one by its id")
+        return found[0] if found else None
+
 
 def query_id_of(normalised: str) -> str:
     """The id of a query whose source gives none: 'q' and twelve digits of its normalised text's hash."""
     return f"q{digest(normalised)[:12]}"
+
+
+def other_ids(metadata: str) -> list[str]:
+    """The ids that files gave to a query which has one of the project's own."""
+    held = json.loads(metadata).get(OTHER_IDS) if OTHER_IDS in metadata else None
+    return [name for name in held if isinstance(name, str)] if isinstance(held, list) else []
 
 
 def active_queries(cursor: Cursor) -> list[Query]:
@@ -96,8 +172,8 @@ def import_queries(
 
     Raises
     ------
-    InputError: the file cannot be read, a field is missing, or an id has another text elsewhere in the file
-        or in the project.
+    InputError: the file cannot be read, a field is missing, an id has another text elsewhere in the file or
+        in the project, or a text has the id of another source in the project.
     """
     records = Records(beir_file(path, "queries.jsonl"), layout, progress)
     used = _fields(records, fields or QueryFields())
@@ -106,13 +182,21 @@ def import_queries(
     if not rows:
         records.refuse_nothing_taken("query", left_out)
     with store.transaction() as cursor:
-        added, changed = _compare(rows, _held(cursor, rows), records.problems)
+        added, changed, known_as = _compare(rows, KnownQueries(cursor), records.problems)
         _write(cursor, added, changed)
-        counts = {"added": len(added), "changed": len(changed), "unchanged": len(rows)}
-        counts["unchanged"] -= len(added) + len(changed)
+        counts = {"added": len(added), "changed": len(changed)}
+        counts["unchanged"] = len(rows) - sum(counts.values())
         if added or changed:
-            record_event(cursor, "import queries", {"source": records.source, **counts})
-    return QueryImport(len(rows), **counts, fields=used, left_out=dict(left_out), replaced=records.replaced)
+            detail = {"source": records.source, **counts, "known under another id": len(known_as)}
+            record_event(cursor, "import queries", detail)
+    return QueryImport(
+        len(rows),
+        **counts,
+        known_as=known_as,
+        fields=used,
+        left_out=dict(left_out),
+        replaced=records.replaced,
+    )
 
 
 def _fields(records: Records, asked: QueryFields) -> QueryFields:
@@ -151,32 +235,43 @@ def _row(record: Record, fields: QueryFields) -> _Row:
     return _Row(Query(query_id, text, normalised, "imported", need or None), metadata_json(rest), record.line)
 
 
-def _held(cursor: Cursor, rows: Iterable[_Row]) -> dict[str, _Row]:
-    found = cursor.execute(
-        """
-        SELECT query_id, text, normalised, source, information_need, metadata::TEXT FROM queries
-        WHERE query_id IN (SELECT unnest(?::TEXT[]))
-        """,
-        [[row.query.query_id for row in rows]],
-    ).fetchall()
-    return {row[0]: _Row(Query(*row[:5]), row[5], 0) for row in found}
-
-
-def _compare(
-    rows: Iterable[_Row], held: dict[str, _Row], problems: Problems
-) -> tuple[list[_Row], list[_Row]]:
-    """The rows that are new, and what is held with what other rows add to it."""
-    added, changed = [], []
+def _compare(rows: Iterable[_Row], known: KnownQueries, problems: Problems) -> _Comparison:
+    """What the project holds of the file, and what it lacks."""
+    result = _Comparison([], [], {})
+    taken: dict[str, _Row] = {}
     for row in rows:
-        known = held.get(row.query.query_id)
-        if known is None:
-            added.append(row)
-        elif known.query.normalised != row.query.normalised:
-            problems.add(row.line, _clash(row, known, "in the project"), ONE_TEXT)
-        elif (updated := _updated(known, row)) != known:
-            changed.append(updated)
+        query = known.of_id(row.query.query_id) or _of_text(row, known, problems)
+        if query is None:
+            result.added.append(row)
+            continue
+        held = _Row(query, known.metadata[query.query_id], 0)
+        first = taken.setdefault(query.query_id, row)
+        if query.normalised != row.query.normalised:
+            problems.add(row.line, _clash(row, held, "in the project"), ONE_TEXT)
+        elif first is not row:
+            problems.add(row.line, _twin(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
+        elif (updated := _updated(held, row)) != held:
+            result.changed.append(updated)
+        if row.has_other_id_than(query):
+            result.known_as[row.query.query_id] = query.query_id
     problems.check()
-    return added, changed
+    return result
+
+
+def _of_text(row: _Row, known: KnownQueries, problems: Problems) -> Query | None:
+    """The project's query of a text whose id it does not know, if it is one and has no source's id."""
+    found = known.of_text(row.query.normalised)
+    if not found:
+        return None
+    if len(found) > 1 or (row.has_own_id and found[0].query_id != query_id_of(found[0].normalised)):
+        problems.add(row.line, _twin(row, found), ONE_QUERY)
+        return None
+    return found[0]
+
+
+def _twin(row: _Row, known: Iterable[Query], where: str = "") -> str:
+    query, ids = row.query, ", ".join(repr(query.query_id) for query in known)
+    return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
 
 
 def _clash(row: _Row, other: _Row, where: str) -> str:
@@ -188,7 +283,11 @@ def _updated(known: _Row, row: _Row) -> _Row:
     """What is held, with what the file says of it; a file that leaves something unsaid takes nothing away."""
     source = "imported" if known.query.source == "traffic" else known.query.source
     need = row.query.information_need or known.query.information_need
-    metadata = known.metadata if row.metadata == "{}" else row.metadata
+    names = other_ids(known.metadata)
+    if row.has_other_id_than(known.query) and row.query.query_id not in names:
+        names.append(row.query.query_id)
+    fields = {**json.loads(known.metadata), **json.loads(row.metadata)}
+    metadata = canonical_json({**fields, OTHER_IDS: names} if names else fields)
     return _Row(known.query._replace(source=source, information_need=need), metadata, known.line)
 
 

@@ -322,11 +322,6 @@ class Records:
         return [self._clean(item) for item in value] if isinstance(value, list) else value
 
 
-def read_records(path: Path, layout: Layout | None = None) -> Iterator[Record]:
-    """The records of one file, for who needs no more than that; the end raises what was wrong."""
-    return iter(Records(path, layout))
-
-
 def beir_file(path: Path, name: str) -> Path:
     """The file `name` (or `name`.gz) of a BEIR folder; any other path as it is."""
     if not path.is_dir():

@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from curation.errors import RefusedError
 from curation.progress import Progress, silent
+from curation.sources.numbers import whole_number
 from curation.sources.records import Layout, Records, text_of
 from curation.sources.times import microseconds, parse_time
 from curation.store import Cursor, Store, append, record_event, utc_now
@@ -31,6 +33,10 @@ TIME_FIELDS = ("time", "timestamp")
 SEGMENT_FIELDS = ("segment", "application")
 SESSION_FIELDS = ("session", "session_id", "client_id", "user", "user_id")
 COUNT_FIELDS = ("count",)
+
+LARGEST_COUNT = 10**12
+LARGEST_TRAFFIC = 10**18
+"""Bounds of one count and of their sum, so that every sum of traffic fits the 64 bits that carry it."""
 
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
 _UNKNOWN_TIME = np.iinfo(np.int64).min
@@ -137,7 +143,9 @@ def import_traffic(
 
     Raises
     ------
-    InputError: the file cannot be read, has no column of queries, or counts that are not positive numbers.
+    InputError: the file cannot be read, has no column of queries, or counts that are not whole numbers
+        from 1 to `LARGEST_COUNT`.
+    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`.
     """
     records = Records(path, layout, progress)
     used = _fields(records, fields or TrafficFields())
@@ -153,8 +161,8 @@ def import_traffic(
     with store.transaction() as cursor:
         is_new = _left_out(cursor, import_id) is None
         if is_new:
+            _refuse_too_much(cursor, columns)
             _write(cursor, import_id, records.source, table, columns.left_out)
-    with store.reading() as cursor:
         summary = _summary(cursor, import_id, records.source, used, dict(columns.left_out))
     return replace(summary, is_new=is_new, unreadable_time=columns.unreadable_time, replaced=records.replaced)
 
@@ -203,19 +211,16 @@ def _read(records: Records, fields: TrafficFields) -> _Columns:
 
 
 def _count(value: Any) -> int | None:
-    """A positive whole number, or None."""
-    try:
-        number = float(text_of(value))
-    except ValueError:
-        return None
-    return int(number) if number >= 1 and number.is_integer() and number < 2**63 else None
+    """A count that can be taken, or None."""
+    number = whole_number(text_of(value))
+    return number if number is not None and 1 <= number <= LARGEST_COUNT else None
 
 
 def _refuse_count(records: Records, line: int, fields: TrafficFields, values: dict[str, Any]) -> None:
     found = text_of(values.get(fields.count or ""))
     records.problems.add(
         line,
-        f"the count in {fields.count!r} is {found!r}; expected a whole number from 1",
+        f"the count in {fields.count!r} is {found!r}; expected a whole number from 1 to {LARGEST_COUNT:,}",
         "Mend these counts, or leave their rows out of the file.",
     )
 
@@ -237,6 +242,16 @@ def _left_out(cursor: Cursor, import_id: str) -> dict[str, int] | None:
         "SELECT left_out::MAP(TEXT, BIGINT) FROM traffic_imports WHERE import_id = ?", [import_id]
     ).fetchone()
     return None if row is None else dict(row[0])
+
+
+def _refuse_too_much(cursor: Cursor, columns: _Columns) -> None:
+    held = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
+    total = int(held) + sum(columns.counts)
+    if total > LARGEST_TRAFFIC:
+        raise RefusedError(
+            f"With this log the counts would sum to {total:,}; at most {LARGEST_TRAFFIC:,} can be added up. "
+            "Nothing was imported: see whether --count-field names the right field, or divide its counts."
+        )
 
 
 def _write(

@@ -1,26 +1,22 @@
 """The certificate: an exhaustive look for what crosses a split, after the fact.
 
 It shares the definition of a shingle with the grouping, and nothing of its search: every text of one part is
-compared with every text of the others by counting, along posting lists, how many shingles they share.
+compared with every text of the others by counting, along posting lists, how many shingles they share. Of
+texts with the same shingles in the same part two stand for all: they are equally similar to everything.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
-from curation.splits.edges import (
-    QUERY_TEXT,
-    SHARED_DOCUMENT,
-    Edge,
-    Thresholds,
-    near_duplicate_edges,
-)
+from curation.splits.edges import QUERY_TEXT, SHARED_DOCUMENT, Edge, Thresholds, edge_between
 from curation.splits.material import Material
 from curation.splits.similarity import Shingles, character_shingles, word_shingles
 
@@ -42,12 +38,29 @@ class Certificate:
     ----------
     queries, documents: the closest pair of query texts and of relevant documents that lie in different parts;
         None where no two share a shingle.
-    leaks: what crosses and must not: shared relevant documents, and pairs at or above the thresholds.
+    leaks: what crosses and must not: shared relevant documents, and pairs at or above the thresholds, of each
+        text the closest one. Empty exactly when nothing crosses.
     """
 
     queries: Closest | None
     documents: Closest | None
     leaks: tuple[Edge, ...]
+
+
+class _Text(NamedTuple):
+    """A query or document, and the part that it lies in."""
+
+    name: str
+    part: str
+    shingles: Shingles
+
+
+class _Crossing(NamedTuple):
+    """Two similar texts in different parts."""
+
+    first: _Text
+    second: _Text
+    similarity: float
 
 
 def certify(
@@ -59,21 +72,20 @@ def certify(
     ----------
     parts: query id → part, for every query of the material.
     """
-    crossing = _shared_across(material, parts)
-    queries = [
-        (query_id, parts[query_id], character_shingles(text)) for query_id, text in material.queries.items()
-    ]
-    nearest_query, close_queries = _across(sorted(queries), thresholds.query, progress)
-    crossing += [Edge(first, second, QUERY_TEXT, similarity) for first, second, similarity in close_queries]
-    queries_of = material.queries_of
-    documents = [
-        (document_id, part, word_shingles(text))
-        for document_id, text in material.documents.items()
-        for part in sorted({parts[query_id] for query_id in queries_of[document_id]})
-    ]
-    nearest_document, close_documents = _across(sorted(documents), thresholds.document, progress)
-    edges = near_duplicate_edges([pair for pair in close_documents if pair[0] != pair[1]], queries_of)
-    crossing += [edge for edge in edges if parts[edge.query_a] != parts[edge.query_b]]
+    crossing = set(_shared_across(material, parts))
+    queries = (_Text(name, parts[name], character_shingles(text)) for name, text in material.queries.items())
+    nearest_query, close = _across(queries, thresholds.query, progress)
+    crossing |= {Edge(pair.first.name, pair.second.name, QUERY_TEXT, pair.similarity) for pair in close}
+    query_in = {
+        (document_id, parts[query_id]): query_id
+        for document_id, queries in material.queries_of.items()
+        for query_id in reversed(queries)
+    }
+    documents = (_Text(*key, word_shingles(material.documents[key[0]])) for key in query_in)
+    nearest_document, close = _across(documents, thresholds.document, progress)
+    for pair in close:
+        first, second = ((query_in[text[:2]], text.name) for text in (pair.first, pair.second))
+        crossing.add(edge_between(first, second, pair.similarity))
     return Certificate(nearest_query, nearest_document, tuple(sorted(crossing)))
 
 
@@ -90,30 +102,42 @@ def _shared_across(material: Material, parts: Mapping[str, str]) -> list[Edge]:
 
 
 def _across(
-    texts: Sequence[tuple[str, str, Shingles]], threshold: float, progress: Progress
-) -> tuple[Closest | None, list[tuple[str, str, float]]]:
-    """The closest pair across parts, and all with at least the threshold. `texts`: id, part, shingles."""
-    names = sorted({part for _, part, _ in texts})
-    part_of = np.array([names.index(part) for _, part, _ in texts], dtype=np.int64)
-    sizes = np.array([len(shingles) for *_, shingles in texts], dtype=np.int64)
-    postings = _postings([shingles for *_, shingles in texts])
+    given: Iterable[_Text], threshold: float, progress: Progress
+) -> tuple[Closest | None, list[_Crossing]]:
+    """The closest pair across parts, and for each text its closest later one at or above the threshold."""
+    texts = _twice_at_most(sorted(given, key=lambda text: text[:2]))
+    part_of = np.unique([text.part for text in texts], return_inverse=True)[1]
+    name_of = np.unique([text.name for text in texts], return_inverse=True)[1]
+    sizes = np.array([len(text.shingles) for text in texts], dtype=np.int64)
+    postings = _postings([text.shingles for text in texts])
     closest: Closest | None = None
-    close: list[tuple[str, str, float]] = []
-    for number, (name, _, shingles) in enumerate(texts):
-        if not shingles:
-            continue
-        holders = np.concatenate([postings[shingle] for shingle in shingles])
+    close: list[_Crossing] = []
+    for number, text in enumerate(texts):
+        holders = np.concatenate([postings[shingle] for shingle in text.shingles])
         shared = np.bincount(holders, minlength=len(texts))
         shared[: number + 1] = 0
-        shared[part_of == part_of[number]] = 0
+        shared[(part_of == part_of[number]) | (name_of == name_of[number])] = 0
         similarity = shared / (sizes + sizes[number] - shared)
         best = int(similarity.argmax())
-        if similarity[best] > (closest.similarity if closest else 0.0):
-            closest = Closest(name, texts[best][0], float(similarity[best]))
-        over = np.flatnonzero((similarity >= threshold) & (shared > 0))
-        close += [(name, texts[other][0], float(similarity[other])) for other in over.tolist()]
+        found = _Crossing(text, texts[best], float(similarity[best]))
+        if found.similarity > (closest.similarity if closest else 0.0):
+            closest = Closest(text.name, found.second.name, found.similarity)
+        if shared[best] and found.similarity >= threshold:
+            close.append(found)
         progress("checking across the parts", number + 1, len(texts))
     return closest, close
+
+
+def _twice_at_most(texts: Sequence[_Text]) -> list[_Text]:
+    """The texts that have shingles; of equal ones in a part two, so that one is left to compare with where a
+    document that lies in both parts must not be compared with itself."""
+    times: Counter[tuple[str, Shingles]] = Counter()
+    kept = []
+    for text in texts:
+        times[text[1:]] += 1
+        if text.shingles and times[text[1:]] <= 2:
+            kept.append(text)
+    return kept
 
 
 def _postings(sets: Sequence[Shingles]) -> dict[str, NDArray[np.int64]]:

@@ -3,22 +3,28 @@
 Three kinds: nearly the same query text, a document that is relevant to both, and two nearly identical
 documents of which one is relevant to each. Every edge carries its exact similarity and the documents that
 make it.
+
+Groups need no more than a spanning forest of the strongest edges: that is what is kept, with the number of
+all ties that were found.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import combinations, product
+from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from curation.progress import Progress, silent
+from curation.splits.forest import Links, strongest
 from curation.splits.material import Material
 from curation.splits.similarity import (
     EXACT_BELOW,
+    alike,
     character_shingles,
-    exact_pairs,
-    minhash_pairs,
+    exact_links,
+    minhash_links,
     word_shingles,
 )
 
@@ -34,7 +40,7 @@ class Edge(NamedTuple):
     Attributes
     ----------
     similarity: exact Jaccard of the query texts or documents; 1 for a shared document.
-    documents: shared documents; or the two most similar ones, that of query_a first; or none.
+    documents: shared documents; or the two similar ones, that of query_a first; or none.
     """
 
     query_a: str
@@ -56,54 +62,82 @@ def compared_exactly(queries: int) -> bool:
     return queries < EXACT_BELOW
 
 
-def find_edges(material: Material, thresholds: Thresholds, progress: Progress = silent) -> list[Edge]:
-    """All edges, ordered, at most one of a kind between two queries."""
-    edges = [
-        *_query_text(material, thresholds.query, progress),
-        *_shared_documents(material),
-        *_near_duplicates(material, thresholds.document, progress),
-    ]
-    return sorted(edges)
+class Ties(NamedTuple):
+    """What ties queries together.
+
+    Attributes
+    ----------
+    edges: ordered; a spanning forest of the strongest.
+    found: kind → number of all ties: pairs of similar query texts; pairs of queries for each document that is
+        relevant to both; pairs of nearly identical relevant documents.
+    """
+
+    edges: list[Edge]
+    found: dict[str, int]
 
 
-def near_duplicate_edges(
-    duplicates: Sequence[tuple[str, str, float]], queries_of: Mapping[str, Sequence[str]]
-) -> list[Edge]:
-    """The edges that pairs of similar documents make; of several between two queries the strongest."""
-    strongest: dict[tuple[str, str], Edge] = {}
-    for first, second, similarity in duplicates:
-        for query_a, query_b in product(queries_of[first], queries_of[second]):
-            if query_a == query_b:
-                continue
-            documents = (first, second) if query_a < query_b else (second, first)
-            a, b = min(query_a, query_b), max(query_a, query_b)
-            rival = strongest.get((a, b))
-            if rival is None or (-similarity, documents) < (-rival.similarity, rival.documents):
-                strongest[a, b] = Edge(a, b, NEAR_DUPLICATE, similarity, documents)
-    return sorted(strongest.values())
+def find_edges(material: Material, thresholds: Thresholds, progress: Progress = silent) -> Ties:
+    """The strongest edges that hold the leakage groups together, and the number of all."""
+    texts, similar_texts = _query_text(material, thresholds.query, progress)
+    shared, sharing = _shared_documents(material)
+    near, similar_documents = _near_duplicates(material, thresholds.document, progress)
+    counts = (similar_texts, sharing, similar_documents)
+    return Ties(
+        _forest(sorted(material.queries), [*texts, *shared, *near]), dict(zip(KINDS, counts, strict=True))
+    )
 
 
-def _query_text(material: Material, threshold: float, progress: Progress) -> list[Edge]:
+def edge_between(first: tuple[str, str], second: tuple[str, str], similarity: float) -> Edge:
+    """The edge that two similar documents make; `first`, `second`: query id, document id relevant to it."""
+    (query_a, document_a), (query_b, document_b) = sorted([first, second])
+    return Edge(query_a, query_b, NEAR_DUPLICATE, similarity, (document_a, document_b))
+
+
+def _forest(ids: Sequence[str], edges: Sequence[Edge]) -> list[Edge]:
+    ordered = sorted(edges)
+    number = {query_id: place for place, query_id in enumerate(ids)}
+    links = Links(
+        np.array([number[edge.query_a] for edge in ordered], dtype=np.int64),
+        np.array([number[edge.query_b] for edge in ordered], dtype=np.int64),
+        np.array([edge.similarity for edge in ordered], dtype=np.float64),
+    )
+    return [ordered[place] for place in strongest(links, len(ids)).tolist()]
+
+
+def _query_text(material: Material, threshold: float, progress: Progress) -> tuple[list[Edge], int]:
     ids = sorted(material.queries)
     sets = [character_shingles(material.queries[query_id]) for query_id in ids]
-    search = exact_pairs if compared_exactly(len(ids)) else minhash_pairs
+    search = exact_links if compared_exactly(len(ids)) else minhash_links
+    found = alike(sets, threshold, search, progress)
     return [
-        Edge(ids[pair.first], ids[pair.second], QUERY_TEXT, pair.similarity)
-        for pair in search(sets, threshold, progress)
-    ]
+        Edge(ids[a], ids[b], QUERY_TEXT, similarity) for a, b, similarity in _each(found.forest)
+    ], found.pairs
 
 
-def _shared_documents(material: Material) -> list[Edge]:
+def _shared_documents(material: Material) -> tuple[list[Edge], int]:
+    """Each document ties its first query with the others."""
     shared: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for document_id, queries in material.queries_of.items():
-        for pair in combinations(queries, 2):
-            shared[pair].append(document_id)
-    return [Edge(a, b, SHARED_DOCUMENT, 1.0, tuple(documents)) for (a, b), documents in shared.items()]
+    pairs = 0
+    for document_id, (centre, *others) in material.queries_of.items():
+        pairs += len(others) * (len(others) + 1) // 2
+        for other in others:
+            shared[centre, other].append(document_id)
+    return [Edge(a, b, SHARED_DOCUMENT, 1.0, tuple(documents)) for (a, b), documents in shared.items()], pairs
 
 
-def _near_duplicates(material: Material, threshold: float, progress: Progress) -> list[Edge]:
+def _near_duplicates(material: Material, threshold: float, progress: Progress) -> tuple[list[Edge], int]:
+    """Each two similar documents tie a query of one with a query of the other, unless they share one."""
     ids = sorted(material.documents)
     sets = [word_shingles(material.documents[document_id]) for document_id in ids]
-    pairs = minhash_pairs(sets, threshold, progress)
-    duplicates = [(ids[pair.first], ids[pair.second], pair.similarity) for pair in pairs]
-    return near_duplicate_edges(duplicates, material.queries_of)
+    found = alike(sets, threshold, minhash_links, progress)
+    queries_of = material.queries_of
+    edges = [
+        edge_between((queries_of[ids[a]][0], ids[a]), (queries_of[ids[b]][0], ids[b]), similarity)
+        for a, b, similarity in _each(found.forest)
+        if set(queries_of[ids[a]]).isdisjoint(queries_of[ids[b]])
+    ]
+    return edges, found.pairs
+
+
+def _each(links: Links) -> zip[tuple[int, int, float]]:
+    return zip(links.first.tolist(), links.second.tolist(), links.similarity.tolist(), strict=True)

@@ -1,17 +1,23 @@
-"""What a split is made from: the graded queries, their relevant documents, and their strata."""
+"""What a split is made from: the graded queries, their relevant documents, and their strata.
+
+`read_labels` brings the rows out of the file in one turn, `graded` makes of them what they mean.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from curation.agreement.consensus import consensus
+import pyarrow as pa
+
+from curation.agreement.consensus import Consensus, read_votes
 from curation.errors import InputError
 from curation.labeling.guides import current_guide
 from curation.sources.corpus import current_snapshot
 from curation.sources.queries import active_queries
-from curation.store import Cursor, fetch, get_setting
+from curation.store import Cursor, get_setting
 from curation.store.rows import Document, Query
 
 
@@ -58,7 +64,29 @@ class Graded:
     left_out: dict[str, int]
 
 
-def read_graded(cursor: Cursor, relevant_grade: int | None = None) -> Graded:
+class Labels(NamedTuple):
+    """The rows that a split is made from, as they were read.
+
+    Attributes
+    ----------
+    scale: the values of the guide in force, ascending.
+    votes: what `agreement.consensus.settled` takes.
+    snapshot: document_id, content_hash of the current corpus, ordered.
+    documents: document_id, title, body of all that somebody found relevant.
+    strata: query id → stratum of the current sample.
+    """
+
+    scale: tuple[int, ...]
+    relevant_grade: int
+    queries: list[Query]
+    votes: pa.Table
+    snapshot_id: str
+    snapshot: pa.Table
+    documents: pa.Table
+    strata: Mapping[str, str]
+
+
+def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> Labels:
     """Read what a split is made from; without a grade, all above the scale's lowest are relevant.
 
     Raises
@@ -66,42 +94,69 @@ def read_graded(cursor: Cursor, relevant_grade: int | None = None) -> Graded:
     InputError: the relevant grade is not on the scale, or is its lowest.
     RefusedError: the project has no corpus.
     """
-    grade = _checked(relevant_grade, current_guide(cursor).values)
-    queries = {query.query_id: query for query in active_queries(cursor)}
-    pairs = [pair for pair in consensus(cursor).pairs if pair.grade is not None]
-    documents = _documents(cursor, sorted({pair.document_id for pair in pairs}))
+    scale = current_guide(cursor).values
+    grade = _checked(relevant_grade, scale)
+    snapshot = current_snapshot(cursor)
+    sampled = cursor.execute(
+        "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
+    ).fetchall()
+    documents = cursor.sql(
+        "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id",
+        params=[snapshot],
+    ).to_arrow_table()
+    relevant = _relevant(cursor, snapshot, grade)
+    queries, votes = active_queries(cursor), read_votes(cursor)
+    return Labels(scale, grade, queries, votes, snapshot, documents, relevant, dict(sampled))
+
+
+def graded(labels: Labels, standing: Consensus) -> Graded:
+    """What the labels mean for a split; `standing` is where their votes settled."""
+    queries = {query.query_id: query for query in labels.queries}
+    documents = set(labels.snapshot["document_id"].to_pylist())
+    pairs = [pair for pair in standing.pairs if pair.grade is not None]
     known = [pair for pair in pairs if pair.document_id in documents and pair.query_id in queries]
     texts = {pair.query_id: queries[pair.query_id].text for pair in known}
     relevant: dict[str, set[str]] = defaultdict(set)
     for pair in known:
-        if pair.grade is not None and pair.grade >= grade:
+        if pair.grade is not None and pair.grade >= labels.relevant_grade:
             relevant[pair.query_id].add(pair.document_id)
-    found = {query_id: frozenset(relevant[query_id]) for query_id in sorted(relevant)}
-    wanted = sorted(set().union(*found.values()))
+    gone = sum(pair.document_id not in documents for pair in pairs)
     left_out = {
         "query without a grade": len(queries) - len(texts),
-        "graded pair whose document is not in the current corpus": sum(
-            pair.document_id not in documents for pair in pairs
-        ),
-        "graded pair whose query is not in the current sample": sum(
-            pair.query_id not in queries and pair.document_id in documents for pair in pairs
-        ),
+        "graded pair whose document is not in the current corpus": gone,
+        "graded pair whose query is not in the current sample": len(pairs) - len(known) - gone,
     }
     return Graded(
-        Material(dict(sorted(texts.items())), found, {name: documents[name] for name in wanted}),
-        strata_of(cursor, [queries[query_id] for query_id in sorted(texts)]),
-        grade,
+        _material(texts, relevant, labels.documents),
+        {query_id: labels.strata.get(query_id, queries[query_id].source) for query_id in sorted(texts)},
+        labels.relevant_grade,
         {reason: count for reason, count in left_out.items() if count},
     )
 
 
-def strata_of(cursor: Cursor, queries: list[Query]) -> dict[str, str]:
-    """Query id → its stratum in the current sample, else its source."""
-    rows = cursor.execute(
-        "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
-    ).fetchall()
-    sampled = dict(rows)
-    return {query.query_id: sampled.get(query.query_id, query.source) for query in queries}
+def _material(texts: Mapping[str, str], relevant: Mapping[str, set[str]], documents: pa.Table) -> Material:
+    wanted = set().union(*relevant.values())
+    rows = zip(*(column.to_pylist() for column in documents.columns), strict=True)
+    found = {name: Document(name, "", title, body).text for name, title, body in rows if name in wanted}
+    return Material(
+        dict(sorted(texts.items())),
+        {query_id: frozenset(relevant[query_id]) for query_id in sorted(relevant)},
+        dict(sorted(found.items())),
+    )
+
+
+def _relevant(cursor: Cursor, snapshot: str, grade: int) -> pa.Table:
+    """The documents of the corpus that somebody graded so high: all that can be relevant, and few others."""
+    return cursor.sql(
+        """
+        SELECT s.document_id, d.title, d.body
+        FROM snapshot_documents s JOIN documents d USING (content_hash)
+        WHERE s.snapshot_id = $snapshot AND s.document_id IN (
+            SELECT document_id FROM current_judgments WHERE grade >= $grade
+            UNION SELECT document_id FROM adjudications WHERE grade >= $grade)
+        """,
+        params={"snapshot": snapshot, "grade": grade},
+    ).to_arrow_table()
 
 
 def _checked(relevant_grade: int | None, scale: tuple[int, ...]) -> int:
@@ -113,18 +168,3 @@ def _checked(relevant_grade: int | None, scale: tuple[int, ...]) -> int:
             f"--relevant-grade {relevant_grade}: expected a grade above the scale's lowest: {choices}"
         )
     return relevant_grade
-
-
-def _documents(cursor: Cursor, ids: list[str]) -> dict[str, str]:
-    """Those of the documents that the current corpus has: id → text."""
-    rows = fetch(
-        cursor,
-        Document,
-        """
-        SELECT s.document_id, content_hash, d.title, d.body
-        FROM snapshot_documents s JOIN documents d USING (content_hash)
-        WHERE s.snapshot_id = ? AND s.document_id IN (SELECT unnest(?::TEXT[]))
-        """,
-        [current_snapshot(cursor), ids],
-    )
-    return {document.document_id: document.text for document in rows}

@@ -7,18 +7,20 @@ what it made before and adds nothing.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import isclose
-from typing import Any
+from typing import Any, NamedTuple
 
+from curation.agreement.consensus import settled
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
 from curation.splits.assignment import Share, assign_parts, shares
 from curation.splits.certificate import Certificate, certify
 from curation.splits.edges import KINDS, Edge, Thresholds, compared_exactly, find_edges
 from curation.splits.groups import chain, leakage_groups, members_of
-from curation.splits.material import Graded, Material, read_graded
+from curation.splits.material import Graded, Material, graded, read_labels
 from curation.splits.similarity import CHARACTERS, WORDS, minhash_parameters
 from curation.store import Store, append, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
@@ -35,8 +37,10 @@ LARGE = 0.2
 """A group with a larger share of the queries is reported with the chain of edges that made it."""
 
 VERIFIED = "minhash, verified exactly"
+KEPT = "strongest spanning forest"
+STEPS_SHOWN = 12
 
-_PART = re.compile(r"^[a-z][a-z0-9_-]{0,30}$")
+_PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,16 @@ class LargeGroup:
     chain: tuple[Edge, ...]
 
 
+class Settlement(NamedTuple):
+    """Groups (query → group) and parts (query → part) that nothing crosses, and the edges that only the
+    exhaustive check found."""
+
+    groups: dict[str, str]
+    parts: dict[str, str]
+    certificate: Certificate
+    missed: list[Edge]
+
+
 @dataclass(frozen=True)
 class SplitReport:
     """What a split is and how good.
@@ -57,8 +71,10 @@ class SplitReport:
     ----------
     created: False where this very split existed already; nothing was added then.
     parameters: all that was asked for, with how similarity was computed.
-    edges: kind → number of edges.
-    missed: near-duplicates that MinHash missed and the exhaustive check found; edges like the others.
+    ties: kind → number of ties found: pairs of similar query texts; pairs of queries for each document that
+        is relevant to both; pairs of nearly identical relevant documents.
+    edges: kind → number of edges kept: the strongest ties that hold the groups together.
+    missed: edges that MinHash missed and the exhaustive check found.
     shares: ideal and reached queries for each part and stratum ('all': the whole part).
     left_out: reason → number.
     """
@@ -69,6 +85,7 @@ class SplitReport:
     queries: int
     groups: int
     largest: int
+    ties: dict[str, int]
     edges: dict[str, int]
     missed: int
     shares: tuple[Share, ...]
@@ -103,34 +120,53 @@ def make_split(
     """
     _check(parts, query_threshold, document_threshold)
     thresholds = Thresholds(query_threshold, document_threshold)
+    given = _read(store, relevant_grade)
+    parameters = _parameters(given, parts, seed, thresholds)
+    ties = find_edges(given.material, thresholds, progress)
+    settlement = _settle(given, parts, seed, thresholds, ties.edges, progress)
+    edges = sorted([*ties.edges, *settlement.missed])
+    report = _report(given, parameters, ties.found, edges, settlement)
+    _refuse_empty(report, given.material)
+    return replace(report, created=_keep(store, report, settlement, edges, actor))
+
+
+def _read(store: Store, relevant_grade: int | None) -> Graded:
     with store.reading() as cursor:
-        graded = read_graded(cursor, relevant_grade)
-    if not graded.material.queries:
+        labels = read_labels(cursor, relevant_grade)
+    given = graded(labels, settled(labels.votes))
+    if not given.material.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing to split. Judge first (`goldset app`, "
             "`goldset import judgments PATH`); disputed pairs count once they are decided."
         )
-    parameters = _parameters(graded, parts, seed, thresholds)
-    edges = find_edges(graded.material, thresholds, progress)
-    groups, assigned, certificate, missed = _settle(graded, parts, seed, thresholds, edges, progress)
-    members = members_of(groups)
-    edges = sorted(edges + missed)
-    report = SplitReport(
-        split_id=_split_id(graded, parameters),
+    return given
+
+
+def _report(
+    given: Graded,
+    parameters: dict[str, Any],
+    ties: Mapping[str, int],
+    edges: Sequence[Edge],
+    settlement: Settlement,
+) -> SplitReport:
+    members = members_of(settlement.groups)
+    kept = Counter(edge.kind for edge in edges)
+    missed = Counter(edge.kind for edge in settlement.missed)
+    return SplitReport(
+        split_id=_split_id(given, parameters),
         created=True,
         parameters=parameters,
-        queries=len(groups),
+        queries=len(settlement.groups),
         groups=len(members),
         largest=max(map(len, members.values())),
-        edges={kind: sum(edge.kind == kind for edge in edges) for kind in KINDS},
-        missed=len(missed),
-        shares=shares(assigned, graded.strata, parts),
+        ties={kind: ties[kind] + missed[kind] for kind in KINDS},
+        edges={kind: kept[kind] for kind in KINDS},
+        missed=len(settlement.missed),
+        shares=shares(settlement.parts, given.strata, parameters["parts"]),
         large_groups=_large_groups(members, edges),
-        certificate=certificate,
-        left_out=graded.left_out,
+        certificate=settlement.certificate,
+        left_out=given.left_out,
     )
-    _refuse_empty(report, graded.material)
-    return replace(report, created=_keep(store, report, groups, assigned, edges, actor))
 
 
 def edge_sentence(edge: Edge, queries: Mapping[str, str]) -> str:
@@ -143,29 +179,22 @@ def edge_sentence(edge: Edge, queries: Mapping[str, str]) -> str:
 
 
 def _settle(
-    graded: Graded,
+    given: Graded,
     parts: Mapping[str, float],
     seed: int,
     thresholds: Thresholds,
     edges: Sequence[Edge],
     progress: Progress,
-) -> tuple[dict[str, str], dict[str, str], Certificate, list[Edge]]:
-    """Group, deal and check, until nothing crosses: what the check alone finds becomes an edge as well.
-
-    Returns
-    -------
-    groups (query → group), parts (query → part), certificate, the edges that only the check found.
-    """
+) -> Settlement:
+    """Group, deal and check, until nothing crosses: what the check alone finds becomes an edge as well."""
     missed: list[Edge] = []
     while True:
-        known = [*edges, *missed]
-        groups = leakage_groups(graded.material.queries, known)
-        assigned = assign_parts(groups, graded.strata, parts, seed)
-        certificate = certify(graded.material, assigned, thresholds, progress)
-        joined = {(edge.query_a, edge.query_b) for edge in known}
+        groups = leakage_groups(given.material.queries, [*edges, *missed])
+        assigned = assign_parts(groups, given.strata, parts, seed)
+        certificate = certify(given.material, assigned, thresholds, progress)
         if not certificate.leaks:
-            return groups, assigned, certificate, missed
-        if any((leak.query_a, leak.query_b) in joined for leak in certificate.leaks):
+            return Settlement(groups, assigned, certificate, missed)
+        if any(groups[leak.query_a] == groups[leak.query_b] for leak in certificate.leaks):
             raise AssertionError(f"an edge crosses the split: {certificate.leaks[0]}")
         missed += certificate.leaks
 
@@ -179,7 +208,7 @@ def _check(parts: Mapping[str, float], query_threshold: float, document_threshol
     elif not isclose(total, 1.0, abs_tol=1e-6):
         problems.append(f"the parts {listed} sum to {total:g}; expected fractions that sum to 1")
     for name in parts:
-        if not _PART.match(name):
+        if not _PART.fullmatch(name):
             problems.append(f"the part name {name!r}: expected lower-case letters, digits, - and _")
     for what, threshold in (("query", query_threshold), ("document", document_threshold)):
         if not LEAST_THRESHOLD <= threshold <= 1:
@@ -191,9 +220,9 @@ def _check(parts: Mapping[str, float], query_threshold: float, document_threshol
 
 
 def _parameters(
-    graded: Graded, parts: Mapping[str, float], seed: int, thresholds: Thresholds
+    given: Graded, parts: Mapping[str, float], seed: int, thresholds: Thresholds
 ) -> dict[str, Any]:
-    exact = compared_exactly(len(graded.material.queries))
+    exact = compared_exactly(len(given.material.queries))
     return {
         "parts": dict(parts),
         "seed": seed,
@@ -205,16 +234,17 @@ def _parameters(
         "document_method": VERIFIED,
         "document_minhash": minhash_parameters(thresholds.document),
         "query_minhash": None if exact else minhash_parameters(thresholds.query),
-        "relevant_grade": graded.relevant_grade,
+        "relevant_grade": given.relevant_grade,
+        "edges": KEPT,
     }
 
 
-def _split_id(graded: Graded, parameters: Mapping[str, Any]) -> str:
-    material = graded.material
+def _split_id(given: Graded, parameters: Mapping[str, Any]) -> str:
+    material = given.material
     relevant = [(query_id, sorted(documents)) for query_id, documents in sorted(material.relevant.items())]
     texts = [(name, digest(text)) for name, text in sorted(material.documents.items())]
     queries = sorted(material.queries.items())
-    return digest("split", parameters, queries, sorted(graded.strata.items()), relevant, texts)
+    return digest("split", parameters, queries, sorted(given.strata.items()), relevant, texts)
 
 
 def _large_groups(members: Mapping[str, Sequence[str]], edges: Sequence[Edge]) -> tuple[LargeGroup, ...]:
@@ -236,7 +266,9 @@ def _refuse_empty(report: SplitReport, material: Material) -> None:
     ]
     for group in report.large_groups:
         lines.append(f"The chain that made a group of {group.queries:,}:")
-        lines += [f"  {edge_sentence(edge, material.queries)}" for edge in group.chain]
+        lines += [f"  {edge_sentence(edge, material.queries)}" for edge in group.chain[:STEPS_SHOWN]]
+        if len(group.chain) > STEPS_SHOWN:
+            lines.append(f"  … and {len(group.chain) - STEPS_SHOWN:,} more")
     lines.append(
         "Judge more queries, or loosen what ties them: a higher --relevant-grade, --query-threshold or "
         "--document-threshold."
@@ -245,30 +277,26 @@ def _refuse_empty(report: SplitReport, material: Material) -> None:
 
 
 def _keep(
-    store: Store,
-    report: SplitReport,
-    groups: Mapping[str, str],
-    assigned: Mapping[str, str],
-    edges: Sequence[Edge],
-    actor: str,
+    store: Store, report: SplitReport, settlement: Settlement, edges: Sequence[Edge], actor: str
 ) -> bool:
     """Store the split and make it the current one; says whether it is new."""
     split_id = report.split_id
-    content = {**asdict(report), "split_id": split_id}
+    content = asdict(report)
     del content["created"], content["parameters"]
+    row = [split_id, canonical_json(report.parameters), canonical_json(content)]
+    edge_columns = _edge_columns(split_id, edges)
+    assignment_columns = _assignment_columns(split_id, settlement.groups, settlement.parts)
+    reached = {share.part: share.reached for share in report.shares if share.stratum == "all"}
+    detail = {"split": split_id, **report.parameters, "queries": reached}
     with store.transaction() as cursor:
         new = not cursor.execute("SELECT 1 FROM splits WHERE split_id = ?", [split_id]).fetchone()
         if new:
-            cursor.execute(
-                "INSERT INTO splits VALUES (?, ?, ?, ?)",
-                [split_id, canonical_json(report.parameters), canonical_json(content), utc_now()],
-            )
-            append(cursor, "leakage_edges", _edge_columns(split_id, edges))
-            append(cursor, "split_assignments", _assignment_columns(split_id, groups, assigned))
+            cursor.execute("INSERT INTO splits VALUES (?, ?, ?, ?)", [*row, utc_now()])
+            append(cursor, "leakage_edges", edge_columns)
+            append(cursor, "split_assignments", assignment_columns)
         if new or get_setting(cursor, "split") != split_id:
             put_setting(cursor, "split", split_id)
-            reached = {share.part: share.reached for share in report.shares if share.stratum == "all"}
-            record_event(cursor, "split", {"split": split_id, **report.parameters, "queries": reached}, actor)
+            record_event(cursor, "split", detail, actor)
     return new
 
 

@@ -60,12 +60,3 @@ class Presentation(NamedTuple):
     content_hash: str
     position: int
     duplicate_of: str | None
-
-
-class CountedJudgment(NamedTuple):
-    """An annotator's current voice on a pair; grade is None for cannot-tell."""
-
-    annotator: str
-    query_id: str
-    document_id: str
-    grade: int | None

@@ -110,6 +110,23 @@ CREATE TABLE embeddings (
     vector    FLOAT[] NOT NULL
 );
 
+-- Ranked lists that other systems made, imported under a name for pools and evaluation. The id is the hash
+-- of the name and all places, so the same run is recognised whatever its file is called.
+CREATE TABLE runs (
+    run_id      TEXT PRIMARY KEY,
+    name        TEXT NOT NULL UNIQUE,
+    source      TEXT NOT NULL,     -- file name, without its folder
+    left_out    JSON NOT NULL,     -- reason → number of lines
+    imported_at TIMESTAMP NOT NULL
+);
+CREATE TABLE run_entries (
+    run_id      TEXT NOT NULL,
+    query_id    TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    rank        INTEGER NOT NULL CHECK (rank > 0), -- lines that were left out leave gaps
+    score       DOUBLE             -- in the system's own measure; none where the file has ranks alone
+);
+
 -- A pool is one run of the retrievers; candidates are the union of all pools and imports.
 CREATE TABLE pools (
     pool_id     TEXT PRIMARY KEY,
@@ -242,7 +259,7 @@ CREATE TABLE splits (
     report     JSON NOT NULL,
     made_at    TIMESTAMP NOT NULL
 );
--- Why two queries must stay together. Every edge was verified exactly.
+-- Why two queries must stay together: the strongest edges that hold the groups together, each verified exactly.
 CREATE TABLE leakage_edges (
     split_id   TEXT NOT NULL,
     query_a    TEXT NOT NULL,

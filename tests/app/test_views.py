@@ -10,6 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import ui, workplace
+from app.views.adjudicate import NO_GRADE
 from curation.labeling.adjudication import disputes
 from curation.labeling.annotators import add_annotator
 from curation.labeling.imported import ImportedJudgment, add_judgments
@@ -115,13 +116,38 @@ def test_a_decision_needs_a_reason_and_settles_the_pair(disputed: Store) -> None
     assert "No pair is disputed" in page.info[0].value
 
 
+def test_nothing_is_decided_before_a_choice_is_made(disputed: Store) -> None:
+    page = run("adjudicate", ROSA)
+    page.text_area[0].set_value("The query is unclear")
+    page.button[0].click().run()
+    assert "Choose a grade, or “No grade can be given”" in page.error[0].value
+    assert len(disputes(disputed)) == 1
+    page.radio[0].set_value(NO_GRADE)
+    page.button[0].click().run()
+    assert not page.error
+    decision = disputes(disputed, include_settled=True)[0].decision
+    assert decision is not None
+    assert (decision.grade, decision.reason) == (None, "The query is unclear")
+
+
+def test_an_unknown_reviewer_is_told_in_a_sentence(disputed: Store) -> None:
+    page = run("adjudicate", Annotator("nobody", "reviewer", False))
+    page.radio[0].set_value(2)
+    page.text_area[0].set_value("Because")
+    page.button[0].click().run()
+    assert not page.exception
+    assert "nobody" in page.error[0].value
+    assert len(disputes(disputed)) == 1
+
+
 def test_deciding_is_the_reviewers_whatever_page_asks(disputed: Store) -> None:
     add_annotator(disputed, "anna", "annotator", "correct horse battery")
     page = run("adjudicate", Annotator("anna", "reviewer", False))  # a forged role
     page.radio[0].set_value(2)
     page.text_area[0].set_value("Because")
     page.button[0].click().run()
-    assert page.exception[0].message.startswith("This is for the reviewer")
+    assert not page.exception
+    assert page.error[0].value.startswith("This is for the reviewer")
     assert len(disputes(disputed)) == 1
 
 

@@ -228,6 +228,8 @@ def test_what_was_shown_as_saved_outlives_a_killed_server(browser: Browser, own_
     own_served.kill()
     pressed += [(anna.press(key), key) for key in "32"]
     expect(anna.trouble()).to_contain_text("Not saved yet: 2 waiting")
+    spoken = "Not saved yet. The server cannot be reached. You can go on."  # without seconds that run
+    expect(anna.root.get_by_role("alert")).to_have_text(spoken)
     assert own_served.events("anna") == grades(pressed[:4]), "saved is saved"
     own_served.start()
     expect(anna.root.locator(".saved")).to_have_text("Saved", timeout=30_000)
@@ -253,3 +255,22 @@ def test_without_a_server_the_loop_pauses_and_a_lost_answer_is_not_written_twice
     context.unroute("**/api/judgments")
     ben.saved()
     assert sorted(served.events("ben")) == sorted(before + grades(pressed))
+
+
+def test_the_keyboard_scrolls_and_the_next_item_starts_at_its_query(browser: Browser, served: Served) -> None:
+    context = sign_in(browser, served, "emil")
+    emil = open_tab(context, served)
+    emil.page.set_viewport_size({"width": 1024, "height": 600})
+    emil.page.keyboard.press("w")
+    expect(emil.root.get_by_role("button", name="Best passage only")).to_be_visible()
+    document = emil.root.locator(".found")
+    emil.page.keyboard.press("End")
+    assert document.evaluate("box => box.scrollTop") > 0
+    emil.page.keyboard.press("Home")
+    assert document.evaluate("box => box.scrollTop") == 0
+    emil.page.set_viewport_size({"width": 720, "height": 450})  # 1440 by 900 at a zoom of 200 %
+    emil.page.keyboard.press("End")
+    expect(emil.root.locator(".asked")).not_to_be_in_viewport()
+    emil.press("2")
+    expect(emil.root.locator(".query")).to_be_in_viewport()
+    emil.saved()

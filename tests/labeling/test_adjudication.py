@@ -21,15 +21,14 @@ from curation.labeling.adjudication import (
     UNDISPUTED,
     UNJUDGED,
     Opinion,
-    Proposal,
     decide,
     decide_many,
     dispute,
     disputes,
-    read_proposals,
 )
 from curation.labeling.annotators import add_annotator
 from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.sources.decisions import Proposal, read_proposals
 from curation.store import Store, append
 
 RATINGS = {
@@ -207,7 +206,7 @@ def test_queries_are_known_by_text_unless_several_share_it(judged: Store) -> Non
         texts = {"text": ["Far  Away"] * 2, "normalised": ["far away"] * 2}
         append(cursor, "queries", {"query_id": ["a", "b"], **texts, **columns})
     assert decide(judged, " Q ", "far", 1, "why").query_id == "q"
-    with pytest.raises(InputError, match="several queries, a, b"):
+    with pytest.raises(InputError, match=r"several queries have the text 'far away' \(a, b\)"):
         decide(judged, "far away", "far", 1, "why")
 
 

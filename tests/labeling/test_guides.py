@@ -69,6 +69,11 @@ def test_grades_are_ordered_by_value_whatever_the_file_says(tmp_path: Path) -> N
         (SMALL.replace("title: Small", "title: [Small"), "line 3: the front matter is not YAML"),
         (SMALL.replace("definition: It helps.", ""), "grade 1, definition: Field required"),
         (SMALL.replace("title: Small\n", ""), "title: Field required"),
+        (SMALL.replace("Small", "Sm\aall"), "line 2: the front matter holds the character U+0007"),
+        (SMALL.replace("Small", "2024-13-45"), "the front matter is not YAML: month must be in 1..12"),
+        ("---\n- a\n- b\n---\nbody", "the front matter holds a list; expected names with values"),
+        ("---\n# later\n---\nbody", "the front matter holds nothing; expected"),
+        ("---\nonly words\n---\nbody", "the front matter holds only 'only words'; expected"),
     ],
 )
 def test_a_broken_guide_is_refused_with_the_place(tmp_path: Path, text: str, told: str) -> None:
@@ -79,3 +84,12 @@ def test_a_broken_guide_is_refused_with_the_place(tmp_path: Path, text: str, tol
     assert told in str(caught.value)
     assert str(path) in str(caught.value)
     assert not (tmp_path / "project.duckdb").exists()
+
+
+def test_a_grade_outside_the_scale_gets_a_sentence_that_names_the_scale(tmp_path: Path) -> None:
+    path = tmp_path / "guide.md"
+    path.write_text(SMALL)
+    guide = read_guide(path)
+    assert [guide.outside(grade) for grade in guide.values] == ["", ""]
+    assert guide.outside(2) == "grade 2 is not on the guide's scale (0, 1)"
+    assert guide.outside(None) == "grade None is not on the guide's scale (0, 1)"

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from curation.errors import CurationError, InputError, RefusedError
 from curation.pooling import build_pool
-from curation.pooling.candidates import Pair
-from curation.pooling.identical import Identical
+from curation.pooling.identical import Identical, StandIns
 from curation.pooling.negatives import REACH, draw_negatives
 from curation.pooling.systems import Found
 from curation.project import init_project
@@ -191,6 +190,45 @@ def test_identical_documents_are_pooled_once_and_counted(store: Store, tmp_path:
     assert pairs(store) & {("q1", "b"), ("q1", "c"), ("q2", "a"), ("q2", "c")} == set()
 
 
+def twins(store: Store, tmp_path: Path) -> Store:
+    corpus = {"a": "red shoes", "b": "red shoes"} | {f"x{number}": f"other {number}" for number in range(9)}
+    put_corpus(store, tmp_path, corpus)
+    put_queries(store, {"q1": "red shoes"})
+    return store
+
+
+def test_judgments_that_decide_which_twin_is_pooled_are_part_of_the_pool_id(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "after").mkdir()
+    before, after = twins(store, tmp_path), twins(init_project(tmp_path / "after" / "p").store, tmp_path)
+    put_candidate(before, "q1", "b", "imported")
+    first = build_pool(before, ["bm25"], depth=3, random_negatives=2, seed=0)
+    second = build_pool(after, ["bm25"], depth=3, random_negatives=2, seed=0)
+    put_candidate(after, "q1", "b", "imported")
+    assert [row[1] for row in sources(before, first.pool_id) if row[2] == "bm25"] == ["b"]
+    assert [row[1] for row in sources(after, second.pool_id) if row[2] == "bm25"] == ["a"]
+    assert first.pool_id != second.pool_id
+    for project, pool in ((before, first), (after, second)):
+        again = build_pool(project, ["bm25"], depth=3, random_negatives=2, seed=0)
+        assert (again.pool_id, again.built_before) == (pool.pool_id, True)
+
+
+def test_what_is_held_without_a_twin_changes_neither_the_pool_nor_its_id(
+    store: Store, tmp_path: Path
+) -> None:
+    (tmp_path / "after").mkdir()
+    before, after = twins(store, tmp_path), twins(init_project(tmp_path / "after" / "p").store, tmp_path)
+    for number in range(5):
+        put_candidate(before, "q1", f"x{number}", "imported")
+    first, second = (
+        build_pool(project, ["bm25"], depth=3, random_negatives=3, seed=0) for project in (before, after)
+    )
+    assert first.pool_id == second.pool_id
+    assert sources(before, first.pool_id) == sources(after, second.pool_id)
+    assert 1 <= first.added <= second.added == 4
+
+
 def test_a_corpus_too_small_for_the_negatives_gives_a_counted_reason(store: Store, tmp_path: Path) -> None:
     put_corpus(store, tmp_path, {"a": "red shoes", "b": "blue hat", "c": "old coat", "d": "new bag"})
     put_queries(store, {"q1": "red shoes"})
@@ -220,6 +258,11 @@ def test_what_is_missing_or_unknown_gives_a_sentence_and_no_pool(store: Store, t
 # ── Random negatives ────────────────────────────────────────────────────────────────────────────────
 
 
+def alone(documents: list[Document]) -> tuple[Identical, StandIns]:
+    """Nothing is held yet."""
+    return Identical(documents), StandIns(Identical(documents), [])
+
+
 def query(number: int) -> Query:
     return Query(f"q{number}", "text", "text", "written")
 
@@ -233,7 +276,7 @@ def query(number: int) -> Query:
     seed=st.integers(0, 9),
 )
 @settings(deadline=None)
-def test_negatives_are_never_near_never_candidates_and_never_fewer_than_possible(
+def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_than_possible(
     corpus: int, lists: list[list[int]], held: set[int], number: int, depth: int, seed: int
 ) -> None:
     documents = [Document(f"d{n:02}", "", "", f"text {n // 2}") for n in range(corpus)]  # in identical twos
@@ -242,11 +285,13 @@ def test_negatives_are_never_near_never_candidates_and_never_fewer_than_possible
         Found(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]], {})
         for place, ranked in enumerate(lists)
     ]
-    judged = [Pair("q0", f"d{n:02}", by_chance=False) for n in held if n < corpus]
-    draw = draw_negatives(found, [query(0)], documents, number, seed, depth, judged, identical)
+    judged = {f"d{n:02}" for n in held if n < corpus}
+    stand_ins = StandIns(identical, [("q0", name) for name in judged])
+    draw = draw_negatives(found, [query(0)], documents, number, seed, depth, identical, stand_ins)
     ids = [proposal.document_id for proposal in draw.proposals]
     near = {hit.document_id for system in found for hit in system.hits[0][:depth]}
-    excluded = identical.all_ids(near | {pair.document_id for pair in judged})
+    excluded = identical.all_ids(near)
+    assert all(name in judged or not identical.all_ids([name]) & judged for name in ids)
     assert not excluded & set(ids)
     assert len({identical.first(document_id) for document_id in ids}) == len(ids)
     possible = len({identical.first(d.document_id) for d in documents if d.document_id not in excluded})
@@ -259,12 +304,12 @@ def test_the_reach_shrinks_only_as_far_as_it_must() -> None:
     documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1100)]
     hits = [Hit(document.document_id, 1.0) for document in documents[:REACH]]
     found = [Found("bm25", [hits, hits[:0]], {})]
-    draw = draw_negatives(found, [query(0), query(1)], documents, 100, 5, 10, [], Identical(documents))
+    draw = draw_negatives(found, [query(0), query(1)], documents, 100, 5, 10, *alone(documents))
     assert draw.left_out == {}
     assert {p.document_id for p in draw.proposals if p.query_id == "q0"} == {
         f"d{n}" for n in range(1000, 1100)
     }
-    draw = draw_negatives(found, [query(0), query(1)], documents, 101, 5, 10, [], Identical(documents))
+    draw = draw_negatives(found, [query(0), query(1)], documents, 101, 5, 10, *alone(documents))
     assert draw.left_out == {"queries have random negatives from outside the first 500 only, not 1,000": 1}
     assert min(p.document_id for p in draw.proposals if p.query_id == "q0") >= "d0500"
 
@@ -274,7 +319,7 @@ def test_each_document_is_drawn_equally_often() -> None:
     documents = [Document(f"d{n:02}", "", "", f"text {n}") for n in range(30)]
     queries = [query(number) for number in range(3000)]
     found = [Found("none", [[] for _ in queries], {})]
-    draw = draw_negatives(found, queries, documents, 4, 5, 10, [], Identical(documents))
+    draw = draw_negatives(found, queries, documents, 4, 5, 10, *alone(documents))
     times = Counter(proposal.document_id for proposal in draw.proposals)
     share = 4 / 30
     error = np.sqrt(share * (1 - share) * len(queries))
@@ -287,7 +332,7 @@ def test_a_grown_corpus_keeps_most_of_an_earlier_draw() -> None:
     found = [Found("none", [[] for _ in range(50)], {})]
     queries = [query(number) for number in range(50)]
     before, after = (
-        {p[:2] for p in draw_negatives(found, queries, part, 5, 5, 10, [], Identical(part)).proposals}
+        {p[:2] for p in draw_negatives(found, queries, part, 5, 5, 10, *alone(part)).proposals}
         for part in (documents[:900], documents)
     )
     assert len(before & after) > 0.8 * len(before)

@@ -56,13 +56,20 @@ def queries() -> list[Query]:
     ]
 
 
-def labelled(folder: Path, *, backwards: bool = False, decided: bool = True) -> Store:
+def labelled(
+    folder: Path,
+    *,
+    backwards: bool = False,
+    decided: bool = True,
+    people: tuple[str, str] = ("zoe.miller", "abe.jones"),
+) -> Store:
     """A project with corpus, queries, two annotators' grades and one dispute, decided or open."""
     folder.mkdir(exist_ok=True)
     step = -1 if backwards else 1
     store = init_project(folder / "project.duckdb").store
     import_corpus(store, write_corpus(folder / "corpus.jsonl", documents()[::step]))
-    files = [("zoe.csv", judgments("zoe.miller")), ("abe.csv", judgments("abe.jones", shift=2))]
+    zoe, abe = people
+    files = [(f"{zoe}.csv", judgments(zoe)), (f"{abe}.csv", judgments(abe, shift=2))]
     for source, given in files[::step]:
         add_judgments(store, given[::step], source, queries()[::step])
     if decided:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from gold_project import DISPUTE, PARTS, TOPICS, documents, gold_project, judgments, labelled, write_corpus
+from typer.testing import CliRunner
 
 from curation.agreement.consensus import consensus
+from curation.cli import app
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.adjudication import decide
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.releases import freeze, verify
+from curation.releases.content import content_of
 from curation.releases.frozen import part_rows, read_parts
+from curation.releases.reading import read_rows
 from curation.sources.corpus import import_corpus
 from curation.splits import make_split
 from curation.store import Store
@@ -112,6 +117,95 @@ def test_no_name_of_a_person_or_a_file_is_in_a_release(tmp_path: Path) -> None:
     assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2"}
 
 
+def test_other_names_of_people_and_rounds_give_the_same_release_id(tmp_path: Path) -> None:
+    names = [("zoe.miller", "abe.jones"), ("x", "y"), ("y", "x"), ("1", "annotator two")]
+    frozen = set()
+    for number, people in enumerate(names):
+        store = labelled(tmp_path / str(number), people=people)
+        make_split(store, PARTS, seed=1)
+        frozen.add(freeze(store, "v1").release_id)
+    assert len(frozen) == 1
+
+
+def revise(store: Store, folder: Path, *ids: str) -> None:
+    """Import the corpus again with another text of these documents."""
+    revised = [row | {"text": f"{row['text']} New."} if row["id"] in ids else row for row in documents()]
+    import_corpus(store, write_corpus(folder / "revised.jsonl", revised))
+
+
+def test_a_grade_of_another_version_of_its_document_is_left_out_and_counted(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, "violin-2", DISPUTE[1])
+    frozen = freeze(store, "v1")
+    pairs = {(r["query_id"], r["document_id"]) for r in rows(store, frozen.release_id, "qrels")}
+    assert not {("q-violin", "violin-2"), DISPUTE} & pairs
+    assert frozen.left_out == {"pair graded on another version of the document": 2}
+    assert (sum(frozen.grades.values()), frozen.changed) == (14, 0)
+
+
+def test_a_grade_of_another_version_is_kept_and_marked_when_that_is_allowed(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    unmarked = freeze(store, "v1", allow_changed=True)
+    assert unmarked.release_id == freeze(store, "v1").release_id
+    revise(store, tmp_path, "violin-2")
+    frozen = freeze(store, "v2", allow_changed=True)
+    marked = [row for row in rows(store, frozen.release_id, "qrels") if "version" in row]
+    assert [(row["document_id"], row["version"]) for row in marked] == [("violin-2", "changed")]
+    assert (sum(frozen.grades.values()), frozen.changed, frozen.left_out) == (16, 1, {})
+    assert rows(store, frozen.release_id, "release")[0]["changed"] == 1
+    judged = rows(store, frozen.release_id, "judgments")
+    assert {row["document_id"] for row in judged if "version" in row} == {"violin-2"}
+
+
+def test_one_judgment_on_the_text_of_now_is_enough(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, "violin-2")
+    again = [ImportedJudgment("q-violin", "violin-2", "new.rater", 0)]
+    add_judgments(store, again, "again.csv")
+    frozen = freeze(store, "v1")
+    assert (frozen.left_out, frozen.changed) == ({}, 0)
+
+
+def test_where_all_grades_are_of_other_versions_the_way_out_is_named(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, *(row["id"] for row in documents()))
+    with pytest.raises(RefusedError, match=r"16 × pair graded on another version.*--allow-changed"):
+        freeze(store, "v1")
+
+
+def test_the_command_tells_what_was_graded_on_another_version(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, "violin-2")
+
+    def shown(*arguments: str) -> str:
+        done = CliRunner().invoke(app, ["--project", str(store.path), "freeze", *arguments])
+        assert done.exit_code == 0
+        return done.stdout
+
+    assert "left out: 1 ×: pair graded on another version of the document" in shown("v1")
+    assert "--allow-changed" in shown("v1")
+    assert "kept: 1 × pair graded on another version" in shown("v2", "--allow-changed")
+
+
+def test_a_dispute_about_an_older_text_does_not_stop_the_freeze(tmp_path: Path) -> None:
+    store = labelled(tmp_path, decided=False)
+    revise(store, tmp_path, DISPUTE[1])
+    make_split(store, PARTS, seed=1)
+    assert freeze(store, "v1").left_out == {"pair graded on another version of the document": 1}
+    with pytest.raises(RefusedError, match="1 judged pair is disputed"):
+        freeze(store, "v2", allow_changed=True)
+
+
+def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    decide(store, *DISPUTE, grade=None, reason="no text to judge by")
+    add_judgments(store, [ImportedJudgment("q-violin", "router-2", "zoe.miller", None)], "late.csv")
+    assert freeze(store, "v1").left_out == {
+        "pair that has no grade because nobody could tell": 1,
+        "pair that has no grade because the reviewer decided so": 1,
+    }
+
+
 def test_open_disputes_stop_the_freeze_or_are_left_out_and_counted(tmp_path: Path) -> None:
     store = labelled(tmp_path, decided=False)
     make_split(store)
@@ -142,6 +236,17 @@ def test_what_cannot_be_frozen_is_counted_with_its_reason(tmp_path: Path) -> Non
     }
     header = rows(store, frozen.release_id, "release")[0]
     assert header["left_out"] == frozen.left_out
+
+
+def test_a_turn_brings_rows_only_and_their_meaning_is_worked_out_without_the_file(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with store.reading() as cursor:
+        rows = read_rows(cursor)
+    store.close()
+    store.path.unlink()
+    content = content_of(rows)
+    assert content.grades == {"dev": 8, "test": 8}
+    assert len(content.tables["judgments"]) == len(judgments("x")) * 2
 
 
 def test_without_a_split_the_way_out_is_named(tmp_path: Path) -> None:
@@ -188,9 +293,10 @@ def test_figures_and_inputs_of_every_station_are_in_the_release(tmp_path: Path) 
     assert "duckdb" in json.loads(row[0])["versions"]
 
 
-def test_a_name_with_spaces_is_refused(store: Store) -> None:
-    with pytest.raises(InputError, match=r"'version one'.*no spaces"):
-        freeze(store, "version one")
+@pytest.mark.parametrize("name", ["version one", "v1\n", "\nv1", "", "v/1"])
+def test_a_name_with_spaces_or_line_ends_is_refused(store: Store, name: str) -> None:
+    with pytest.raises(InputError, match=rf"{re.escape(repr(name))}.*no spaces"):
+        freeze(store, name)
 
 
 def test_an_unknown_release_is_answered_with_those_there_are(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -148,6 +149,19 @@ def test_a_query_is_shown_in_its_most_frequent_spelling(store: Store) -> None:
         row = cursor.execute("SELECT normalised, source, metadata->>'segment' FROM queries").fetchall()
     assert row == [("iphone 14", "traffic", "web")]
     assert query_id.startswith("q")
+
+
+def test_white_space_makes_no_spelling_and_is_not_shown(store: Store) -> None:
+    log(store, [("  padded  query ", 2), ("padded\tquery", 2), ("Padded Query", 3)])
+    draw_sample(store, 1, seed=0)
+    assert drawn(store)[0][1:4:2] == ("padded query", 7)
+
+
+def test_shown_text_is_folded_at_all_that_python_holds_for_white_space(store: Store) -> None:
+    spaces = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
+    log(store, [(f"{space}a{space}{space}{number}{space}", 1) for number, space in enumerate(spaces)])
+    draw_sample(store, len(spaces), seed=0)
+    assert sorted(text for _, text, *_ in drawn(store)) == sorted(f"a {n}" for n in range(len(spaces)))
 
 
 def test_a_query_that_is_known_under_another_id_keeps_it(store: Store) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.sampling import draw_sample
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import (
     JudgmentFields,
@@ -17,6 +18,7 @@ from curation.sources.judgments import (
 )
 from curation.sources.queries import import_queries, query_id_of
 from curation.sources.records import Layout
+from curation.sources.traffic import import_traffic
 
 HEAD = "query,document,annotator,grade\n"
 
@@ -78,6 +80,17 @@ def test_queries_are_found_by_id_or_by_text(corpus, write):
     result = import_judgments(corpus, write("j.csv", HEAD + "301,d1,ada,1\nred  SHOES,d2,ada,2\n"))
     assert [row[:2] for row in _judged(corpus)] == [("Red Shoes", "d1"), ("Red Shoes", "d2")]
     assert result.added_queries == 0
+
+
+def test_qrels_by_a_files_ids_find_the_sampled_queries_of_those_texts(corpus, write):
+    import_traffic(corpus, write("log.csv", "query\nred shoes\n"))
+    draw_sample(corpus, 1, seed=0)
+    import_queries(corpus, write("q.jsonl", [{"_id": "42", "text": "Red Shoes"}]))
+    result = import_judgments(corpus, write("t.qrels", "42 0 d1 2\n"), JudgmentFields(annotator_name="nist"))
+    assert (result.judgments, result.added_queries) == (1, 0)
+    assert _judged(corpus, "q.query_id") == [(query_id_of("red shoes"),)]
+    by_text = import_judgments(corpus, write("j.csv", HEAD + "red shoes,d2,ada,1\n"))
+    assert by_text.added_queries == 0
 
 
 def test_an_unknown_query_is_added_by_its_text(corpus, write):

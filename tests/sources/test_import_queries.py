@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError
-from curation.sources.queries import QueryFields, active_queries, import_queries, query_id_of
+from curation.sources.queries import KnownQueries, QueryFields, active_queries, import_queries, query_id_of
 from curation.sources.records import Layout
 from curation.store import append, put_setting
 from curation.store.rows import Query
@@ -120,3 +120,67 @@ def test_trec_topics_are_imported_as_they_are(store, shared):
     result = import_queries(store, shared / "touche2020" / "topics.tsv.gz", layout=layout)
     assert (result.queries, result.added) == (49, 49)
     assert _active(store)[0].text == "Should teachers get tenure?"
+
+
+def test_a_sampled_query_that_a_file_brings_with_an_id_stays_one_query_under_both_ids(store, write, contents):
+    _add_sample(store, "now", "alpha beta", "gamma")
+    row = {"_id": "42", "text": "Alpha  Beta", "narrative": "the first letters", "topic": "greek"}
+    result = import_queries(store, write("q.jsonl", [row, {"_id": "43", "text": "delta"}]))
+    own = query_id_of("alpha beta")
+    assert (result.added, result.changed, result.known_as) == (1, 1, {"42": own})
+    with store.reading() as cursor:
+        rows = cursor.execute("SELECT query_id, information_need, source FROM queries").fetchall()
+        known = KnownQueries(cursor)
+    assert sorted(rows) == sorted(
+        [
+            (own, "the first letters", "imported"),
+            (query_id_of("gamma"), None, "traffic"),
+            ("43", None, "imported"),
+        ]
+    )
+    assert known.find("42") == known.find(own) == known.find("ALPHA beta")
+    assert known.metadata[own] == '{"other_ids":["42"],"topic":"greek"}'
+    before = contents()
+    again = import_queries(store, write("q.jsonl", [row]))
+    assert (again.added, again.changed, again.unchanged, again.known_as) == (0, 0, 1, {"42": own})
+    assert contents() == before
+
+
+def test_a_file_without_ids_finds_the_query_that_another_gave_an_id(store, write):
+    import_queries(store, write("q.csv", "id,query\n17,shoes\n"))
+    result = import_queries(store, write("texts.csv", "query\nShoes\n"))
+    assert (result.added, result.unchanged, result.known_as) == (0, 1, {})
+    assert [query.query_id for query in _active(store)] == ["17"]
+
+
+def test_texts_that_have_the_id_of_another_source_are_refused_all_at_once(store, write, contents):
+    _add_sample(store, "now", "gamma")
+    import_queries(store, write("q.csv", "id,query\n17,alpha\n18,beta\n"))
+    before, own = contents(), query_id_of("gamma")
+    with pytest.raises(InputError) as refused:
+        import_queries(store, write("r.csv", "id,query\n1,alpha\n2,Beta\n3,gamma\n4,Gamma\n5,new\n"))
+    assert refused.value.problems == [
+        "line 2: query '1' has the text 'alpha', known as '17' in the project",
+        "line 3: query '2' has the text 'Beta', known as '18' in the project",
+        f"line 5: query '4' has the text 'Gamma' like line 4, known as {own!r} in the project",
+    ]
+    assert "give these queries the project's ids" in str(refused.value)
+    assert contents() == before
+
+
+def test_an_other_id_of_a_query_belongs_to_its_text(store, write):
+    _add_sample(store, "now", "alpha")
+    import_queries(store, write("q.csv", "id,query\n42,alpha\n"))
+    with pytest.raises(InputError, match="query '42' has the text 'beta', but 'alpha' in the project"):
+        import_queries(store, write("q.csv", "id,query\n42,beta\n"))
+
+
+def test_one_file_may_tell_two_queries_of_the_same_text_apart(store, write):
+    content = "id,query,narrative\n1,jaguar,the cat\n2,Jaguar,the car\n"
+    assert import_queries(store, write("q.csv", content)).added == 2
+    assert import_queries(store, write("q.csv", content)).unchanged == 2
+
+
+def test_texts_and_ids_lose_the_white_space_around_them(store, write):
+    import_queries(store, write("q.jsonl", [{"_id": " 7 ", "text": "\u00a0 padded query \n"}]))
+    assert _active(store) == [Query("7", "padded query", "padded query", "imported")]

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
+from curation.sources import traffic
 from curation.sources.records import Layout
 from curation.sources.traffic import TrafficFields, import_traffic
 
@@ -125,3 +126,32 @@ def test_the_ubi_log_is_imported_as_it_is(store, shared):
 def test_the_ubi_events_are_refused_with_the_file_to_take(store, shared):
     with pytest.raises(InputError, match="ubi_queries"):
         import_traffic(store, shared / "esci_us" / "ubi_events.json.gz")
+
+
+@pytest.mark.parametrize("count", ["9e18", "1000000000001", "1e999999999", "nan", "-1"])
+def test_a_count_beyond_what_can_be_added_up_is_refused_with_its_line(store, write, contents, count):
+    before = contents()
+    with pytest.raises(InputError) as refused:
+        import_traffic(store, write("t.csv", f"query,count\na,1\nb,{count}\n"))
+    assert (
+        f"line 3: the count in 'count' is '{count}'; expected a whole number from 1 to 1,000,000,000,000"
+        in str(refused.value)
+    )
+    assert "leave their rows out" in str(refused.value)
+    assert contents() == before
+
+
+def test_counts_keep_every_digit(store, write):
+    path = write("t.jsonl", [{"query": "a", "count": 999_999_999_999}, {"query": "b", "count": "1e12"}])
+    assert import_traffic(store, path).traffic == 1_999_999_999_999
+    assert [row[0] for row in _rows(store, "count")] == [999_999_999_999, 1_000_000_000_000]
+
+
+def test_logs_whose_sum_is_too_large_are_refused_and_change_nothing(store, write, contents, monkeypatch):
+    import_traffic(store, write("one.csv", "query,count\na,6\n"))
+    before = contents()
+    monkeypatch.setattr(traffic, "LARGEST_TRAFFIC", 10)
+    with pytest.raises(RefusedError, match="would sum to 11; at most 10"):
+        import_traffic(store, write("two.csv", "query,count\nb,5\n"))
+    assert contents() == before
+    assert import_traffic(store, write("three.csv", "query,count\nb,4\n")).is_new

@@ -11,12 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError
-from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, read_records, text_of
+from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, text_of
 
 
 def _refusal(path: Path, layout: Layout | None = None) -> str:
     with pytest.raises(InputError) as refused:
-        list(read_records(path, layout))
+        list(Records(path, layout))
     return str(refused.value)
 
 
@@ -35,19 +35,19 @@ def _refusal(path: Path, layout: Layout | None = None) -> str:
     ],
 )
 def test_the_same_records_come_out_of_every_text_format(write, name, content):
-    fields = [record.fields for record in read_records(write(name, content))]
+    fields = [record.fields for record in Records(write(name, content))]
     assert fields == [{"id": "1", "text": "x, y"}, {"id": "2", "text": "é"}]
 
 
 def test_parquet_is_read_by_rows_whatever_its_name(tmp_path):
     path = tmp_path / "data.bin"
     pq.write_table(pa.table({"id": ["1", "2"], "n": [1.5, None]}), path)
-    assert list(read_records(path)) == [Record(1, {"id": "1", "n": 1.5}), Record(2, {"id": "2", "n": None})]
+    assert list(Records(path)) == [Record(1, {"id": "1", "n": 1.5}), Record(2, {"id": "2", "n": None})]
 
 
 def test_a_record_is_known_by_the_line_on_which_it_begins(write):
     path = write("a.csv", 'id,text\n1,"two\nlines"\n\n2,x\n')
-    assert list(read_records(path)) == [
+    assert list(Records(path)) == [
         Record(2, {"id": "1", "text": "two\nlines"}),
         Record(5, {"id": "2", "text": "x"}),
     ]
@@ -55,22 +55,22 @@ def test_a_record_is_known_by_the_line_on_which_it_begins(write):
 
 def test_quotes_in_tsv_are_letters(write):
     path = write("a.tsv", 'q\tn\n"a" b\t1\n"c\t2\n')
-    assert [record.fields["q"] for record in read_records(path)] == ['"a" b', '"c']
+    assert [record.fields["q"] for record in Records(path)] == ['"a" b', '"c']
 
 
 def test_a_table_without_a_header_takes_its_columns_from_the_layout(write):
     layout = Layout(columns=("who", "query"), header=False)
-    assert next(read_records(write("a.log", "u1\tfoo\nu2\tbar\n"), layout)).fields == {
+    assert next(iter(Records(write("a.log", "u1\tfoo\nu2\tbar\n"), layout))).fields == {
         "who": "u1",
         "query": "foo",
     }
     one = Layout(columns=("query",), header=False)
-    assert [r.fields["query"] for r in read_records(write("b.txt", "a, b\n\nc\n"), one)] == ["a, b", "", "c"]
+    assert [r.fields["query"] for r in Records(write("b.txt", "a, b\n\nc\n"), one)] == ["a, b", "", "c"]
 
 
 def test_qrels_are_four_columns_by_any_white_space(write):
     path = write("t.txt", "# comment\n301 0 D1 2\n301\t0  D#2 0\n")
-    assert [(r.line, r.fields["document"], r.fields["grade"]) for r in read_records(path)] == [
+    assert [(r.line, r.fields["document"], r.fields["grade"]) for r in Records(path)] == [
         (2, "D1", "2"),
         (3, "D#2", "0"),
     ]
@@ -110,14 +110,14 @@ def test_a_latin_1_file_is_refused_with_line_byte_and_way_out_and_read_with_its_
     assert "line 3, character 6: the byte 0xE9" in refusal
     assert "(2 lines have such bytes)" in refusal
     assert "--encoding latin-1" in refusal
-    texts = [record.fields["text"] for record in read_records(path, Layout(encoding="latin-1"))]
+    texts = [record.fields["text"] for record in Records(path, Layout(encoding="latin-1"))]
     assert texts == ["ok", "café crème", "naïve"]
 
 
 def test_utf_16_is_recognised_in_the_way_out_and_read_with_its_encoding(write):
     path = write("a.csv", "id,text\n1,café\n".encode("utf-16"))
     assert "--encoding utf-16" in _refusal(path)
-    assert next(read_records(path, Layout(encoding="utf-16"))).fields == {"id": "1", "text": "café"}
+    assert next(iter(Records(path, Layout(encoding="utf-16")))).fields == {"id": "1", "text": "café"}
 
 
 def test_an_unknown_encoding_is_refused(write):

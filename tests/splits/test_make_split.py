@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from curation.agreement.consensus import settled
 from curation.cli import app
 from curation.cli.gold import split as split_command
 from curation.errors import InputError, RefusedError
@@ -21,7 +22,7 @@ from curation.sources.corpus import import_corpus
 from curation.sources.traffic import import_traffic
 from curation.splits import make_split
 from curation.splits.edges import NEAR_DUPLICATE, Edge, Thresholds
-from curation.splits.material import Graded, Material
+from curation.splits.material import Graded, Material, graded, read_labels
 from curation.splits.split import DOCUMENT_THRESHOLD, QUERY_THRESHOLD, _settle
 from curation.store import Store
 from curation.store.rows import Query
@@ -92,6 +93,32 @@ def test_a_shared_relevant_document_ties_and_an_irrelevant_one_does_not(store: S
     assert strict.parameters["relevant_grade"] == 2
 
 
+def test_of_copied_documents_a_forest_is_stored_and_all_ties_are_counted(
+    store: Store, tmp_path: Path
+) -> None:
+    judge(store, tmp_path, own())
+    copies = [{"id": f"copy-{name}", "title": "", "text": "one and the same page"} for name in NAMES[:6]]
+    (tmp_path / "copies.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in copies))
+    import_corpus(store, tmp_path / "copies.jsonl")
+    given = [ImportedJudgment(name, f"copy-{name}", "rater", 3) for name in NAMES[:6]]
+    add_judgments(store, given, "copies.csv")
+    report = make_split(store, {"dev": 1.0})
+    assert report.largest == 6
+    assert report.ties["near-duplicate document"] == 15
+    assert report.edges["near-duplicate document"] == 5
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM leakage_edges").fetchone() == (5,)
+
+
+def test_labels_are_read_in_one_turn_and_settled_without_the_file(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, own())
+    with store.reading() as cursor:
+        labels = read_labels(cursor)
+    store.close()
+    store.path.unlink()
+    assert set(graded(labels, settled(labels.votes)).material.queries) == set(NAMES)
+
+
 def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:
     judge(store, tmp_path, own(NAMES[:6]) | {("hazel", "iris"): None})
     report = make_split(store)
@@ -159,6 +186,7 @@ def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path
         ({"dev": 1.5, "test": -0.5}, {}, "expected fractions above 0"),
         ({}, {}, "expected fractions above 0"),
         ({"../dev": 1.0}, {}, "the part name '../dev'"),
+        ({"dev\n": 1.0}, {}, "the part name 'dev\\n'"),
         ({"dev": 1.0}, {"query_threshold": 0.0}, "--query-threshold 0"),
         ({"dev": 1.0}, {"document_threshold": 1.1}, "--document-threshold 1.1"),
         (
@@ -184,9 +212,9 @@ def test_a_near_duplicate_that_minhash_misses_is_found_by_the_check_and_becomes_
         {"a": frozenset({"d1"}), "b": frozenset({"d2"})},
         {"d1": copy, "d2": copy},
     )
-    graded = Graded(material, dict.fromkeys("abc", "head"), 1, {})
+    given = Graded(material, dict.fromkeys("abc", "head"), 1, {})
     parts = {"dev": 0.5, "test": 0.5}
-    found = [_settle(graded, parts, seed, Thresholds(0.65, 0.8), [], silent) for seed in range(8)]
+    found = [_settle(given, parts, seed, Thresholds(0.65, 0.8), [], silent) for seed in range(8)]
     for groups, assigned, certificate, missed in found:
         assert certificate.leaks == ()
         assert assigned["a"] == assigned["b"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +22,7 @@ from curation.splits.edges import (
 )
 from curation.splits.groups import chain, leakage_groups, members_of
 from curation.splits.material import Material
+from curation.splits.similarity import character_shingles, jaccard, word_shingles
 
 QUERIES = [f"q{number:02}" for number in range(24)]
 THRESHOLDS = Thresholds(query=0.65, document=0.8)
@@ -135,7 +136,7 @@ LONG = "one two three four five six seven eight nine ten eleven twelve thirteen 
 
 
 def test_each_kind_of_edge_is_found_with_what_makes_it() -> None:
-    found = find_edges(
+    ties = find_edges(
         material(
             {"a": "laptop", "b": "laptops", "c": "printer", "d": "scanner", "e": "ink"},
             {"c": {"d1"}, "d": {"d1", "d2"}, "e": {"d3"}},
@@ -143,11 +144,27 @@ def test_each_kind_of_edge_is_found_with_what_makes_it() -> None:
         ),
         THRESHOLDS,
     )
-    assert found == [
+    assert ties.edges == [
         Edge("a", "b", QUERY_TEXT, 0.8),
         Edge("c", "d", SHARED_DOCUMENT, 1.0, ("d1",)),
         Edge("d", "e", NEAR_DUPLICATE, 12 / 13, ("d2", "d3")),
     ]
+    assert ties.found == {QUERY_TEXT: 1, SHARED_DOCUMENT: 1, NEAR_DUPLICATE: 1}
+
+
+def test_templated_queries_and_copied_documents_keep_only_a_forest() -> None:
+    names = [f"q{number:03}" for number in range(200)]
+    templated = find_edges(material({name: f"query number {name}" for name in names}, {}, {}), THRESHOLDS)
+    groups = leakage_groups(names, templated.edges)
+    assert len(templated.edges) == len(names) - len(set(groups.values()))
+    assert templated.found[QUERY_TEXT] > 10 * len(templated.edges)
+    words = {name: f"{number * 7919:x} {number * 104729:x}" for number, name in enumerate(names)}
+    copies = find_edges(
+        material(words, {name: {f"d{name}"} for name in names}, {f"d{name}": LONG for name in names}),
+        THRESHOLDS,
+    )
+    assert copies.found[NEAR_DUPLICATE] == 199 * 200 // 2
+    assert len(copies.edges) == 199
 
 
 def test_many_query_texts_are_tied_by_minhash_as_they_would_be_by_comparing_all(
@@ -160,7 +177,7 @@ def test_many_query_texts_are_tied_by_minhash_as_they_would_be_by_comparing_all(
     by_comparing = find_edges(material(texts, {}, {}), THRESHOLDS)
     monkeypatch.setattr(edges_module, "EXACT_BELOW", 2)
     assert find_edges(material(texts, {}, {}), THRESHOLDS) == by_comparing
-    assert len(by_comparing) == len(WORDS)
+    assert len(by_comparing.edges) == len(WORDS)
 
 
 TEXTS = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=12)
@@ -180,18 +197,34 @@ def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_the
     }
     judged = {name: corpus[name] for name in sorted(set().union(*relevant.values()))}
     whole = material(texts, relevant, judged)
-    edges = find_edges(whole, THRESHOLDS)
-    groups = leakage_groups(texts, edges)
+    edges = tied(whole)
+    groups = leakage_groups(texts, find_edges(whole, THRESHOLDS).edges)
+    assert groups == leakage_groups(texts, sorted(edges))
     parts = assign_parts(groups, dict.fromkeys(texts, "head"), {"dev": 0.5, "test": 0.5}, seed=0)
     assert certify(whole, parts, THRESHOLDS).leaks == ()
 
     torn = {name: data.draw(st.sampled_from(["dev", "test"])) for name in texts}
-    crossing = {
-        (edge.kind, edge.query_a, edge.query_b) for edge in edges if torn[edge.query_a] != torn[edge.query_b]
-    }
-    leaks = {(leak.kind, leak.query_a, leak.query_b) for leak in certify(whole, torn, THRESHOLDS).leaks}
+    crossing = {edge[:3] for edge in edges if torn[edge.query_a] != torn[edge.query_b]}
+    leaks = {leak[:3] for leak in certify(whole, torn, THRESHOLDS).leaks}
     assert leaks <= crossing
-    assert {kind for kind, *_ in leaks} == {kind for kind, *_ in crossing}
+    assert {kind for *_, kind in leaks} == {kind for *_, kind in crossing}
+
+
+def tied(whole: Material) -> set[Edge]:
+    """Every tie between two queries, by comparing one by one."""
+    edges = set()
+    for a, b in combinations(sorted(whole.queries), 2):
+        one, other = whole.relevant.get(a, frozenset()), whole.relevant.get(b, frozenset())
+        texts = [character_shingles(whole.queries[name]) for name in (a, b)]
+        if jaccard(*texts) >= THRESHOLDS.query:
+            edges.add(Edge(a, b, QUERY_TEXT, 1.0))
+        if one & other:
+            edges.add(Edge(a, b, SHARED_DOCUMENT, 1.0))
+        for first, second in product(one, other):
+            near = jaccard(word_shingles(whole.documents[first]), word_shingles(whole.documents[second]))
+            if first != second and near >= THRESHOLDS.document:
+                edges.add(Edge(a, b, NEAR_DUPLICATE, 1.0))
+    return edges
 
 
 def test_the_certificate_names_the_closest_pairs_across() -> None:

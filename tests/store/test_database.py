@@ -263,10 +263,8 @@ def test_of_two_that_make_the_same_project_one_is_told_that_it_exists(tmp_path: 
 def test_a_broken_file_is_not_taken_for_a_held_one_whatever_its_name(tmp_path: Path) -> None:
     path = tmp_path / "locked blocks.duckdb"
     path.write_text("no database " * 1000)
-    started = time.monotonic()
     with pytest.raises(StoreError, match="cannot be opened as a project"), open_store(path).reading():
         pass
-    assert time.monotonic() - started < 5
 
 
 def test_a_long_turn_does_not_keep_the_other_threads_out(store: Store) -> None:

@@ -1,0 +1,48 @@
+"""Decisions from a file: the grades that a reviewer gave to pairs, as the file has them.
+
+What a decision may be, and which pairs it is for, are `labeling.adjudication`'s rules.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.sources.records import Records, text_of
+
+
+class Proposal(NamedTuple):
+    """A decision as it stands on its line: `query` is an id or a text, `grade` any text."""
+
+    line: int
+    query: str
+    document_id: str
+    grade: str
+    reason: str
+
+
+def read_proposals(
+    path: Path,
+    query_field: str,
+    document_field: str,
+    grade_field: str,
+    reason: str = "",
+    reason_field: str | None = None,
+) -> list[Proposal]:
+    """The decisions in a file, each with the reason in its own field, or else the one for all.
+
+    Raises
+    ------
+    InputError: the file cannot be read or lacks a field; all problems at once.
+    """
+    records = Records(path)
+    records.field("--query-field", query_field)
+    records.field("--document-field", document_field)
+    records.field("--grade-field", grade_field)
+    records.field("--reason-field", reason_field)
+    fields = (query_field, document_field, grade_field, reason_field or "")
+    proposals = []
+    for record in records:
+        query, document_id, grade, own = (text_of(record.fields.get(field)).strip() for field in fields)
+        proposals.append(Proposal(record.line, query, document_id, grade, own or reason.strip()))
+    return proposals

@@ -1,0 +1,69 @@
+"""The demo, built as `make demo` builds it: something to grade, and something to show on every page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from curation.agreement import agreement_report
+from curation.demo import PASSWORD, PEOPLE, ROUND, Demo, build_demo
+from curation.labeling.adjudication import disputes
+from curation.labeling.annotators import authenticate
+from curation.labeling.queue import next_showings
+from curation.labeling.rounds import round_status
+from curation.releases import verify
+from curation.store import Store, open_store
+
+SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
+
+pytestmark = pytest.mark.dense
+
+
+class Built(NamedTuple):
+    folder: Path
+    demo: Demo
+    store: Store
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    folder = tmp_path_factory.mktemp("demo")
+    demo = build_demo(folder, SAMPLE)
+    return Built(folder, demo, open_store(demo.project))
+
+
+def test_everybody_whose_sign_in_is_printed_can_sign_in(built: Built) -> None:
+    for name, role in PEOPLE.items():
+        found = authenticate(built.store, name, PASSWORD)
+        assert found is not None
+        assert found.role == role
+
+
+def test_both_annotators_have_a_queue_with_blind_duplicates(built: Built) -> None:
+    status = round_status(built.store, ROUND)
+    assert [who.annotator for who in status.annotators] == ["ada", "grace"]
+    for who in status.annotators:
+        assert who.duplicates >= 0.05 * who.presentations
+        first = next_showings(built.store, who.annotator).showings[0]
+        assert first.query
+        assert first.passage
+
+
+def test_the_sample_grades_show_agreement_and_open_disputes(built: Built) -> None:
+    report = agreement_report(built.store)
+    assert report.between.ordinal.units >= 150
+    assert report.between.ordinal.alpha is not None
+    assert disputes(built.store)
+
+
+def test_the_sample_release_is_intact(built: Built) -> None:
+    assert verify(built.store, "sample").intact
+
+
+def test_a_second_start_finds_the_project_as_it_was_left(built: Built) -> None:
+    again = build_demo(built.folder, SAMPLE)
+    assert not again.built
+    assert again.project == built.demo.project
+    assert sorted(path.name for path in built.folder.iterdir()) == ["goldset.duckdb"]
