@@ -23,7 +23,7 @@ def show(annotator: Annotator) -> None:
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320) if names else ALL
     with st.spinner("Computing intervals…"):
         report = agreement_report(store, None if chosen == ALL else chosen)
-    st.markdown("\n".join(f"- {ui.plain(sentence.replace('`', ''))}" for sentence in findings(report)))
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(report)))
     _between(report)
     _within(report)
     _standing(report)

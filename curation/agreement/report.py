@@ -117,6 +117,6 @@ def _open_finding(counts: ConsensusCounts) -> str:
     if counts.disputed:
         return (
             f"{counts.disputed:,} of {counts.pairs:,} judged pairs are disputed and have no grade until "
-            "decided: `goldset adjudicate list`."
+            "a reviewer decides them."
         )
     return f"None of the {counts.pairs:,} judged pairs is disputed."

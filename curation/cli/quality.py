@@ -179,6 +179,8 @@ def _show_report(report: AgreementReport) -> None:
     row = (counts.rule, counts.pairs, counts.majority, counts.single, counts.adjudicated, counts.disputed)
     table("Consensus", columns, [(*row, counts.unjudgeable)])
     say("", *findings(report))
+    if report.consensus.disputed:
+        say("Next: goldset adjudicate list")
 
 
 def _show_between(report: AgreementReport) -> None:
