@@ -85,7 +85,9 @@ def main() -> None:
 COMMANDS = (
     "setup",
     "imports",
+    "runs",
     "curate",
+    "pools",
     "people",
     "serve",
     "quality",

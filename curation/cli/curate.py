@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli import app, project_store
 from curation.cli.output import Json, Seed, left_out, print_json, progress_bar, say, table
+from curation.errors import InputError
 
 if TYPE_CHECKING:
     from curation.pooling import PoolReport
@@ -19,44 +22,100 @@ def sample(
     context: typer.Context,
     size: Annotated[int, typer.Option(help="How many distinct queries to draw, exactly.")],
     seed: Seed = 0,
+    strata: Annotated[
+        str, typer.Option(help="What the strata are made of, separated by commas: band, segment, length.")
+    ] = "band",
+    design: Annotated[
+        str, typer.Option(help="stratified, or pps: probability proportional to traffic.")
+    ] = "stratified",
+    allocation: Annotated[
+        str | None,
+        typer.Option(
+            help="The strata's shares: equal, or as their traffic: proportional, or its square-root.",
+            show_default="equal",
+        ),
+    ] = None,
+    quota: Annotated[
+        list[str] | None,
+        typer.Option(help="STRATUM=N: exactly N from this stratum; the others share the rest. Repeatable."),
+    ] = None,
     head: Annotated[
         float, typer.Option(help="The head is the most asked queries, up to this share of the traffic.")
     ] = 1 / 3,
     torso: Annotated[
         float, typer.Option(help="The torso reaches from there to this share; the rest is tail.")
     ] = 2 / 3,
+    since: Annotated[str | None, typer.Option(help="Only traffic from this time on, UTC.")] = None,
+    until: Annotated[
+        str | None, typer.Option(help="Only traffic before this time, UTC: 2026-04-01 ends with March.")
+    ] = None,
+    min_count: Annotated[int, typer.Option(help="Only queries asked at least so often.")] = 1,
+    exclude_judged: Annotated[
+        bool,
+        typer.Option("--exclude-judged", help="Leave out queries that a round shows or a release holds."),
+    ] = False,
+    group_spellings: Annotated[
+        bool, typer.Option(help="Draw spellings that are one slip apart as one query, with all its traffic.")
+    ] = True,
+    html: Annotated[
+        Path | None, typer.Option(help="Also write a page with a chart of sample against traffic here.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Draw the queries to be judged from all imported traffic, without replacement.
 
-    Head, torso and tail get equal shares of the sample; what a small head cannot use goes to the others.
-    Queries asked equally often stay in one band. Each query keeps the probability with which it was drawn.
-    The sample becomes the current one; earlier samples stay stored.
+    Without further options head, torso and tail get equal shares of the sample; what a small stratum
+    cannot use goes to the others. Strata of several dimensions are crossed and named like
+    `head · docs-site · short`. Length is short up to 2 words, long from 6. Queries asked equally often
+    stay in one band. Each query keeps the probability with which it was drawn. With the same seed a larger
+    number from a stratum keeps those drawn before. The sample becomes the current one; earlier samples
+    stay stored.
 
     \b
     Examples:
       goldset sample --size 200 --seed 7
       goldset sample --size 200 --seed 7 --head 0.5 --torso 0.8 --json
+      goldset sample --size 300 --strata band,segment --allocation square-root --html sample.html
+      goldset sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
+      goldset sample --size 260 --seed 7 --quota head=67 --quota torso=67
+      goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged
     """
-    from curation.sampling import draw_sample
+    from curation.sampling import Limits, Plan, draw_sample
 
-    report = draw_sample(project_store(context), size, seed, head, torso)
+    plan = Plan(_listed(strata), design, allocation, _quotas(quota or []), head, torso)
+    limits = Limits(
+        _time("--since", since), _time("--until", until), min_count, exclude_judged, group_spellings
+    )
+    store = project_store(context)
+    _refuse_no_page(html, store.path)
+    report = draw_sample(store, size, seed, plan, limits)
+    if html is not None:
+        _write_page(html, report)
     if as_json:
         print_json(report)
     else:
         _show_sample(report)
+        if html is not None:
+            say(f"The chart is in {html}.")
 
 
 @app.command()
 def pool(
     context: typer.Context,
     systems: Annotated[
-        str, typer.Option(help="Systems that propose documents, separated by commas: bm25, dense, hybrid.")
+        str,
+        typer.Option(help="Systems that propose documents, by commas: bm25, dense, hybrid, run:NAME."),
     ] = "bm25,dense,hybrid",
     depth: Annotated[int, typer.Option(help="How many documents to take from the top of each system.")] = 10,
     random_negatives: Annotated[
         int, typer.Option(help="Random documents for each query from outside every system's first 1,000.")
     ] = 5,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            help="At most so many pairs of the systems, evenly over queries.", show_default="no limit"
+        ),
+    ] = None,
     seed: Seed = 0,
     model: Annotated[
         str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
@@ -66,24 +125,80 @@ def pool(
     """Find the documents to be judged for each query: the union of the systems' top and random negatives.
 
     Every candidate keeps the systems, ranks and scores that proposed it. Embeddings are computed once and
-    stored; an interrupted run goes on where it was.
+    stored; an interrupted run goes on where it was. A budget goes round: each query's best-ranked candidate,
+    each one's second, and so on until it is used; random negatives come on top.
 
     \b
     Examples:
       goldset pool --systems bm25 --depth 10 --random-negatives 5 --seed 7
       goldset pool --systems bm25,dense,hybrid --depth 20 --seed 7 --json
+      goldset pool --systems bm25,run:splade,run:shop --depth 20 --budget 2000
       goldset pool --systems dense --model ./models/my-finetuned-encoder
     """
     from curation.pooling import build_pool
 
-    names = [name.strip() for name in systems.split(",") if name.strip()]
+    names = _listed(systems)
     store = project_store(context)
     with progress_bar() as progress:
-        report = build_pool(store, names, depth, random_negatives, seed, model, progress)
+        report = build_pool(store, names, depth, random_negatives, seed, model, progress, budget)
     if as_json:
         print_json(report)
     else:
         _show_pool(report)
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip() for name in names.split(",") if name.strip()]
+
+
+def _quotas(asked: list[str]) -> dict[str, int]:
+    parts = [text.rpartition("=") for text in asked]
+    problems = [
+        f"--quota {text!r} is no STRATUM=N; expected for instance head=50"
+        for text, (name, _, number) in zip(asked, parts, strict=True)
+        if not name.strip() or not (number.strip().isascii() and number.strip().isdecimal())
+    ]
+    names = [name.strip() for name, _, _ in parts]
+    problems += [f"--quota names {name!r} twice" for name in sorted(set(names)) if names.count(name) > 1]
+    if problems:
+        raise InputError(problems)
+    return {name: int(number) for name, (_, _, number) in zip(names, parts, strict=True)}
+
+
+def _time(option: str, text: str | None) -> datetime | None:
+    from curation.sources.times import parse_time
+
+    time = parse_time(text)
+    if text is not None and time is None:
+        raise InputError(
+            f"{option} {text!r} is no time; expected for instance 2026-01-31 or 2026-01-31T08:00."
+        )
+    return time
+
+
+def _refuse_no_page(html: Path | None, project: Path) -> None:
+    if html is None:
+        return
+    problems = {
+        "it is a folder": html.is_dir(),
+        "its folder does not exist": not html.resolve().parent.is_dir(),
+        "it is the project itself": html.resolve() == project,
+    }
+    for problem, found in problems.items():
+        if found:
+            raise InputError(f"--html {html}: {problem}; expected the name of a page in an existing folder.")
+
+
+def _write_page(html: Path, report: SampleReport) -> None:
+    from curation.sampling.chart import sample_page
+
+    page = sample_page(report.sample_id, report.strata, report.parameters, report.left_out, report.warnings)
+    try:
+        html.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            f"--html {html}: the sample was drawn, but its page was not written: {error}."
+        ) from error
 
 
 def _show_sample(report: SampleReport) -> None:
@@ -96,6 +211,8 @@ def _show_sample(report: SampleReport) -> None:
         say("This sample was drawn before; it is the current one, and nothing was added.")
     else:
         say(f"Drew {report.size:,} queries; {report.added:,} of them are new to the project.")
+    if report.grouped:
+        say(f"{report.grouped:,} queries were grouped with a more frequent spelling of theirs.")
     left_out(report.left_out, "rows of traffic")
     say(*report.warnings)
 

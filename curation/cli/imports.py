@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from curation.sources.traffic import TrafficImport
 
 imports = typer.Typer(
-    help="Bring a corpus, a traffic log, queries or judgments into the project.",
+    help="Bring a corpus, a traffic log, queries, runs or judgments into the project.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -86,7 +86,7 @@ def import_corpus_command(
     from curation.sources.corpus import CorpusFields, import_corpus
 
     fields = CorpusFields(id_field, title_field, tuple(body_field or ()), url_field, date_field, group_field)
-    layout = _layout(format, encoding, columns, no_header)
+    layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_corpus(project_store(context), path, fields, layout, add=add, progress=progress)
     if as_json:
@@ -117,29 +117,54 @@ def import_traffic_command(
     count_field: Annotated[
         str | None, typer.Option(help="Field with how often the query was asked; usual: count.")
     ] = None,
+    max_words: Annotated[int, typer.Option(help="Set queries of more words aside; 0: none.")] = 32,
+    max_characters: Annotated[int, typer.Option(help="Set longer queries aside; 0: none.")] = 256,
+    repeat_minutes: Annotated[
+        int,
+        typer.Option(help="The same query of a session within so long counts once (a turned page); 0: off."),
+    ] = 30,
+    bot_per_minute: Annotated[
+        int,
+        typer.Option(help="A session with more queries in a minute is a robot's, set aside; 0: off."),
+    ] = 20,
+    bot_per_day: Annotated[
+        int,
+        typer.Option(help="A session with more different queries in a day is a robot's, set aside; 0: off."),
+    ] = 200,
+    personal_data: Annotated[
+        str,
+        typer.Option(help="replace: by placeholders such as [email]; drop: set the rows aside."),
+    ] = "replace",
     format: Format = None,
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
     as_json: Json = False,
 ) -> None:
-    """Import logged queries, as they were asked. The same file again changes nothing.
+    """Import logged queries, cleaned. The same file again changes nothing.
 
-    Times may be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss; one that cannot
-    be read is unknown, never guessed.
+    E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys never
+    reach the project; of a session only a keyed hash does. What is set aside is counted by reason. Times
+    may be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss; one that cannot be
+    read is unknown, never guessed.
 
     \b
     Examples:
       goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
       goldset import traffic ubi_queries.json.gz
       goldset import traffic excite-small.log --no-header --columns session,time,query
+      goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
     """
+    from curation.sources.cleaning import CleaningRules
     from curation.sources.traffic import TrafficFields, import_traffic
 
     fields = TrafficFields(query_field, time_field, segment_field, session_field, count_field)
-    layout = _layout(format, encoding, columns, no_header)
+    layout = layout_of(format, encoding, columns, no_header)
+    rules = CleaningRules(
+        max_words, max_characters, repeat_minutes, bot_per_minute, bot_per_day, personal_data
+    )
     with progress_bar() as progress:
-        result = import_traffic(project_store(context), path, fields, layout, progress)
+        result = import_traffic(project_store(context), path, fields, layout, progress, rules)
     if as_json:
         print_json(result)
     else:
@@ -175,7 +200,7 @@ def import_queries_command(
     """
     from curation.sources.queries import QueryFields, import_queries
 
-    layout = _layout(format, encoding, columns, no_header)
+    layout = layout_of(format, encoding, columns, no_header)
     fields = QueryFields(id_field, text_field, information_need_field)
     with progress_bar() as progress:
         result = import_queries(project_store(context), path, fields, layout, progress)
@@ -259,7 +284,7 @@ def import_judgments_command(
         parse_annotator_columns(annotator_columns or ""),
         annotator,
     )
-    layout = _layout(format, encoding, columns, no_header)
+    layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_judgments(
             project_store(context),
@@ -276,7 +301,8 @@ def import_judgments_command(
         _show_judgments(result)
 
 
-def _layout(format: str | None, encoding: str, columns: str | None, no_header: bool) -> Layout:
+def layout_of(format: str | None, encoding: str, columns: str | None, no_header: bool) -> Layout:
+    """How a file is to be read, as the options say it."""
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     return Layout(format, encoding, names, not no_header)
 
@@ -308,6 +334,8 @@ def _show_traffic(result: TrafficImport) -> None:
         say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
     if result.same_source:
         say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
+    for kind, count in result.personal.items():
+        say(f"personal data, not stored: {count:,} rows with {kind}")
     _say_rest(result.left_out, result.replaced, "rows")
 
 

@@ -10,6 +10,9 @@ from curation.pooling.identical import StandIns
 from curation.pooling.systems import Found
 from curation.store.rows import Query
 
+TOP = 10
+"""How far down a system's list judgments are counted: nDCG@10 and the like look no further."""
+
 
 class Proposal(NamedTuple):
     """One row of candidate_sources, without its pool. Chance gives neither rank nor score."""
@@ -28,13 +31,15 @@ class SystemReport(NamedTuple):
     ----------
     candidates: pairs that it proposed.
     alone: of these, the pairs that no other system proposed.
-    unfilled: places within the depth that stayed empty, because nothing more scored above zero.
+    top: places that it filled within the first `TOP` and the depth, pooled or over the budget.
+    unfilled: places within the depth that stayed empty, because it found no more.
     no_hit: reason → number of queries for which it found nothing.
     """
 
     system: str
     candidates: int
     alone: int
+    top: int
     unfilled: int
     no_hit: dict[str, int]
 
@@ -68,6 +73,7 @@ def unite(
 
 def system_reports(found: Sequence[Found], proposals: Sequence[Proposal], places: int) -> list[SystemReport]:
     """One report a system; `places` is how many documents each could have proposed for a query."""
+    top = min(places, TOP)
     systems_of = defaultdict(set)
     for proposal in proposals:
         systems_of[proposal.query_id, proposal.document_id].add(proposal.system)
@@ -78,6 +84,7 @@ def system_reports(found: Sequence[Found], proposals: Sequence[Proposal], places
             system.name,
             candidates[system.name],
             alone[system.name],
+            sum(min(top, len(hits)) for hits in system.hits),
             sum(max(places - len(hits), 0) for hits in system.hits),
             system.no_hit,
         )

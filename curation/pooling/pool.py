@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
+from curation.pooling.budget import spend
 from curation.pooling.candidates import Proposal, SystemReport, system_reports, unite
 from curation.pooling.identical import Identical, StandIns
 from curation.pooling.negatives import REACH, Draw, draw_negatives
 from curation.pooling.systems import Found, Systems, known_systems
 from curation.progress import Progress, silent
-from curation.retrieval import DEFAULT_MODEL
+from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.sources.corpus import current_corpus, current_snapshot
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Store, append, record_event, utc_now
@@ -77,25 +78,29 @@ def build_pool(
     seed: int,
     model: str = DEFAULT_MODEL,
     progress: Progress = silent,
+    budget: int | None = None,
 ) -> PoolReport:
     """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
 
     Parameters
     ----------
-    systems: names out of `pooling.SYSTEMS`.
+    systems: names out of `pooling.SYSTEMS`, and `run:NAME` for imported runs.
     model: what dense and hybrid embed with; see `retrieval.embeddings.find_model`.
+    budget: at most so many pairs that systems propose, evenly over the queries; see `pooling.budget`. Random
+        negatives come on top.
 
     Raises
     ------
     InputError: unknown systems, or a depth or number that is none.
-    NotFoundError: the model is not there.
+    NotFoundError: the model or a run is not there.
     RefusedError: there is no corpus, no query to judge, or the model cannot be used.
     """
     names = known_systems(systems)
-    _check_numbers(depth, random_negatives)
+    _check_numbers(depth, random_negatives, budget)
     given = _read(store)
     engines = Systems(store, names, given.documents, model)
     parameters = {
+        "budget": budget,
         "depth": depth,
         "random_negatives": random_negatives,
         "reach": REACH,
@@ -111,16 +116,18 @@ def build_pool(
     if before is not None:
         return before
     found = engines.search(given.queries, max(REACH, depth), progress)
-    proposals, report = _unite(given, found, depth, random_negatives, seed, identical, stand_ins)
+    proposals, report = _unite(given, found, parameters, identical, stand_ins, engines.outside)
     return _keep(store, _Pool(pool_id, given.snapshot_id, parameters, proposals, report))
 
 
-def _check_numbers(depth: int, random_negatives: int) -> None:
+def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> None:
     problems = []
     if depth < 1:
         problems.append(f"A pool of depth {depth} was asked for; expected at least 1.")
     if random_negatives < 0:
         problems.append(f"{random_negatives} random negatives were asked for; expected 0 or more.")
+    if budget is not None and budget < 1:
+        problems.append(f"A budget of {budget} pairs was given; expected at least 1.")
     if problems:
         raise InputError(problems)
 
@@ -146,14 +153,15 @@ def _asked(given: _Given) -> list[tuple[str, str]]:
 def _unite(
     given: _Given,
     found: Sequence[Found],
-    depth: int,
-    random_negatives: int,
-    seed: int,
+    parameters: Mapping[str, Any],
     identical: Identical,
     stand_ins: StandIns,
+    outside: int,
 ) -> tuple[list[Proposal], dict[str, Any]]:
+    depth, random_negatives, seed = (parameters[name] for name in ("depth", "random_negatives", "seed"))
     union = unite(found, given.queries, depth, stand_ins)
-    reports = system_reports(found, union.proposals, min(depth, len(given.documents)))
+    spent = spend(union.proposals, parameters["budget"], seed)
+    reports = system_reports(found, spent.proposals, min(depth, len(given.documents)))
     draw = Draw([], {})
     if random_negatives:
         draw = draw_negatives(
@@ -161,12 +169,17 @@ def _unite(
         )
     left_out = {
         "places stayed empty, because no further document scored above zero": sum(
-            report.unfilled for report in reports
+            report.unfilled for report in reports if not report.system.startswith(RUN_PREFIX)
         ),
+        "places stayed empty, because an imported run ends above them": sum(
+            report.unfilled for report in reports if report.system.startswith(RUN_PREFIX)
+        ),
+        "places of imported runs name documents that the corpus does not have": outside,
         "candidates are judged under the id of an identical document": union.merged,
+        "candidates are over the budget: in their queries, others stand higher": spent.over,
         **draw.left_out,
     }
-    proposals = sorted([*union.proposals, *draw.proposals], key=lambda proposal: proposal[:3])
+    proposals = sorted([*spent.proposals, *draw.proposals], key=lambda proposal: proposal[:3])
     report = {
         "queries": len(given.queries),
         "candidates": len({(proposal.query_id, proposal.document_id) for proposal in proposals}),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
 from curation.progress import Progress
-from curation.retrieval import Bm25, Dense, Hit, Hybrid, Retriever
+from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
+from curation.sources.runs import find_run, run_entries
 from curation.store import Store
 from curation.store.rows import Document, Query
 
@@ -25,22 +26,33 @@ class Found(NamedTuple):
 
 
 def known_systems(names: Sequence[str]) -> list[str]:
-    """The names, each once, in the order of `SYSTEMS`.
+    """The names, each once: first those of `SYSTEMS` in their order, then imported runs (`run:NAME`) by name.
 
     Raises
     ------
     InputError: none is named, or some are not known.
     """
-    problems = [f"{name!r} is no system." for name in dict.fromkeys(names) if name not in SYSTEMS]
+    runs = sorted({name for name in names if name.startswith(RUN_PREFIX)})
+    unknown = (name for name in dict.fromkeys(names) if name not in {*SYSTEMS, *runs})
+    problems = [f"{name!r} is no system." for name in unknown]
     if not names:
         problems = ["No system was named."]
     if problems:
-        raise InputError(problems, way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)}.")
-    return [name for name in SYSTEMS if name in names]
+        raise InputError(
+            problems,
+            way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)} and {RUN_PREFIX}NAME, "
+            "where NAME is an imported run.",
+        )
+    return [*(name for name in SYSTEMS if name in names), *runs]
 
 
 class Systems:
-    """The named systems over one corpus. bm25 and dense are also there when only hybrid is asked for."""
+    """The named systems over one corpus. bm25 and dense are also there when only hybrid is asked for.
+
+    Attributes
+    ----------
+    outside: places of imported runs that name documents which the corpus does not have.
+    """
 
     def __init__(self, store: Store, names: Sequence[str], documents: Sequence[Document], model: str) -> None:
         parts = [name for name in _PARTS if name in names or "hybrid" in names]
@@ -49,6 +61,8 @@ class Systems:
             name: Bm25(documents) if name == "bm25" else Dense(store, documents, model) for name in parts
         }
         self._hybrid = Hybrid(list(self._parts.values()))
+        self._runs = _imported(store, names, {document.document_id for document in documents})
+        self.outside = sum(run.outside for run in self._runs.values())
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -60,12 +74,26 @@ class Systems:
         found = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
         if "hybrid" in self._names:
             found["hybrid"] = self._hybrid.fuse_found(list(found.values()), depth)
+        found |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
         return [Found(name, found[name], self._no_hit(name, queries, found[name])) for name in self._names]
 
     def _system(self, name: str) -> Retriever:
+        if name in self._runs:
+            return self._runs[name]
         return self._hybrid if name == "hybrid" else self._parts[name]
 
     def _no_hit(self, name: str, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> dict[str, int]:
         system = self._system(name)
         empty = (query for query, found in zip(queries, hits, strict=True) if not found)
         return dict(sorted(Counter(system.why_none(query) for query in empty).items()))
+
+
+def _imported(store: Store, names: Iterable[str], document_ids: set[str]) -> dict[str, ImportedRun]:
+    runs = {}
+    for name in names:
+        if name.startswith(RUN_PREFIX):
+            with store.reading() as cursor:
+                run = find_run(cursor, name.removeprefix(RUN_PREFIX))
+                entries = run_entries(cursor, run)
+            runs[name] = ImportedRun(run, entries, document_ids)
+    return runs

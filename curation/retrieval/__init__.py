@@ -1,4 +1,4 @@
-"""Searching the corpus: one `Retriever` protocol, and BM25, dense and hybrid behind it.
+"""Searching the corpus: one `Retriever` protocol, and BM25, dense, hybrid and imported runs behind it.
 
 Importing this costs nothing: bm25s, sentence-transformers and torch are imported at the first search.
 """
@@ -7,6 +7,17 @@ from curation.retrieval.bm25 import Bm25
 from curation.retrieval.dense import Dense
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.retrieval.hybrid import Hybrid, fuse
+from curation.retrieval.imported import RUN_PREFIX, ImportedRun
 from curation.retrieval.retriever import Hit, Retriever
 
-__all__ = ["DEFAULT_MODEL", "Bm25", "Dense", "Hit", "Hybrid", "Retriever", "fuse"]
+__all__ = [
+    "DEFAULT_MODEL",
+    "RUN_PREFIX",
+    "Bm25",
+    "Dense",
+    "Hit",
+    "Hybrid",
+    "ImportedRun",
+    "Retriever",
+    "fuse",
+]

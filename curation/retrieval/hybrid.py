@@ -27,8 +27,8 @@ def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
     for hits in lists:
         for rank, hit in enumerate(hits[:LIST_DEPTH], 1):
             shares[hit.document_id].append(1 / (K + rank))
-    fused = [Hit(document_id, math.fsum(parts)) for document_id, parts in shares.items()]
-    return sorted(fused, key=lambda hit: (-hit.score, hit.document_id))
+    sums = {document_id: math.fsum(parts) for document_id, parts in shares.items()}
+    return [Hit(*item) for item in sorted(sums.items(), key=lambda item: (-item[1], item[0]))]
 
 
 class Hybrid:

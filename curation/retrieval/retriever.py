@@ -13,10 +13,10 @@ from curation.store.rows import Query
 
 
 class Hit(NamedTuple):
-    """A document that a system found; scores compare within one list only."""
+    """A document that a system found; scores compare within one list only; imported runs may have none."""
 
     document_id: str
-    score: float
+    score: float | None
 
 
 class Retriever(Protocol):

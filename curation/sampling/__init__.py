@@ -1,6 +1,22 @@
-"""Which queries will be judged: frequency bands of traffic, allocation, and the seeded draw."""
+"""Which queries will be judged: strata of the traffic, allocation, and the seeded draw."""
 
 from curation.sampling.bands import BANDS, HEAD, TORSO
-from curation.sampling.sample import SampleReport, Stratum, draw_sample
+from curation.sampling.designs import DESIGNS, Stratum
+from curation.sampling.frame import Limits
+from curation.sampling.sample import Plan, SampleReport, draw_sample
+from curation.sampling.strata import DIMENSIONS
+from curation.sampling.weights import ALLOCATIONS
 
-__all__ = ["BANDS", "HEAD", "TORSO", "SampleReport", "Stratum", "draw_sample"]
+__all__ = [
+    "ALLOCATIONS",
+    "BANDS",
+    "DESIGNS",
+    "DIMENSIONS",
+    "HEAD",
+    "TORSO",
+    "Limits",
+    "Plan",
+    "SampleReport",
+    "Stratum",
+    "draw_sample",
+]

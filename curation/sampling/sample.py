@@ -1,43 +1,52 @@
 """The draw: which distinct queries of the traffic will be judged, and how likely each was to be drawn.
 
-A stratified random sample without replacement. The strata are the frequency bands; each gets an equal
-share of the sample. As the bands carry about equal traffic, that is the allocation proportional to
-traffic, with what a small head cannot use going to the others; allocation by number of distinct
-queries would draw almost nothing but tail. Within a stratum every query is equally likely, so that
-its inclusion probability is exactly drawn / population, and an estimate over all traffic can weigh by
-its inverse.
-
-The random order is a hash of seed and query (`_POPULATION`), computed where the rows are: it depends
-on nothing else, so the sample is the same on any machine and whatever the order of the log, and a log
-that has grown keeps most of the earlier sample.
+The queries that can be drawn and their random order are `sampling.frame`'s, the designs
+`sampling.designs`'. What is drawn is stored with each query's probability, by whose inverse an estimate
+over all traffic can weigh. Unless asked otherwise, the sample is stratified by frequency band, and each
+band gets an equal share: as the bands carry about equal traffic, that is at the same time the allocation
+proportional to traffic, with what a small head cannot use going to the others.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from curation.errors import InputError, RefusedError
-from curation.sampling.allocation import allocate
-from curation.sampling.bands import BANDS, HEAD, TORSO, band_of
+from curation.sampling.bands import HEAD, TORSO
+from curation.sampling.designs import DESIGNS, Drawing, Stratum, draw_pps, draw_stratified
+from curation.sampling.frame import Frame, Limits, read_frame, state_of
 from curation.sources.queries import query_id_of
 from curation.store import Cursor, Store, append, fetch, get_setting, put_setting, record_event, utc_now
 from curation.text import canonical_json, digest
 
-_DESIGN = "stratified by traffic band, equal allocation, simple random within a stratum"
+FEW = 10
+"""Below so many queries of a stratum nothing should be told about it alone."""
+
+_NAMED = 5
 
 
-class Stratum(NamedTuple):
-    """One row of the report; the probability of an empty stratum is None."""
+@dataclass(frozen=True)
+class Plan:
+    """How to draw; see `sampling.strata`, `sampling.designs` and `sampling.weights` for the words.
 
-    name: str
-    population: int
-    traffic: int
-    drawn: int
-    probability: float | None
+    Attributes
+    ----------
+    strata: the dimensions that are crossed.
+    design: 'stratified' or 'pps'.
+    allocation: 'equal', 'proportional' or 'square-root'; None is 'equal', and all that pps can have.
+    quotas: stratum → exact number, whatever the allocation.
+    head, torso: shares of traffic at which these bands end.
+    """
+
+    strata: Sequence[str] = ("band",)
+    design: str = "stratified"
+    allocation: str | None = None
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    head: float = HEAD
+    torso: float = TORSO
 
 
 @dataclass(frozen=True)
@@ -48,8 +57,10 @@ class SampleReport:
     ----------
     added: queries that the project did not know before.
     drawn_before: this very sample was stored already; nothing was added.
+    grouped: queries that count as another's spelling; their traffic is in its stratum's.
     left_out: reason → number of logged rows that could not be drawn from.
     warnings: what the numbers will not be able to say.
+    parameters: what the draw was asked for, as it is stored.
     """
 
     sample_id: str
@@ -58,8 +69,10 @@ class SampleReport:
     strata: list[Stratum]
     added: int
     drawn_before: bool
+    grouped: int
     left_out: dict[str, int]
     warnings: list[str]
+    parameters: dict[str, Any]
 
 
 class _Drawn(NamedTuple):
@@ -75,47 +88,74 @@ class _Spelling(NamedTuple):
     segment: str | None
 
 
-def draw_sample(store: Store, size: int, seed: int, head: float = HEAD, torso: float = TORSO) -> SampleReport:
-    """Draw `size` distinct queries of all traffic, store them and make them the current sample.
-
-    Parameters
-    ----------
-    head, torso: shares of traffic at which these bands end; see `sampling.bands`.
+def draw_sample(
+    store: Store, size: int, seed: int, plan: Plan | None = None, limits: Limits | None = None
+) -> SampleReport:
+    """Draw `size` distinct queries of the traffic, store them and make them the current sample.
 
     Raises
     ------
-    InputError: a size below 1, or bands that are none.
+    InputError: a size below 1, or a plan or limits that make no sense.
     RefusedError: there is no traffic, fewer distinct queries than asked for, or traffic arrived meanwhile.
     """
-    if size < 1:
-        raise InputError(f"A sample of {size} queries was asked for; expected at least 1.")
-    queries, traffic, imports, left_out = _population(store, seed)
-    if size > len(traffic):
-        raise RefusedError(_too_few(size, len(traffic)))
-    bands = band_of(traffic, head, torso)
-    members = [np.flatnonzero(bands == band) for band in range(len(BANDS))]
-    numbers = allocate(size, [len(rows) for rows in members], [1] * len(BANDS))
-    strata = [
-        Stratum(name, len(rows), int(traffic[rows].sum()), number, number / len(rows) if len(rows) else None)
-        for name, rows, number in zip(BANDS, members, numbers, strict=True)
-    ]
+    plan, limits = plan or Plan(), limits or Limits()
+    _check(size, plan)
+    frame = read_frame(store, seed, limits, plan.strata, plan.head, plan.torso)
+    if size > len(frame.traffic):
+        raise RefusedError(_too_few(size, frame))
+    drawing = _draw(frame, size, seed, plan)
     drawn = [
-        _Drawn(queries[int(row)].as_py(), stratum.name, int(traffic[row]), stratum.drawn / stratum.population)
-        for stratum, rows in zip(strata, members, strict=True)
-        for row in rows[: stratum.drawn]
+        _Drawn(frame.queries[int(row)].as_py(), frame.strata.name_of(row), int(frame.traffic[row]), chance)
+        for row, chance in zip(drawing.rows, drawing.probability.tolist(), strict=True)
     ]
-    parameters = {"design": _DESIGN, "head": head, "seed": seed, "size": size, "torso": torso}
-    sample_id = digest("sample", parameters, strata, sorted(drawn))
-    known, added = _keep(store, sample_id, parameters, strata, drawn, imports)
-    return SampleReport(sample_id, size, seed, strata, added, known, left_out, _warnings(strata))
+    parameters = _parameters(size, seed, plan, limits)
+    sample_id = digest("sample", parameters, drawing.strata, sorted(drawn))
+    known, added = _keep(store, sample_id, parameters, drawing.strata, drawn, limits, frame.state)
+    warnings = _warnings(drawing.strata)
+    return SampleReport(
+        *(sample_id, size, seed, drawing.strata, added, known, frame.grouped, frame.left_out, warnings),
+        parameters,
+    )
 
 
-# In random order: the lower half of the MD5 of seed and query. A SHA-256 would be as good and slower.
-_POPULATION = """
-    SELECT normalised, sum(count)::BIGINT AS traffic
-    FROM traffic WHERE normalised <> '' GROUP BY normalised
-    ORDER BY md5_number_lower(?::VARCHAR || chr(31) || normalised), normalised
-"""
+def _check(size: int, plan: Plan) -> None:
+    problems = []
+    if size < 1:
+        problems.append(f"A sample of {size} queries was asked for; expected at least 1.")
+    if plan.design not in DESIGNS:
+        problems.append(f"{plan.design!r} is no design; expected one of {', '.join(DESIGNS)}.")
+    if plan.design == "pps" and (plan.allocation or plan.quotas):
+        problems.append(
+            "The design pps gives each stratum what its traffic makes likely, and takes no allocation or "
+            "quota. Leave these out, or draw with the design stratified."
+        )
+    if problems:
+        raise InputError(problems)
+
+
+def _draw(frame: Frame, size: int, seed: int, plan: Plan) -> Drawing:
+    if plan.design == "pps":
+        return draw_pps(frame.traffic, frame.strata, size, seed)
+    return draw_stratified(frame.traffic, frame.strata, size, plan.allocation or "equal", plan.quotas)
+
+
+def _parameters(size: int, seed: int, plan: Plan, limits: Limits) -> dict[str, Any]:
+    return {
+        "size": size,
+        "seed": seed,
+        "design": plan.design,
+        "strata": list(plan.strata),
+        "allocation": None if plan.design == "pps" else plan.allocation or "equal",
+        "quotas": dict(plan.quotas),
+        "head": plan.head,
+        "torso": plan.torso,
+        "since": limits.since.isoformat() if limits.since else None,
+        "until": limits.until.isoformat() if limits.until else None,
+        "min_count": limits.min_count,
+        "exclude_judged": limits.exclude_judged,
+        "group_spellings": limits.group_spellings,
+    }
+
 
 # How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
 # White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
@@ -139,31 +179,20 @@ _KNOWN = """
 """
 
 
-def _population(store: Store, seed: int) -> tuple[Any, Any, int, dict[str, int]]:
-    with store.reading() as cursor:
-        rows = cursor.sql(_POPULATION, params=[str(seed)]).to_arrow_table()
-        empty = _count(cursor, "SELECT count(*) FROM traffic WHERE normalised = ''")
-        imports = _count(cursor, "SELECT count(*) FROM traffic_imports")
-    left_out = {"empty query": empty} if empty else {}
-    return rows["normalised"], rows["traffic"].to_numpy(), imports, left_out
-
-
-def _count(cursor: Cursor, sql: str) -> int:
-    return int(cursor.execute(sql).fetchall()[0][0])
-
-
 def _keep(
     store: Store,
     sample_id: str,
     parameters: dict[str, Any],
     strata: list[Stratum],
     drawn: list[_Drawn],
-    imports: int,
+    limits: Limits,
+    state: tuple[int, ...],
 ) -> tuple[bool, int]:
     """Store the sample and make it the current one: whether it was known, and how many queries were not."""
     with store.transaction() as cursor:
-        if _count(cursor, "SELECT count(*) FROM traffic_imports") != imports:
-            raise RefusedError("Traffic was imported while the sample was drawn. Draw it again.")
+        if state_of(cursor, limits) != state:
+            what = "Traffic, a round or a release" if limits.exclude_judged else "Traffic"
+            raise RefusedError(f"{what} was added while the sample was drawn. Draw it again.")
         known = (
             cursor.execute("SELECT 1 FROM samples WHERE sample_id = ?", [sample_id]).fetchone() is not None
         )
@@ -222,19 +251,32 @@ def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str],
     return known | ids, len(new)
 
 
-def _too_few(size: int, population: int) -> str:
-    if not population:
+def _too_few(size: int, frame: Frame) -> str:
+    population = len(frame.traffic)
+    left_out = "; ".join(f"{count:,} rows {reason}" for reason, count in frame.left_out.items())
+    if not population and not frame.left_out:
         return "There is no traffic to sample from. Bring a log in with `goldset import traffic`."
+    if not population:
+        return f"No query of the traffic can be drawn. Left out were {left_out}."
+    narrowed = f" Left out were {left_out}." if left_out else ""
     return (
-        f"The traffic holds {population:,} distinct queries and {size:,} were asked for. "
+        f"The traffic holds {population:,} distinct queries and {size:,} were asked for.{narrowed} "
         f"Ask for at most {population:,}, or import more traffic."
     )
 
 
 def _warnings(strata: list[Stratum]) -> list[str]:
-    return [
-        f"No query of the {stratum.name} was drawn, though it has {stratum.population:,}: "
-        "results will say nothing about it."
-        for stratum in strata
-        if stratum.population and not stratum.drawn
-    ]
+    empty = [stratum.name for stratum in strata if not stratum.population]
+    missed = [f"{s.name} ({s.population:,})" for s in strata if s.population and not s.drawn]
+    few = [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < FEW]
+    told = {
+        f"No query of the traffic belongs to {_some(empty)}.": empty,
+        f"No query was drawn from {_some(missed)}: results will say nothing about these.": missed,
+        f"Fewer than {FEW} queries were drawn from {_some(few)}: too few for figures of their own.": few,
+    }
+    return [sentence for sentence, names in told.items() if names]
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

@@ -1,8 +1,9 @@
 """Traffic: raw logged queries, with the time, segment, session and count that the log knows of them.
 
-A log may have tens of millions of rows, so it is held by columns: each distinct text is normalised and kept
-once, a row is a few numbers. An import is known by the file's content and how its fields were understood; a
-second one of the same changes nothing.
+A log may have tens of millions of rows, so it is held by columns: each distinct text is cleaned and kept
+once, a row is a few numbers. It is cleaned before any of it reaches the database (`sources.cleaning`), and
+of a session only a keyed hash is stored (`sources.sessions`). An import is known by the file's content and
+how its fields were understood and cleaned; a second one of the same changes nothing.
 """
 
 from __future__ import annotations
@@ -10,22 +11,26 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
+from curation.sources.cleaning import UNKNOWN_TIME, CleaningRules, Mask, Rows, clean_rows, clean_texts
 from curation.sources.numbers import whole_number
+from curation.sources.private import redact
 from curation.sources.records import Layout, Records, text_of
+from curation.sources.sessions import keep_session_key, keyed, session_key
 from curation.sources.times import microseconds, parse_time
 from curation.store import Cursor, Store, append, record_event, utc_now
-from curation.text import canonical_json, digest, normalise_query
+from curation.text import canonical_json, digest
 
 # The first of each that a file has; user_query, timestamp, client_id and application are those of UBI.
 QUERY_FIELDS = ("user_query", "query", "search_term", "q", "text")
@@ -39,7 +44,6 @@ LARGEST_TRAFFIC = 10**18
 """Bounds of one count and of their sum, so that every sum of traffic fits the 64 bits that carry it."""
 
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
-_UNKNOWN_TIME = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class TrafficImport:
     first, last: the earliest and the latest time, UTC.
     unknown_times: rows without a time that could be read; `unreadable_time` is one of those in the file.
     same_source: other imports from a file of this name, whose rows count as well.
+    personal: kind of personal data → rows in which it was found, whether replaced or left out.
     left_out: reason → number of rows.
     """
 
@@ -81,6 +86,7 @@ class TrafficImport:
     unreadable_time: str | None
     same_source: int
     fields: TrafficFields
+    personal: dict[str, int]
     left_out: dict[str, int]
     replaced: dict[str, int]
 
@@ -95,11 +101,16 @@ class _Terms:
     def add(self, text: str) -> None:
         self.codes.append(self.numbers.setdefault(text, len(self.numbers)) if text else -1)
 
-    def column(self, change: Callable[[str], str] = str) -> pa.DictionaryArray:
-        """The texts by row, each distinct one changed once."""
-        codes = np.frombuffer(self.codes, dtype=np.int32)
-        texts = pa.array(map(change, self.numbers), type=pa.string(), size=len(self.numbers))
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """The number of each row's text; -1 is none."""
+        return np.frombuffer(self.codes, dtype=np.int32)
+
+    def column(self, keep: Mask, texts: Iterable[str]) -> pa.DictionaryArray:
+        """What is stored for each text, by the rows to keep."""
+        codes = self.rows[keep]
+        stored = pa.array(texts, type=pa.string(), size=len(self.numbers))
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), stored)
 
 
 @dataclass
@@ -115,21 +126,37 @@ class _Columns:
     left_out: Counter[str] = field(default_factory=Counter)
     unreadable_time: str | None = None
 
-    def table(self, import_id: str) -> dict[str, Any]:
-        times = np.frombuffer(self.times, dtype=np.int64)
+    def clean(self, import_id: str, rules: CleaningRules, key: str) -> _Clean:
+        """The columns to store."""
+        lines, times, counts = (
+            np.frombuffer(column, dtype=np.int64) for column in (self.lines, self.times, self.counts)
+        )
+        texts = clean_texts(self.texts.numbers, rules)
+        cleaned = clean_rows(Rows(self.texts.rows, self.sessions.rows, times, counts), texts, rules)
+        keep = cleaned.keep
+        times = times[keep]
         identity = pa.DictionaryArray.from_arrays(
             pa.array(np.zeros(len(times), np.int8)), pa.array([import_id])
         )
-        return {
+        table = {
             "import_id": identity,
-            "line": pa.array(np.frombuffer(self.lines, dtype=np.int64)),
-            "text": self.texts.column(),
-            "normalised": self.texts.column(normalise_query),
-            "time": pa.array(times, mask=times == _UNKNOWN_TIME).cast(pa.timestamp("us")),
-            "segment": self.segments.column(),
-            "session": self.sessions.column(),
-            "count": pa.array(np.frombuffer(self.counts, dtype=np.int64)),
+            "line": pa.array(lines[keep]),
+            "text": self.texts.column(keep, texts.texts),
+            "normalised": self.texts.column(keep, texts.normalised),
+            "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
+            "segment": self.segments.column(keep, (redact(name).text for name in self.segments.numbers)),
+            "session": self.sessions.column(keep, (keyed(name, key) for name in self.sessions.numbers)),
+            "count": pa.array(counts[keep]),
         }
+        return _Clean(table, cleaned.personal, dict(self.left_out + Counter(cleaned.left_out)))
+
+
+class _Clean(NamedTuple):
+    """The columns to store, in how many rows personal data was found, and what is left out."""
+
+    table: dict[str, Any]
+    personal: dict[str, int]
+    left_out: dict[str, int]
 
 
 def import_traffic(
@@ -138,32 +165,36 @@ def import_traffic(
     fields: TrafficFields | None = None,
     layout: Layout | None = None,
     progress: Progress = silent,
+    rules: CleaningRules | None = None,
 ) -> TrafficImport:
-    """Take a log of queries into the project.
+    """Take a log of queries into the project, cleaned by `rules`.
 
     Raises
     ------
-    InputError: the file cannot be read, has no column of queries, or counts that are not whole numbers
-        from 1 to `LARGEST_COUNT`.
+    InputError: the file cannot be read, has no column of queries, counts that are not whole numbers from 1
+        to `LARGEST_COUNT`, or nothing that is left after cleaning.
     RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`.
     """
+    rules = rules or CleaningRules()
     records = Records(path, layout, progress)
     used = _fields(records, fields or TrafficFields())
-    import_id = _import_id(path, records.format, layout or Layout(), used)
+    import_id = _import_id(path, records.format, layout or Layout(), used, rules)
     with store.reading() as cursor:
-        held = _left_out(cursor, import_id)
-        if held is not None:
-            return _summary(cursor, import_id, records.source, used, held)
+        if _is_held(cursor, import_id):
+            return _summary(cursor, import_id, records.source, used)
+        key = session_key(cursor)
     columns = _read(records, used)
-    if not columns.lines:
-        records.refuse_nothing_taken("query", columns.left_out)
-    table = columns.table(import_id)
+    clean = columns.clean(import_id, rules, key)
+    if not len(clean.table["line"]):
+        records.refuse_nothing_taken("query", Counter(clean.left_out))
     with store.transaction() as cursor:
-        is_new = _left_out(cursor, import_id) is None
+        is_new = not _is_held(cursor, import_id)
         if is_new:
             _refuse_too_much(cursor, columns)
-            _write(cursor, import_id, records.source, table, columns.left_out)
-        summary = _summary(cursor, import_id, records.source, used, dict(columns.left_out))
+            if columns.sessions.numbers:
+                keep_session_key(cursor, key)
+            _write(cursor, import_id, records.source, clean)
+        summary = _summary(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, unreadable_time=columns.unreadable_time, replaced=records.replaced)
 
 
@@ -182,10 +213,10 @@ def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
     )
 
 
-def _import_id(path: Path, format: str, layout: Layout, fields: TrafficFields) -> str:
+def _import_id(path: Path, format: str, layout: Layout, fields: TrafficFields, rules: CleaningRules) -> str:
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
-    return digest("traffic", content, format, layout.encoding, layout.columns, asdict(fields))
+    return digest("traffic", content, format, layout.encoding, layout.columns, asdict(fields), asdict(rules))
 
 
 def _read(records: Records, fields: TrafficFields) -> _Columns:
@@ -227,21 +258,17 @@ def _refuse_count(records: Records, line: int, fields: TrafficFields, values: di
 
 def _time(columns: _Columns, line: int, unit: str, value: Any) -> int:
     if value is None or value == "":
-        return _UNKNOWN_TIME
+        return UNKNOWN_TIME
     time = parse_time(value)
     if time is not None:
         return microseconds(time)
     if columns.unreadable_time is None:
         columns.unreadable_time = f"{text_of(value)[:60]!r} on {unit} {line}"
-    return _UNKNOWN_TIME
+    return UNKNOWN_TIME
 
 
-def _left_out(cursor: Cursor, import_id: str) -> dict[str, int] | None:
-    """What an import that the project holds has left out, or None if it holds no such import."""
-    row = cursor.execute(
-        "SELECT left_out::MAP(TEXT, BIGINT) FROM traffic_imports WHERE import_id = ?", [import_id]
-    ).fetchone()
-    return None if row is None else dict(row[0])
+def _is_held(cursor: Cursor, import_id: str) -> bool:
+    return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
 
 
 def _refuse_too_much(cursor: Cursor, columns: _Columns) -> None:
@@ -254,21 +281,20 @@ def _refuse_too_much(cursor: Cursor, columns: _Columns) -> None:
         )
 
 
-def _write(
-    cursor: Cursor, import_id: str, source: str, table: dict[str, Any], left_out: Counter[str]
-) -> None:
-    rows = append(cursor, "traffic", table)
+def _write(cursor: Cursor, import_id: str, source: str, clean: _Clean) -> None:
+    rows = append(cursor, "traffic", clean.table)
     cursor.execute(
         "INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)",
-        [import_id, source, rows, canonical_json(dict(left_out)), utc_now()],
+        [import_id, source, rows, canonical_json(clean.left_out), utc_now()],
     )
-    detail = {"source": source, "import": import_id, "rows": rows, "left_out": dict(left_out)}
-    record_event(cursor, "import traffic", detail)
+    kinds, found = list(clean.personal), list(clean.personal.values())
+    personal: dict[str, list[Any]] = {"import_id": [import_id] * len(kinds), "kind": kinds, "rows": found}
+    append(cursor, "traffic_personal_data", personal)
+    counts = {"rows": rows, "personal data": clean.personal, "left_out": clean.left_out}
+    record_event(cursor, "import traffic", {"source": source, "import": import_id, **counts})
 
 
-def _summary(
-    cursor: Cursor, import_id: str, source: str, fields: TrafficFields, left_out: dict[str, int]
-) -> TrafficImport:
+def _summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
     """An import as the project holds it."""
     row = cursor.execute(
         """
@@ -279,13 +305,20 @@ def _summary(
         """,
         [source, import_id, import_id],
     ).fetchall()[0]
+    left_out = cursor.execute(
+        "SELECT left_out::MAP(TEXT, BIGINT) FROM traffic_imports WHERE import_id = ?", [import_id]
+    ).fetchall()
+    personal = cursor.execute(
+        "SELECT kind, rows FROM traffic_personal_data WHERE import_id = ? ORDER BY kind", [import_id]
+    ).fetchall()
     counted: dict[str, Any] = dict(zip(_COUNTED, row, strict=True))
     return TrafficImport(
         import_id,
         is_new=False,
         unreadable_time=None,
         fields=fields,
-        left_out=left_out,
+        personal=dict(personal),
+        left_out=dict(left_out[0][0]),
         replaced={},
         **counted,
     )

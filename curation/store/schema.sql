@@ -7,7 +7,8 @@
 -- ── The project ─────────────────────────────────────────────────────────────────────────────────
 
 -- Named values of the project: 'guide' (hash of the guide in force), 'corpus' (current snapshot),
--- 'sample' (current sample), 'split' (current split), 'cookie_key' (secret that signs sign-ins).
+-- 'sample' (current sample), 'split' (current split), 'cookie_key' (secret that signs sign-ins),
+-- 'session_key' (secret that hashes the sessions of logs; in no export).
 CREATE TABLE settings (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
@@ -65,6 +66,11 @@ CREATE TABLE traffic_imports (
     left_out    JSON NOT NULL,     -- reason → number of rows
     imported_at TIMESTAMP NOT NULL
 );
+CREATE TABLE traffic_personal_data ( -- in how many rows of the log it was found; none of it is stored
+    import_id TEXT NOT NULL,
+    kind      TEXT NOT NULL,       -- 'email', 'card', 'national id: US SSN', …
+    rows      BIGINT NOT NULL
+);
 CREATE TABLE traffic (
     import_id  TEXT NOT NULL,
     line       BIGINT NOT NULL,    -- line or record number in the source
@@ -72,7 +78,7 @@ CREATE TABLE traffic (
     normalised TEXT NOT NULL,      -- NFKC, casefolded, white space folded: what makes two queries one
     time       TIMESTAMP,
     segment    TEXT,
-    session    TEXT,
+    session    TEXT,               -- HMAC of the log's session or user, by the project's session_key
     count      BIGINT NOT NULL CHECK (count > 0)
 );
 
@@ -91,14 +97,14 @@ CREATE TABLE queries (
 -- A draw from traffic, and how likely each of its queries was to be drawn.
 CREATE TABLE samples (
     sample_id  TEXT PRIMARY KEY,
-    parameters JSON NOT NULL,      -- size, seed, bands, design
+    parameters JSON NOT NULL,      -- size, seed, design, strata, allocation, quotas, bands, limits
     report     JSON NOT NULL,      -- per stratum: population, traffic, drawn, probability
     drawn_at   TIMESTAMP NOT NULL
 );
 CREATE TABLE sample_queries (
     sample_id             TEXT NOT NULL,
     query_id              TEXT NOT NULL,
-    stratum               TEXT NOT NULL,   -- 'head', 'torso', 'tail'
+    stratum               TEXT NOT NULL,   -- 'head', or crossed: 'head · shop · short'
     traffic               BIGINT NOT NULL, -- times it was asked
     inclusion_probability DOUBLE NOT NULL CHECK (inclusion_probability > 0 AND inclusion_probability <= 1)
 );

@@ -39,7 +39,7 @@ def path(shared: Path, folder: Path, raters: tuple[str, ...] = RATERS) -> list[s
         f"import corpus {icecat / 'products.jsonl.gz'} "
         "--id-field id --title-field title --body-field short_description",
         f"import traffic {folder / 'traffic.csv'} --query-field query --count-field count",
-        "sample --size 135 --seed 1",
+        "sample --size 135 --seed 1 --no-group-spellings",  # laptop and laptops were rated apart
         "pool --systems bm25 --depth 10 --random-negatives 5 --seed 1",
         *(f"annotator add {name} --role annotator --password-stdin" for name in raters),
         f"round open first --annotators {','.join(RATERS)} --overlap 3 --duplicates 0.08 --seed 1",

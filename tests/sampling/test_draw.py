@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
 from curation.project import init_project
-from curation.sampling import draw_sample
+from curation.sampling import Plan, draw_sample
 from curation.sampling.allocation import allocate
 from curation.sampling.bands import BANDS, band_of
 from curation.store import Store, append, get_setting
@@ -182,7 +182,7 @@ def test_more_than_there_is_gives_a_sentence_and_no_sample(store: Store) -> None
     with pytest.raises(InputError, match="at least 1"):
         draw_sample(store, 0, seed=0)
     with pytest.raises(InputError, match="0 < head < torso < 1"):
-        draw_sample(store, 1, seed=0, head=0.9, torso=0.5)
+        draw_sample(store, 1, seed=0, plan=Plan(head=0.9, torso=0.5))
     assert drawn(store) == []
 
 
@@ -192,8 +192,9 @@ def test_a_band_left_without_a_query_is_named(store: Store) -> None:
     assert [stratum.drawn for stratum in report.strata] == [1, 1, 0]
     assert report.strata[2].probability == 0.0
     assert report.warnings == [
-        f"No query of the tail was drawn, though it has {report.strata[2].population:,}: "
-        "results will say nothing about it."
+        "No query was drawn from tail (258): results will say nothing about these.",
+        "Fewer than 10 queries were drawn from head (1 of 5), torso (1 of 37): "
+        "too few for figures of their own.",
     ]
 
 

@@ -10,8 +10,11 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.sources import traffic
+from curation.sources.cleaning import CleaningRules
 from curation.sources.records import Layout
+from curation.sources.sessions import keyed
 from curation.sources.traffic import TrafficFields, import_traffic
+from curation.store import get_setting
 
 EXCITE = Layout(columns=("session", "time", "query"), header=False)
 
@@ -21,11 +24,16 @@ def _rows(store, columns="line, text, normalised, time, segment, session, count"
         return cursor.execute(f"SELECT {columns} FROM traffic ORDER BY import_id, line").fetchall()
 
 
+def _stored(store, session):
+    with store.reading() as cursor:
+        return keyed(session, get_setting(cursor, "session_key"))
+
+
 def test_every_field_is_kept_and_texts_are_normalised(store, write):
     path = write("t.csv", "q,at,shop,who,n\nRed  SHOES,2024-12-10T12:00:00Z,de,u1,3\nhat,,,,1.0\n")
     result = import_traffic(store, path, TrafficFields("q", "at", "shop", "who", "n"))
     assert _rows(store) == [
-        (2, "Red  SHOES", "red shoes", datetime(2024, 12, 10, 12), "de", "u1", 3),
+        (2, "Red  SHOES", "red shoes", datetime(2024, 12, 10, 12), "de", _stored(store, "u1"), 3),
         (3, "hat", "hat", None, None, None, 1),
     ]
     assert (result.rows, result.traffic, result.queries, result.sessions, result.segments) == (2, 4, 2, 1, 1)
@@ -102,24 +110,36 @@ def test_bad_input_is_refused_in_sentences_and_changes_nothing(
     assert contents() == before
 
 
-def test_the_excite_log_is_imported_as_it_is(store, shared, contents):
+def test_the_excite_log_is_imported_without_its_turned_pages_and_addresses(store, shared, contents):
     path = shared / "excite_log" / "excite-small.log"
     result = import_traffic(store, path, layout=EXCITE)
-    assert (result.rows, result.left_out, result.unknown_times) == (3_968, {"empty query": 533}, 0)
+    assert (result.rows, result.sessions, result.unknown_times) == (2_241, 863, 0)
+    assert (result.left_out, result.personal) == (
+        {"empty query": 533, "nothing but personal data": 6, CleaningRules().repeat: 1_721},
+        {"email": 6, "ip": 6},
+    )
     assert (result.first, result.last) == (datetime(1997, 9, 16, 0, 10, 11), datetime(1997, 9, 17, 0, 9, 23))
     lines = path.read_text(encoding="utf-8").splitlines()
-    assert [(text, session) for _, text, session in _rows(store, "line, text, session")] == [
-        (lines[line - 1].split("\t")[2], lines[line - 1].split("\t")[0]) for (line,) in _rows(store, "line")
-    ]
+    for line, text, session in _rows(store, "line, text, session"):
+        user, _, query = lines[line - 1].split("\t")
+        assert session == _stored(store, user)
+        assert text == query or "[ip]" in text
     before = contents()
     assert not import_traffic(store, path, layout=EXCITE).is_new
     assert contents() == before
 
 
+def test_with_the_rules_off_every_query_of_the_excite_log_is_kept(store, shared):
+    rules = CleaningRules(0, 0, 0, 0, 0)
+    result = import_traffic(store, shared / "excite_log" / "excite-small.log", layout=EXCITE, rules=rules)
+    assert result.left_out == {"empty query": 533, "nothing but personal data": 6}
+
+
 def test_the_ubi_log_is_imported_as_it_is(store, shared):
     result = import_traffic(store, shared / "esci_us" / "ubi_queries.json.gz")
     assert result.fields == TrafficFields("user_query", "timestamp", "application", "client_id")
-    assert (result.rows, result.segments, result.left_out) == (467, 2, {"empty query": 6})
+    assert (result.rows, result.segments) == (289, 2)
+    assert result.left_out == {"empty query": 6, CleaningRules().repeat: 178}
     assert (result.unknown_times, result.first) == (0, datetime(2024, 12, 10, 0, 1, 29, 378_000))
 
 

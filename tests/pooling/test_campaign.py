@@ -1,0 +1,56 @@
+"""The second Icecat campaign's runs beside our bm25, with the campaign's real ratings."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from curation.pooling import build_pool
+from curation.pooling.contributions import contributions
+from curation.pooling.hard_negatives import hard_negatives
+from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.judgments import JudgmentFields, import_judgments
+from curation.sources.queries import import_queries
+from curation.sources.run_files import RunFields
+from curation.sources.runs import import_run
+from curation.store import Store
+
+RUNS = ("no-vector", "vector-2", "with-vector")
+
+
+def test_what_systems_contributed_and_which_negatives_are_hard(
+    store: Store, shared: Path, tmp_path: Path
+) -> None:
+    icecat = shared / "chorus_icecat"
+    ratings = icecat / "Broad_Query_Set_rated.csv"
+    with ratings.open(encoding="utf-8", newline="") as file:
+        rated = {(row["query"], row["docid"]): int(row["rating"]) for row in csv.DictReader(file)}
+    import_corpus(store, icecat / "products.jsonl.gz", CorpusFields("id", "title", ("short_description",)))
+    (tmp_path / "q.tsv").write_text(
+        "text\n" + "\n".join(sorted({query for query, _ in rated})), encoding="utf-8"
+    )
+    import_queries(store, tmp_path / "q.tsv")
+    fields = JudgmentFields(query="query", document="docid", grade="rating", annotator_name="campaign")
+    import_judgments(store, ratings, fields, skip_unknown=True)
+    for name in RUNS:
+        path = icecat / "campaign_2" / f"run_{name}.tsv"
+        import_run(store, path, name, RunFields(query="query"), skip_unknown=True, skip_repeated=True)
+    build_pool(store, ["bm25", *(f"run:{name}" for name in RUNS)], depth=10, random_negatives=0, seed=1)
+
+    report = contributions(store)
+    lines = {line.system: line for line in report.systems}
+    assert [twins.systems for twins in report.twins] == [["run:vector-2", "run:with-vector"]]
+    assert (lines["run:vector-2"].lost, lines["run:with-vector"].lost) == (0, 0)
+    assert report.twins[0].lost > 0
+    assert lines["bm25"].lost > 50
+    assert lines["run:no-vector"].lost > 50
+    assert lines["run:no-vector"].top == 1274
+
+    found = hard_negatives(store)
+    assert found.negatives > 100
+    for query in found.queries:
+        for negative in query.negatives:
+            assert rated[query.text, negative.document_id] == 0
+        for suspect in query.suspects:
+            assert (query.text, suspect.document_id) not in rated
+            assert len(suspect.above) >= 2
