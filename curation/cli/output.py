@@ -63,10 +63,10 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console.print(drawn)
 
 
-def left_out(counts: Mapping[str, int], what: str = "rows") -> None:
+def left_out(counts: Mapping[str, int], what: str = "") -> None:
     """Say what a step left out, and why."""
     for reason, count in counts.items():
-        say(f"left out: {count:,} {what}: {reason}")
+        say(f"left out: {f'{count:,} {what}'.rstrip()}: {reason}")
 
 
 def _cell(value: Any) -> str:

@@ -103,7 +103,7 @@ def round_open(
             f"Blind duplicates come back after {opened.shortest_distance} presentations or more "
             f"(median {opened.median_distance:g})."
         )
-    left_out(opened.left_out, "")
+    left_out(opened.left_out)
     say("Next: goldset app")
 
 
