@@ -79,7 +79,8 @@ CREATE TABLE traffic (
     time       TIMESTAMP,
     segment    TEXT,
     session    TEXT,               -- HMAC of the log's session or user, by the project's session_key
-    count      BIGINT NOT NULL CHECK (count > 0)
+    count      BIGINT NOT NULL CHECK (count > 0),
+    metadata   JSON                -- further fields of the log that were asked for: name → text
 );
 
 -- ── Queries and pools ───────────────────────────────────────────────────────────────────────────
@@ -93,6 +94,24 @@ CREATE TABLE queries (
     information_need TEXT,
     metadata         JSON NOT NULL
 );
+
+-- What kind a query is. A rule or a person says that a tag is there or not, each as often as need be; the
+-- highest revision by a person counts, or without one the highest by a rule.
+CREATE TABLE query_tags (
+    query_id  TEXT NOT NULL,
+    tag       TEXT NOT NULL,       -- 'question', 'misspelling', 'unanswerable', …
+    revision  INTEGER NOT NULL,
+    present   BOOLEAN NOT NULL,
+    by_person BOOLEAN NOT NULL,
+    author    TEXT NOT NULL,       -- who it was, or the rule's version
+    tagged_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (query_id, tag, revision)
+);
+CREATE VIEW current_query_tags AS
+SELECT query_id, tag, by_person, author FROM (
+    SELECT * FROM query_tags
+    QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY by_person DESC, revision DESC) = 1)
+WHERE present;
 
 -- A draw from traffic, and how likely each of its queries was to be drawn.
 CREATE TABLE samples (
@@ -114,6 +133,15 @@ CREATE TABLE embeddings (
     model     TEXT NOT NULL,
     text_hash TEXT NOT NULL,
     vector    FLOAT[] NOT NULL
+);
+
+-- The words of documents and how often each stands there, for lexical search: counted once for a version of
+-- a document, whatever snapshot asks. Another way of cutting words has another name and counts anew.
+CREATE TABLE document_terms (
+    counter      TEXT NOT NULL,    -- hash of all that the counts depend on besides the document
+    content_hash TEXT NOT NULL,
+    terms        TEXT[] NOT NULL,
+    counts       INTEGER[] NOT NULL
 );
 
 -- Ranked lists that other systems made, imported under a name for pools and evaluation. The id is the hash
@@ -152,7 +180,25 @@ CREATE TABLE candidate_sources (
     document_id TEXT NOT NULL,
     system      TEXT NOT NULL,     -- 'bm25', 'dense', 'hybrid', 'run:NAME', 'random', 'imported'
     rank        INTEGER,           -- 1 is the top; none for random and imported
-    score       DOUBLE
+    score       DOUBLE,
+    passage_start INTEGER,         -- of a longer document: the part that the system matched, in characters
+    passage_end   INTEGER          --   of title, line break and body
+);
+
+-- Long work that the app was asked for, and how each ended. No ending and no process that is at it: the
+-- server was stopped meanwhile.
+CREATE TABLE jobs (
+    job_id     TEXT PRIMARY KEY,
+    kind       TEXT NOT NULL,      -- 'sample', 'pool', …
+    parameters JSON NOT NULL,
+    started_by TEXT NOT NULL,
+    started_at TIMESTAMP NOT NULL
+);
+CREATE TABLE job_endings (
+    job_id   TEXT PRIMARY KEY,
+    outcome  TEXT NOT NULL CHECK (outcome IN ('done', 'refused', 'failed', 'stopped')),
+    message  TEXT NOT NULL,        -- a sentence for people
+    ended_at TIMESTAMP NOT NULL
 );
 
 -- ── Labeling ────────────────────────────────────────────────────────────────────────────────────
@@ -174,7 +220,7 @@ CREATE TABLE passwords (           -- the highest revision counts
 CREATE TABLE rounds (
     round_id   TEXT PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
-    kind       TEXT NOT NULL CHECK (kind IN ('labeling', 'imported')),
+    kind       TEXT NOT NULL CHECK (kind IN ('labeling', 'imported', 'audit', 'pilot', 'practice')),
     guide_hash TEXT NOT NULL,
     parameters JSON NOT NULL,      -- annotators, overlap, duplicates, seed
     opened_at  TIMESTAMP NOT NULL

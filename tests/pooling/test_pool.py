@@ -53,7 +53,7 @@ def put_candidate(store: Store, query_id: str, document_id: str, system: str) ->
     with store.transaction() as cursor:
         cursor.execute("INSERT INTO candidates VALUES (?, ?)", [query_id, document_id])
         cursor.execute(
-            "INSERT INTO candidate_sources VALUES ('elsewhere', ?, ?, ?, NULL, NULL)",
+            "INSERT INTO candidate_sources VALUES ('elsewhere', ?, ?, ?, NULL, NULL, NULL, NULL)",
             [query_id, document_id, system],
         )
 

@@ -1,0 +1,68 @@
+"""Migrations bring every older shape to the one that `schema.sql` makes; `shapes/` keeps the older ones."""
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from curation.store import migrations
+
+SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.sql"))
+
+
+def shape_of(connection: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:
+    """All that tells two databases apart besides their rows."""
+    asked = {
+        "columns": "SELECT table_name, column_index, column_name, data_type, is_nullable FROM duckdb_columns()",
+        "constraints": "SELECT table_name, constraint_type, constraint_text FROM duckdb_constraints()",
+        "views": "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal",
+        "migrations": "SELECT name FROM migrations",
+    }
+    return {name: sorted(connection.execute(sql).fetchall(), key=repr) for name, sql in asked.items()}
+
+
+def older(shape: Path) -> duckdb.DuckDBPyConnection:
+    """A database as the goldset of that migration made it."""
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at TIMESTAMP NOT NULL)")
+    connection.execute(shape.read_text(encoding="utf-8"))
+    for name in [migrations.FIRST, *(step.name for step in migrations.shipped())]:
+        if name <= shape.stem:
+            connection.execute("INSERT INTO migrations VALUES (?, now()::TIMESTAMP)", [name])
+    return connection
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda path: path.stem)
+def test_an_older_project_gets_the_shape_of_a_fresh_one(shape: Path) -> None:
+    fresh, migrated = duckdb.connect(), older(shape)
+    migrations.create(fresh)
+    assert migrations.upgrade(migrated) == [
+        step.name for step in migrations.shipped() if step.name > shape.stem
+    ]
+    assert shape_of(migrated) == shape_of(fresh)
+
+
+def test_every_shape_that_has_landed_is_kept() -> None:
+    """The last migration's shape is schema.sql itself; those before it can be projects of somebody's."""
+    landed = [migrations.FIRST, *(step.name for step in migrations.shipped())][:-1]
+    assert [shape.stem for shape in SHAPES] == landed
+
+
+def test_an_upgrade_keeps_every_row_of_rounds_traffic_and_candidates() -> None:
+    connection = older(SHAPES[0])
+    connection.execute(
+        "INSERT INTO rounds VALUES ('r', 'may', 'labeling', 'g', '{\"overlap\": 2}', '2026-05-01 08:00')"
+    )
+    connection.execute("INSERT INTO traffic VALUES ('i', 7, 'Cable', 'cable', NULL, 'shop', NULL, 3)")
+    connection.execute("INSERT INTO candidate_sources VALUES ('p', 'q', 'd', 'bm25', 1, 2.5)")
+    migrations.upgrade(connection)
+    assert connection.execute("SELECT name, kind, parameters->>'overlap' FROM rounds").fetchall() == [
+        ("may", "labeling", "2")
+    ]
+    assert connection.execute("SELECT line, segment, count, metadata FROM traffic").fetchall() == [
+        (7, "shop", 3, None)
+    ]
+    assert connection.execute("SELECT rank, score, passage_start FROM candidate_sources").fetchall() == [
+        (1, 2.5, None)
+    ]
