@@ -217,6 +217,13 @@ CREATE TABLE passwords (           -- the highest revision counts
     PRIMARY KEY (annotator, revision)
 );
 
+-- Other names by which an annotator signs in: the e-mail address that an identity provider vouches for.
+CREATE TABLE identities (
+    email     TEXT PRIMARY KEY,    -- lower case
+    annotator TEXT NOT NULL,
+    added_at  TIMESTAMP NOT NULL
+);
+
 CREATE TABLE rounds (
     round_id   TEXT PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
@@ -224,6 +231,39 @@ CREATE TABLE rounds (
     guide_hash TEXT NOT NULL,
     parameters JSON NOT NULL,      -- annotators, overlap, duplicates, seed
     opened_at  TIMESTAMP NOT NULL
+);
+
+-- What happens to a round after it opened; the highest revision of a kind and its opposite counts.
+CREATE TABLE round_events (
+    round_id    TEXT NOT NULL,
+    revision    INTEGER NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('pause', 'resume', 'close', 'reopen', 'extend', 'reassign', 'guide')),
+    detail      JSON NOT NULL,     -- 'guide': {"guide": hash}; 'extend', 'reassign': who, and how many
+    author      TEXT NOT NULL,
+    happened_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (round_id, revision)
+);
+CREATE VIEW round_states AS
+SELECT r.* EXCLUDE (guide_hash), coalesce(e.guide_hash, r.guide_hash) AS guide_hash,
+       coalesce(e.paused, false) AS paused, coalesce(e.closed, false) AS closed,
+       CASE WHEN e.closed THEN e.closed_at END AS closed_at
+FROM rounds r LEFT JOIN (
+    SELECT round_id,
+           arg_max(detail->>'guide', revision) FILTER (kind = 'guide') AS guide_hash,
+           arg_max(kind, revision) FILTER (kind IN ('pause', 'resume')) = 'pause' AS paused,
+           arg_max(kind, revision) FILTER (kind IN ('close', 'reopen')) = 'close' AS closed,
+           max(happened_at) FILTER (kind = 'close') AS closed_at
+    FROM round_events GROUP BY round_id) e USING (round_id);
+
+-- Pairs of a round whose grade is known beforehand: the practice queries, with their explanation, and what
+-- is planted blind in a labeling round. Neither counts as a judgment of the pair.
+CREATE TABLE known_answers (
+    round_id    TEXT NOT NULL,
+    query_id    TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    grade       INTEGER NOT NULL,
+    explanation TEXT,              -- shown after the answer, in practice only
+    PRIMARY KEY (round_id, query_id, document_id)
 );
 
 -- One showing of one candidate to one annotator, computed when the round opens. The id is a seeded
@@ -238,6 +278,16 @@ CREATE TABLE presentations (
     position        INTEGER NOT NULL, -- from 0, per round and annotator
     duplicate_of    TEXT           -- the first showing, for a blind duplicate
 );
+
+-- Presentations that nobody will see any more, because they were moved to somebody else. Only untouched ones.
+CREATE TABLE withdrawals (
+    presentation_id TEXT PRIMARY KEY,
+    reason          TEXT NOT NULL,
+    author          TEXT NOT NULL,
+    withdrawn_at    TIMESTAMP NOT NULL
+);
+CREATE VIEW live_presentations AS
+FROM presentations p WHERE NOT EXISTS (FROM withdrawals w WHERE w.presentation_id = p.presentation_id);
 
 -- What an annotator did with a presentation. Revision r can be written once, by whoever saw r earlier
 -- events: two tabs, a retried request or a held key cannot both write it. The last revision counts.
@@ -259,8 +309,44 @@ CREATE TABLE judgment_events (
     shown_at        TIMESTAMP,
     submitted_at    TIMESTAMP NOT NULL,
     active_ms       INTEGER,
+    late            BOOLEAN DEFAULT false, -- given after the round was closed: kept, counted and marked
     PRIMARY KEY (presentation_id, revision),
     CHECK ((kind = 'grade') = (grade IS NOT NULL))
+);
+
+-- Does the corpus answer the query? Asked after an annotator's last document of it.
+CREATE TABLE query_answers (
+    round_id    TEXT NOT NULL,
+    annotator   TEXT NOT NULL,
+    query_id    TEXT NOT NULL,
+    revision    INTEGER NOT NULL,
+    answer      TEXT NOT NULL CHECK (answer IN ('yes', 'partly', 'no')),
+    client_key  TEXT NOT NULL UNIQUE,
+    answered_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (round_id, annotator, query_id, revision)
+);
+CREATE VIEW current_query_answers AS
+SELECT * FROM query_answers
+QUALIFY row_number() OVER (PARTITION BY round_id, annotator, query_id ORDER BY revision DESC) = 1;
+
+-- A disputed pair that was sent back for one more opinion: the showing that was made for it.
+CREATE TABLE opinion_requests (
+    presentation_id TEXT PRIMARY KEY,
+    query_id        TEXT NOT NULL,
+    document_id     TEXT NOT NULL,
+    reviewer        TEXT NOT NULL,
+    asked_at        TIMESTAMP NOT NULL
+);
+
+-- Where the guide left somebody alone: collected for its next version.
+CREATE TABLE guide_questions (
+    question_id TEXT PRIMARY KEY,
+    guide_hash  TEXT NOT NULL,
+    query_id    TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    words       TEXT NOT NULL,
+    author      TEXT NOT NULL,
+    asked_at    TIMESTAMP NOT NULL
 );
 
 -- The reviewer's decisions; the highest revision of a pair counts. No grade: decided to be unjudgeable.
@@ -291,11 +377,15 @@ SELECT p.*, s.* EXCLUDE (presentation_id, answered)
 FROM presentations p JOIN presentation_states s USING (presentation_id)
 WHERE s.answered;
 
--- One voice per annotator and pair: blind duplicates never count, and of several rounds the newest does.
+-- One voice per annotator and pair: blind duplicates, known answers and what was judged in a pilot or for
+-- practice never count, and of several rounds the newest does.
 CREATE VIEW counted_judgments AS
 SELECT j.*
 FROM current_judgments j JOIN rounds r USING (round_id)
-WHERE j.duplicate_of IS NULL
+WHERE j.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice')
+  AND NOT EXISTS (
+    FROM known_answers k
+    WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
 QUALIFY row_number() OVER (
     PARTITION BY j.annotator, j.query_id, j.document_id ORDER BY r.opened_at DESC, r.round_id) = 1;
 

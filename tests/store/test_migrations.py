@@ -14,7 +14,7 @@ SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.sql"))
 def shape_of(connection: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:
     """All that tells two databases apart besides their rows."""
     asked = {
-        "columns": "SELECT table_name, column_index, column_name, data_type, is_nullable FROM duckdb_columns()",
+        "columns": "SELECT table_name, column_index, column_name, data_type FROM duckdb_columns()",
         "constraints": "SELECT table_name, constraint_type, constraint_text FROM duckdb_constraints()",
         "views": "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal",
         "migrations": "SELECT name FROM migrations",

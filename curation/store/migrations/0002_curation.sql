@@ -56,3 +56,98 @@ CREATE TABLE rounds_with_kinds (
 INSERT INTO rounds_with_kinds SELECT * FROM rounds;
 DROP TABLE rounds;
 ALTER TABLE rounds_with_kinds RENAME TO rounds;
+
+-- Sessions: what becomes of rounds, known answers, moved showings, answers about queries, reviewers' wishes.
+
+ALTER TABLE judgment_events ADD COLUMN late BOOLEAN DEFAULT false;
+
+CREATE TABLE identities (
+    email     TEXT PRIMARY KEY,
+    annotator TEXT NOT NULL,
+    added_at  TIMESTAMP NOT NULL
+);
+
+CREATE TABLE round_events (
+    round_id    TEXT NOT NULL,
+    revision    INTEGER NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('pause', 'resume', 'close', 'reopen', 'extend', 'reassign', 'guide')),
+    detail      JSON NOT NULL,
+    author      TEXT NOT NULL,
+    happened_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (round_id, revision)
+);
+
+CREATE VIEW round_states AS
+SELECT r.* EXCLUDE (guide_hash), coalesce(e.guide_hash, r.guide_hash) AS guide_hash,
+       coalesce(e.paused, false) AS paused, coalesce(e.closed, false) AS closed,
+       CASE WHEN e.closed THEN e.closed_at END AS closed_at
+FROM rounds r LEFT JOIN (
+    SELECT round_id,
+           arg_max(detail->>'guide', revision) FILTER (kind = 'guide') AS guide_hash,
+           arg_max(kind, revision) FILTER (kind IN ('pause', 'resume')) = 'pause' AS paused,
+           arg_max(kind, revision) FILTER (kind IN ('close', 'reopen')) = 'close' AS closed,
+           max(happened_at) FILTER (kind = 'close') AS closed_at
+    FROM round_events GROUP BY round_id) e USING (round_id);
+
+CREATE TABLE known_answers (
+    round_id    TEXT NOT NULL,
+    query_id    TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    grade       INTEGER NOT NULL,
+    explanation TEXT,
+    PRIMARY KEY (round_id, query_id, document_id)
+);
+
+CREATE TABLE withdrawals (
+    presentation_id TEXT PRIMARY KEY,
+    reason          TEXT NOT NULL,
+    author          TEXT NOT NULL,
+    withdrawn_at    TIMESTAMP NOT NULL
+);
+
+CREATE VIEW live_presentations AS
+FROM presentations p WHERE NOT EXISTS (FROM withdrawals w WHERE w.presentation_id = p.presentation_id);
+
+CREATE TABLE query_answers (
+    round_id    TEXT NOT NULL,
+    annotator   TEXT NOT NULL,
+    query_id    TEXT NOT NULL,
+    revision    INTEGER NOT NULL,
+    answer      TEXT NOT NULL CHECK (answer IN ('yes', 'partly', 'no')),
+    client_key  TEXT NOT NULL UNIQUE,
+    answered_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (round_id, annotator, query_id, revision)
+);
+
+CREATE VIEW current_query_answers AS
+SELECT * FROM query_answers
+QUALIFY row_number() OVER (PARTITION BY round_id, annotator, query_id ORDER BY revision DESC) = 1;
+
+CREATE TABLE opinion_requests (
+    presentation_id TEXT PRIMARY KEY,
+    query_id        TEXT NOT NULL,
+    document_id     TEXT NOT NULL,
+    reviewer        TEXT NOT NULL,
+    asked_at        TIMESTAMP NOT NULL
+);
+
+CREATE TABLE guide_questions (
+    question_id TEXT PRIMARY KEY,
+    guide_hash  TEXT NOT NULL,
+    query_id    TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    words       TEXT NOT NULL,
+    author      TEXT NOT NULL,
+    asked_at    TIMESTAMP NOT NULL
+);
+
+DROP VIEW counted_judgments;
+CREATE VIEW counted_judgments AS
+SELECT j.*
+FROM current_judgments j JOIN rounds r USING (round_id)
+WHERE j.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice')
+  AND NOT EXISTS (
+    FROM known_answers k
+    WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
+QUALIFY row_number() OVER (
+    PARTITION BY j.annotator, j.query_id, j.document_id ORDER BY r.opened_at DESC, r.round_id) = 1;
