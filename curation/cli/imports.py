@@ -117,6 +117,10 @@ def import_traffic_command(
     count_field: Annotated[
         str | None, typer.Option(help="Field with how often the query was asked; usual: count.")
     ] = None,
+    metadata_field: Annotated[
+        list[str] | None,
+        typer.Option(help="Further field to keep, for strata of a sample; may be given several times."),
+    ] = None,
     max_words: Annotated[int, typer.Option(help="Set queries of more words aside; 0: none.")] = 32,
     max_characters: Annotated[int, typer.Option(help="Set longer queries aside; 0: none.")] = 256,
     repeat_minutes: Annotated[
@@ -153,12 +157,14 @@ def import_traffic_command(
       goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
       goldset import traffic ubi_queries.json.gz
       goldset import traffic excite-small.log --no-header --columns session,time,query
+      goldset import traffic shop.csv --metadata-field device --metadata-field country
       goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
     """
     from curation.sources.cleaning import CleaningRules
     from curation.sources.traffic import TrafficFields, import_traffic
 
-    fields = TrafficFields(query_field, time_field, segment_field, session_field, count_field)
+    further = tuple(metadata_field or ())
+    fields = TrafficFields(query_field, time_field, segment_field, session_field, count_field, further)
     layout = layout_of(format, encoding, columns, no_header)
     rules = CleaningRules(
         max_words, max_characters, repeat_minutes, bot_per_minute, bot_per_day, personal_data
@@ -328,7 +334,8 @@ def _show_traffic(result: TrafficImport) -> None:
     row = (result.rows, result.traffic, result.queries, result.sessions or None, result.segments or None)
     columns = ["rows", "queries asked", "distinct queries", "sessions", "segments"]
     table("Traffic", [*columns, "first (UTC)", "last (UTC)"], [(*row, first, last)])
-    _say_fields(list(vars(result.fields).items()))
+    further = ", ".join(result.fields.metadata) or None
+    _say_fields(list((vars(result.fields) | {"metadata": further}).items()))
     if result.fields.time and result.unknown_times:
         example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
         say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
@@ -352,6 +359,8 @@ def _show_queries(result: QueryImport) -> None:
             f"{len(pairs):,} of them the project knew by their text and keep its id: "
             f"{', '.join(pairs[:SHOWN])}{more}. Judgments that name them by either id are understood."
         )
+    for kind, count in result.personal.items():
+        say(f"personal data, replaced: {count:,} queries with {kind}")
     _say_rest(result.left_out, result.replaced, "queries")
 
 

@@ -123,9 +123,24 @@ class Rows(NamedTuple):
     times: Ints
     counts: Ints
 
-    def take(self, chosen: Ints) -> Rows:
-        """The rows with these numbers."""
-        return Rows(self.texts[chosen], self.sessions[chosen], self.times[chosen], self.counts[chosen])
+
+class Asked(NamedTuple):
+    """What was asked in sessions, by session and time; all of shape (A,).
+
+    Attributes
+    ----------
+    queries: the number of the normalised query.
+    single: whether the row stands for one query.
+    """
+
+    sessions: Codes
+    times: Ints
+    queries: Codes
+    single: Mask
+
+    def take(self, chosen: Mask) -> Asked:
+        """The rows chosen."""
+        return Asked(self.sessions[chosen], self.times[chosen], self.queries[chosen], self.single[chosen])
 
 
 class Cleaned(NamedTuple):
@@ -169,44 +184,49 @@ def clean_rows(rows: Rows, texts: Texts, rules: CleaningRules) -> Cleaned:
     verdicts = texts.verdicts[rows.texts]
     keep: Mask = verdicts == _KEPT
     left_out = {why: int((verdicts == verdict).sum()) for verdict, why in rules.reasons.items()}
+    asked, order = _asked(rows, texts.queries, keep)
     for why, find in ((rules.repeat, repeats), (rules.robot, robots)):
-        chosen = np.flatnonzero(keep & (rows.sessions >= 0) & (rows.times != UNKNOWN_TIME))
-        found = find(rows.take(chosen), texts.queries, rules)
-        keep[chosen[found]] = False
+        found = find(asked, rules)
+        keep[order[found]] = False
         left_out[why] = int(found.sum())
+        if why == rules.repeat:
+            asked, order = asked.take(~found), order[~found]
     times = np.bincount(rows.texts, minlength=len(texts.texts))
     personal = {kind: int(times[numbers].sum()) for kind, numbers in sorted(texts.personal.items())}
     return Cleaned(keep, {why: count for why, count in left_out.items() if count}, personal)
 
 
-def repeats(rows: Rows, queries: Codes, rules: CleaningRules) -> Mask:
+def _asked(rows: Rows, queries: Codes, keep: Mask) -> tuple[Asked, Ints]:
+    """The rows to keep that have a session and a time, in order, and their numbers."""
+    chosen = np.flatnonzero(keep & (rows.sessions >= 0) & (rows.times != UNKNOWN_TIME))
+    order = chosen[np.lexsort((rows.times[chosen], rows.sessions[chosen]))]
+    del chosen
+    asked = queries[rows.texts[order]]
+    return Asked(rows.sessions[order], rows.times[order], asked, rows.counts[order] == 1), order
+
+
+def repeats(asked: Asked, rules: CleaningRules) -> Mask:
     """Rows that repeat the query before them in their session, within the minutes that rules allow."""
-    found = np.zeros(len(rows.texts), bool)
-    if not rules.repeat_minutes or not len(found):
-        return found
-    order = np.lexsort((rows.times, rows.sessions))
-    texts, sessions, times, counts = rows.take(order)
-    asked = queries[texts]
-    same = (
-        (sessions[1:] == sessions[:-1]) & (asked[1:] == asked[:-1]) & (counts[1:] == 1) & (counts[:-1] == 1)
-    )
-    found[order[1:]] = same & (np.diff(times) <= rules.repeat_minutes * _MINUTE)
+    sessions, times, queries, single = asked
+    found = np.zeros(len(times), bool)
+    if rules.repeat_minutes and len(found):
+        found[1:] = (sessions[1:] == sessions[:-1]) & (queries[1:] == queries[:-1]) & single[1:] & single[:-1]
+        found[1:] &= times[1:] - times[:-1] <= rules.repeat_minutes * _MINUTE
     return found
 
 
-def robots(rows: Rows, queries: Codes, rules: CleaningRules) -> Mask:
+def robots(asked: Asked, rules: CleaningRules) -> Mask:
     """Rows of the sessions that ask faster, or more, than a person does."""
-    order = np.lexsort((rows.times, rows.sessions))
-    sessions, times = rows.sessions[order], rows.times[order]
+    sessions, times = asked.sessions, asked.times
     suspects: list[Codes] = []
     fast = rules.queries_a_minute
-    if fast and len(order) > fast:
+    if fast and len(times) > fast:
         within = (times[fast:] - times[:-fast] < _MINUTE) & (sessions[fast:] == sessions[:-fast])
         suspects.append(sessions[fast:][within])
-    if rules.queries_a_day and len(order) > rules.queries_a_day:
-        suspects.append(_busy(sessions, times // _DAY, queries[rows.texts[order]], rules.queries_a_day))
+    if rules.queries_a_day and len(times) > rules.queries_a_day:
+        suspects.append(_busy(sessions, times // _DAY, asked.queries, rules.queries_a_day))
     known = np.unique(np.concatenate(suspects)) if suspects else np.empty(0, np.int32)
-    return np.isin(rows.sessions, known)
+    return np.isin(sessions, known)
 
 
 def _busy(sessions: Codes, days: Ints, queries: Codes, most: int) -> Codes:

@@ -19,7 +19,8 @@ from curation.labeling.judgments import LONGEST_NOTE
 from curation.progress import Progress, silent
 from curation.sources.corpus import current_snapshot
 from curation.sources.numbers import whole_number
-from curation.sources.queries import KnownQueries, query_id_of
+from curation.sources.private import redact
+from curation.sources.queries import BARE, KnownQueries, query_id_of
 from curation.sources.records import Layout, Record, Records, text_of
 from curation.sources.times import parse_time
 from curation.store import Cursor, Store
@@ -292,8 +293,12 @@ class _Reader:
                 cell, "query", cell.query, "Import the queries first: `goldset import queries PATH`."
             )
             return None
-        normalised = normalise_query(cell.query)
-        return Query(query_id_of(normalised), cell.query, normalised, "imported")
+        text = redact(cell.query)
+        if text.is_empty:
+            self.left_out[f"query is {BARE}"] += 1
+            return None
+        normalised = normalise_query(text.text)
+        return Query(query_id_of(normalised), text.text, normalised, "imported")
 
     def _is_document(self, cell: _Cell) -> bool:
         if cell.document not in self._known.documents:

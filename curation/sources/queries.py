@@ -3,20 +3,22 @@
 A query has the id of its source, or one made from its normalised text: the same text, however often
 and from wherever it comes, is then the same query. Should a source's id for such a text come later, the
 query keeps the id on which judgments may hang already, and the source's becomes another name of it.
-Only where one file tells two queries of the same text apart do they stay two.
+Only where one file tells two queries of the same text apart do they stay two. Personal data in a query is
+replaced by a placeholder before anything is stored, as it is in traffic (`sources.private`).
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
+from curation.sources.private import redact
 from curation.sources.problems import Problems
 from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, text_of
 from curation.store import Cursor, Store, append, fetch, get_setting, record_event
@@ -52,6 +54,7 @@ class QueryImport:
     unchanged: queries that the project holds just so.
     known_as: the file's id → the project's, of queries whose text the project knew under an id of its own;
         files that name them by either id are understood.
+    personal: kind of personal data → queries in which it was found; a placeholder stands for it.
     replaced: unprintable characters that became U+FFFD, by kind.
     """
 
@@ -62,6 +65,7 @@ class QueryImport:
     known_as: dict[str, str]
     fields: QueryFields
     left_out: dict[str, int]
+    personal: dict[str, int]
     replaced: dict[str, int]
 
 
@@ -69,6 +73,8 @@ class _Row(NamedTuple):
     query: Query
     metadata: str
     line: int
+    personal: frozenset[str] = frozenset()
+    is_bare: bool = False
 
     @property
     def has_own_id(self) -> bool:
@@ -124,11 +130,14 @@ class KnownQueries:
         known = self.of_id(name)
         if known is not None:
             return known
-        found = self.of_text(normalise_query(name))
+        found = self.of_text(normalise_query(redact(name).text))
         if len(found) > 1:
             ids = ", ".join(query.query_id for query in found)
             raise InputError(f"several queries have the text {name!r} ({ids}): name one by its id")
         return found[0] if found else None
+
+
+BARE = "nothing but personal data"
 
 
 def query_id_of(normalised: str) -> str:
@@ -186,8 +195,10 @@ def import_queries(
         _write(cursor, added, changed)
         counts = {"added": len(added), "changed": len(changed)}
         counts["unchanged"] = len(rows) - sum(counts.values())
+        personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
         if added or changed:
             detail = {"source": records.source, **counts, "known under another id": len(known_as)}
+            detail |= {"personal data": personal} if personal else {}
             record_event(cursor, "import queries", detail)
     return QueryImport(
         len(rows),
@@ -195,8 +206,55 @@ def import_queries(
         known_as=known_as,
         fields=used,
         left_out=dict(left_out),
+        personal=personal,
         replaced=records.replaced,
     )
+
+
+def add_query(
+    cursor: Cursor, text: str, query_id: str | None = None, information_need: str | None = None
+) -> Query:
+    """Add a query that somebody wrote, and return it; without an id it gets the one of its text.
+
+    Raises
+    ------
+    InputError: the text is empty, or text or information need hold personal data.
+    RefusedError: the project holds the text, or the id, already.
+    """
+    query_id = (query_id or "").strip() or None
+    text, need = text.strip(), (information_need or "").strip()
+    normalised = normalise_query(text)
+    problems = [] if normalised else ["The query is empty; expected its text."]
+    problems += _personal("query", text) + _personal("information need", need)
+    if problems:
+        raise InputError(problems)
+    known = KnownQueries(cursor)
+    query = Query(query_id or query_id_of(normalised), text, normalised, "written", need or None)
+    _refuse_known(known, query)
+    _write(cursor, [_Row(query, "{}", 0)], [])
+    return query
+
+
+def _personal(what: str, text: str) -> list[str]:
+    kinds = ", ".join(sorted(redact(text).kinds))
+    if not kinds:
+        return []
+    return [f"The {what} holds personal data ({kinds}), which goldset does not store. Write it without."]
+
+
+def _refuse_known(known: KnownQueries, query: Query) -> None:
+    same = known.of_text(query.normalised)
+    if same:
+        more = " It came from traffic: `goldset import queries` keeps it whatever sample is in force."
+        raise RefusedError(
+            f"The project holds this text already, as query {same[0].query_id!r}."
+            + more * (same[0].source == "traffic")
+        )
+    held = known.of_id(query.query_id)
+    if held is not None:
+        raise RefusedError(
+            f"The id {query.query_id!r} belongs to the query {held.text!r}. Give another with --id."
+        )
 
 
 def _fields(records: Records, asked: QueryFields) -> QueryFields:
@@ -213,6 +271,8 @@ def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list
         row = _row(record, fields)
         if not row.query.normalised:
             left_out["empty query"] += 1
+        elif row.is_bare:
+            left_out[BARE] += 1
         elif not row.query.query_id:
             left_out["no id"] += 1
         elif (first := rows.setdefault(row.query.query_id, row)) is not row:
@@ -226,13 +286,26 @@ def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list
 
 def _row(record: Record, fields: QueryFields) -> _Row:
     values = record.fields
-    text = text_of(values.get(fields.text or "")).strip()
-    normalised = normalise_query(text)
+    text = redact(text_of(values.get(fields.text or "")).strip())
+    normalised = normalise_query(text.text)
     query_id = query_id_of(normalised) if fields.id is None else text_of(values.get(fields.id)).strip()
-    need = text_of(values.get(fields.information_need)).strip() if fields.information_need else ""
+    kinds = set(text.kinds)
+    need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
     used = {fields.id, fields.text, fields.information_need}
-    rest = {name: value for name, value in values.items() if name not in used}
-    return _Row(Query(query_id, text, normalised, "imported", need or None), metadata_json(rest), record.line)
+    rest = _clean({name: value for name, value in values.items() if name not in used}, kinds)
+    query = Query(query_id, text.text, normalised, "imported", need or None)
+    return _Row(query, metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
+
+
+def _clean(value: Any, kinds: set[str]) -> Any:
+    """The value with no personal data in any of its texts; the kinds found are added to `kinds`."""
+    if isinstance(value, str):
+        found = redact(value)
+        kinds.update(found.kinds)
+        return found.text
+    if isinstance(value, Mapping):
+        return {name: _clean(item, kinds) for name, item in value.items()}
+    return [_clean(item, kinds) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _compare(rows: Iterable[_Row], known: KnownQueries, problems: Problems) -> _Comparison:

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from curation.progress import Progress, silent
+from curation.sources.blocks import PlainTable
 from curation.sources.lines import clean, refuse_unreadable, text_lines
 from curation.sources.problems import Problems
 from curation.text import canonical_json
@@ -94,6 +95,7 @@ class Records:
         self._path = path
         self._progress = progress
         self._replaced: Counter[str] = Counter()
+        self._delimiter = "\t"
         is_beir = path.name.removesuffix(".gz") in ("corpus.jsonl", "queries.jsonl")
         self.source = "/".join(path.parts[-2:]) if is_beir else path.name
         self.format = self._find_format()
@@ -145,6 +147,24 @@ class Records:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         self.problems.stop(f"no {what} could be taken from it: {reasons}")
 
+    @property
+    def plain(self) -> PlainTable | None:
+        """How to read the file by columns, or None: it is no table, or something is wrong already."""
+        if self.format not in ("csv", "tsv") or self._unseen or self._general:
+            return None
+        return PlainTable(
+            self._path,
+            self._layout.encoding,
+            self._delimiter,
+            self.format == "csv",
+            self.columns,
+            self._layout.header,
+        )
+
+    def tell(self, done: int, total: int = 0) -> None:
+        """Tell those who listen how many records were read, and how many there are if that is known."""
+        self._progress(f"reading {self._path.name}", done, total)
+
     def __iter__(self) -> Iterator[Record]:
         if self.format != "jsonl":
             self._refuse_unseen()
@@ -155,9 +175,9 @@ class Records:
             if self._unseen:
                 self._unseen = {name: o for name, o in self._unseen.items() if name not in record.fields}
             if not done % _TICK:
-                self._progress(f"reading {self._path.name}", done, 0)
+                self.tell(done)
             yield record
-        self._progress(f"reading {self._path.name}", done, done)
+        self.tell(done, done)
         self._refuse_unseen()
         self.problems.check()
 
@@ -276,8 +296,9 @@ class Records:
 
     def _reader(self, lines: Iterable[str], first: str) -> Any:
         if self.format == "tsv":
-            return csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return csv.reader(lines, delimiter=_delimiter(first, self._layout.columns), strict=True)
+            return csv.reader(lines, delimiter=self._delimiter, quoting=csv.QUOTE_NONE)
+        self._delimiter = _delimiter(first, self._layout.columns)
+        return csv.reader(lines, delimiter=self._delimiter, strict=True)
 
     def _header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
         names = tuple(name.strip() for name in next(rows, (0, []))[1])

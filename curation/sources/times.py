@@ -2,6 +2,9 @@
 
 Each form is known by its own shape, so that one file may mix them. A time that has no such shape is
 unknown: it is never guessed.
+
+A log has millions of times, nearly all different and of one form. `parse_times` takes the usual forms of a
+whole column together, digit by digit; what has another one goes to `parse_time`, which is the definition.
 """
 
 from __future__ import annotations
@@ -9,9 +12,25 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 EPOCH = datetime(1970, 1, 1)  # UTC without a zone, as the database keeps it
 _MICROSECOND = timedelta(microseconds=1)
 _SINCE_EPOCH = {9: 1_000_000, 10: 1_000_000, 13: 1_000, 16: 1}  # digits → microseconds a unit
+
+UNREAD = int(np.iinfo(np.int64).min)
+Numbers = NDArray[np.int64]
+Signs = NDArray[np.uint8]
+_SECOND = 1_000_000
+_ZONES = {"": 0, "Z": 1, " UTC": 4, "+00:00": 6}
+_ISO = [
+    (19 + (digits and digits + 1) + length, digits, zone)
+    for digits in (0, 3, 6)
+    for zone, length in _ZONES.items()
+]
+"""Length of a text, digits of its fraction, form of its zone."""
 
 
 def parse_time(value: Any) -> datetime | None:
@@ -70,3 +89,115 @@ def _utc(time: datetime) -> datetime | None:
         return time.astimezone(UTC).replace(tzinfo=None)
     except OverflowError:  # year 1 or 9999, pushed out of the calendar by its zone
         return None
+
+
+def parse_times(texts: pa.StringArray) -> tuple[Numbers, Numbers]:
+    """Microseconds since 1970 as of `parse_time`, shape (N,), UNREAD where it gives None or the text is ''.
+
+    Also returned are the numbers of the texts that are not '' and could not be read, ascending.
+    """
+    offsets, signs = text_buffers(texts)
+    lengths = np.diff(offsets)
+    times = np.full(len(texts), UNREAD)
+    for length in np.flatnonzero(np.bincount(np.minimum(lengths, 40), minlength=41)[:40]):
+        rows = np.flatnonzero(lengths == length)
+        columns = np.ascontiguousarray(signs[offsets[rows][:, None] + np.arange(length)].T)
+        times[rows] = _of_length(columns)
+    left = np.flatnonzero((times == UNREAD) & (lengths > 0))
+    for row in left:
+        time = parse_time(texts[row].as_py())
+        times[row] = UNREAD if time is None else microseconds(time)
+    return times, left[times[left] == UNREAD]
+
+
+def text_buffers(texts: pa.StringArray) -> tuple[NDArray[np.int32], Signs]:
+    """Where each text begins (and the last ends), shape (N + 1,), in the UTF-8 bytes of them all."""
+    _, begins, signs = texts.buffers()
+    if begins is None or not len(texts):
+        return np.zeros(1, np.int32), np.empty(0, np.uint8)
+    offsets = np.frombuffer(begins, np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return offsets, np.frombuffer(signs, np.uint8) if signs is not None else np.empty(0, np.uint8)
+
+
+def _of_length(columns: Signs) -> Numbers:
+    """The times of texts of one length, given by column, that have one of its usual forms; else UNREAD."""
+    length, size = columns.shape
+    times = np.full(size, UNREAD)
+    for iso, digits, zone in _ISO:
+        if iso == length:
+            times = np.where(times == UNREAD, _iso(columns, digits, zone), times)
+    if length in (8, 9, 10, 12, 13, 14, 16):
+        times = np.where(times == UNREAD, _plain_digits(columns), times)
+    return times
+
+
+def _plain_digits(columns: Signs) -> Numbers:
+    length = len(columns)
+    are_digits = _all_digits(columns)
+    unit = _SINCE_EPOCH.get(length)
+    if unit is not None:
+        return np.where(are_digits, _number(columns) * unit, UNREAD)
+    years = _number(columns[: 2 if length == 12 else 4])
+    if length == 12:
+        years += np.where(years >= 69, 1900, 2000)
+    at = 4 if length != 12 else 2
+    clock = columns[at + 4 :] if length != 8 else np.full((6, columns.shape[1]), ord("0"), np.uint8)
+    return _calendar(years, columns[at : at + 4], clock, are_digits)
+
+
+def _iso(columns: Signs, digits: int, zone: str) -> Numbers:
+    """Times such as 2024-12-10T12:00:01.250+02:00."""
+    places = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18]
+    ok = (columns[4] == ord("-")) & (columns[7] == ord("-"))
+    ok &= (columns[10] == ord("T")) | (columns[10] == ord(" "))
+    ok &= (columns[13] == ord(":")) & (columns[16] == ord(":"))
+    ok &= _all_digits(columns[places])
+    fraction: Numbers | int = 0
+    if digits:
+        ok &= (columns[19] == ord(".")) & _all_digits(columns[20 : 20 + digits])
+        fraction = _number(columns[20 : 20 + digits]) * 10 ** (6 - digits)
+    shift, known = _zone(columns[19 + (digits and digits + 1) :], zone)
+    years = _number(columns[:4])
+    if zone == "+00:00":
+        known &= (years > 1) & (years < 9999)  # the zone may push it out of the calendar
+    times = _calendar(years, columns[[5, 6, 8, 9]], columns[[11, 12, 14, 15, 17, 18]], ok & known)
+    return np.where(times == UNREAD, UNREAD, times + fraction - shift)
+
+
+def _zone(columns: Signs, zone: str) -> tuple[Numbers, NDArray[np.bool_]]:
+    """Microseconds by which a time is ahead of UTC, and whether its zone can be read."""
+    size = columns.shape[1]
+    if zone != "+00:00":
+        signs = [column == ord(sign) for column, sign in zip(columns, zone, strict=True)]
+        return np.zeros(size, np.int64), np.logical_and.reduce([np.ones(size, bool), *signs])
+    ok = ((columns[0] == ord("+")) | (columns[0] == ord("-"))) & (columns[3] == ord(":"))
+    hours, minutes = _number(columns[1:3]), _number(columns[4:6])
+    ok &= _all_digits(columns[[1, 2, 4, 5]]) & (hours < 24) & (minutes < 60)
+    ahead = (hours * 60 + minutes) * 60 * _SECOND
+    return np.where(columns[0] == ord("-"), -ahead, ahead), ok
+
+
+def _calendar(years: Numbers, day: Signs, clock: Signs, ok: NDArray[np.bool_]) -> Numbers:
+    """Microseconds since 1970 of a year, mmdd and hhmmss; UNREAD where the calendar has no such time."""
+    months, days = _number(day[:2]), _number(day[2:])
+    hours, minutes, seconds = _number(clock[:2]), _number(clock[2:4]), _number(clock[4:])
+    ok = ok & (years >= 1) & (months >= 1) & (months <= 12) & (days >= 1)
+    ok &= (hours < 24) & (minutes < 60) & (seconds < 60)
+    month = np.where(ok, (years - 1970) * 12 + months - 1, 0)
+    start = month.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    after = (month + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    ok &= days <= after - start
+    total = (((start + days - 1) * 24 + hours) * 60 + minutes) * 60 + seconds
+    return np.where(ok, total * _SECOND, UNREAD)
+
+
+def _all_digits(columns: Signs) -> NDArray[np.bool_]:
+    return np.asarray((columns - np.uint8(48) <= 9).all(axis=0))
+
+
+def _number(columns: Signs) -> Numbers:
+    """The numbers that columns of digits write; anything where they are none."""
+    number = np.zeros(columns.shape[1], np.int64)
+    for column in columns:
+        number = number * 10 + (column.astype(np.int64) - 48)
+    return number

@@ -9,28 +9,28 @@ how its fields were understood and cleaned; a second one of the same changes not
 from __future__ import annotations
 
 import hashlib
-from array import array
+import json
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.sources.cleaning import UNKNOWN_TIME, CleaningRules, Mask, Rows, clean_rows, clean_texts
-from curation.sources.numbers import whole_number
+from curation.sources.cleaning import UNKNOWN_TIME, CleaningRules, Rows, clean_rows, clean_texts
+from curation.sources.log import Log, Terms, TrafficFields, read_log
 from curation.sources.private import redact
-from curation.sources.records import Layout, Records, text_of
+from curation.sources.records import Layout, Records
 from curation.sources.sessions import keep_session_key, keyed, session_key
-from curation.sources.times import microseconds, parse_time
 from curation.store import Cursor, Store, append, record_event, utc_now
 from curation.text import canonical_json, digest
+
+__all__ = ["TrafficFields", "TrafficImport", "import_traffic"]
 
 # The first of each that a file has; user_query, timestamp, client_id and application are those of UBI.
 QUERY_FIELDS = ("user_query", "query", "search_term", "q", "text")
@@ -39,22 +39,11 @@ SEGMENT_FIELDS = ("segment", "application")
 SESSION_FIELDS = ("session", "session_id", "client_id", "user", "user_id")
 COUNT_FIELDS = ("count",)
 
-LARGEST_COUNT = 10**12
 LARGEST_TRAFFIC = 10**18
-"""Bounds of one count and of their sum, so that every sum of traffic fits the 64 bits that carry it."""
+"""Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
 
+_METADATA = "--metadata-field"
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
-
-
-@dataclass(frozen=True)
-class TrafficFields:
-    """The log's names for its fields; None is the usual name, if the log has it."""
-
-    query: str | None = None
-    time: str | None = None
-    segment: str | None = None
-    session: str | None = None
-    count: str | None = None
 
 
 @dataclass(frozen=True)
@@ -91,66 +80,6 @@ class TrafficImport:
     replaced: dict[str, int]
 
 
-class _Terms:
-    """Distinct texts, each with a number; None is none of them."""
-
-    def __init__(self) -> None:
-        self.codes = array("i")
-        self.numbers: dict[str, int] = {}
-
-    def add(self, text: str) -> None:
-        self.codes.append(self.numbers.setdefault(text, len(self.numbers)) if text else -1)
-
-    @property
-    def rows(self) -> NDArray[np.int32]:
-        """The number of each row's text; -1 is none."""
-        return np.frombuffer(self.codes, dtype=np.int32)
-
-    def column(self, keep: Mask, texts: Iterable[str]) -> pa.DictionaryArray:
-        """What is stored for each text, by the rows to keep."""
-        codes = self.rows[keep]
-        stored = pa.array(texts, type=pa.string(), size=len(self.numbers))
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), stored)
-
-
-@dataclass
-class _Columns:
-    """The rows of a log, by column."""
-
-    texts: _Terms = field(default_factory=_Terms)
-    segments: _Terms = field(default_factory=_Terms)
-    sessions: _Terms = field(default_factory=_Terms)
-    lines: array[int] = field(default_factory=lambda: array("q"))
-    times: array[int] = field(default_factory=lambda: array("q"))
-    counts: array[int] = field(default_factory=lambda: array("q"))
-    left_out: Counter[str] = field(default_factory=Counter)
-    unreadable_time: str | None = None
-
-    def clean(self, import_id: str, rules: CleaningRules, key: str) -> _Clean:
-        """The columns to store."""
-        lines, times, counts = (
-            np.frombuffer(column, dtype=np.int64) for column in (self.lines, self.times, self.counts)
-        )
-        texts = clean_texts(self.texts.numbers, rules)
-        cleaned = clean_rows(Rows(self.texts.rows, self.sessions.rows, times, counts), texts, rules)
-        keep = cleaned.keep
-        times = times[keep]
-        identity = pa.DictionaryArray.from_arrays(
-            pa.array(np.zeros(len(times), np.int8)), pa.array([import_id])
-        )
-        table = {
-            "import_id": identity,
-            "line": pa.array(lines[keep]),
-            "text": self.texts.column(keep, texts.texts),
-            "normalised": self.texts.column(keep, texts.normalised),
-            "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
-            "segment": self.segments.column(keep, (redact(name).text for name in self.segments.numbers)),
-            "session": self.sessions.column(keep, (keyed(name, key) for name in self.sessions.numbers)),
-            "count": pa.array(counts[keep]),
-        }
-        return _Clean(table, cleaned.personal, dict(self.left_out + Counter(cleaned.left_out)))
-
-
 class _Clean(NamedTuple):
     """The columns to store, in how many rows personal data was found, and what is left out."""
 
@@ -183,19 +112,21 @@ def import_traffic(
         if _is_held(cursor, import_id):
             return _summary(cursor, import_id, records.source, used)
         key = session_key(cursor)
-    columns = _read(records, used)
-    clean = columns.clean(import_id, rules, key)
+    log = read_log(records, used)
+    clean = _clean(log, import_id, rules, key)
+    traffic, unreadable_time, has_sessions = log.traffic, log.unreadable_time, len(log.sessions.texts) > 0
+    del log
     if not len(clean.table["line"]):
         records.refuse_nothing_taken("query", Counter(clean.left_out))
     with store.transaction() as cursor:
         is_new = not _is_held(cursor, import_id)
         if is_new:
-            _refuse_too_much(cursor, columns)
-            if columns.sessions.numbers:
+            _refuse_too_much(cursor, traffic)
+            if has_sessions:
                 keep_session_key(cursor, key)
             _write(cursor, import_id, records.source, clean)
         summary = _summary(cursor, import_id, records.source, used)
-    return replace(summary, is_new=is_new, unreadable_time=columns.unreadable_time, replaced=records.replaced)
+    return replace(summary, is_new=is_new, unreadable_time=unreadable_time, replaced=records.replaced)
 
 
 def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
@@ -210,70 +141,58 @@ def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
         segment=records.field("--segment-field", asked.segment, SEGMENT_FIELDS),
         session=records.field("--session-field", asked.session, SESSION_FIELDS),
         count=records.field("--count-field", asked.count, COUNT_FIELDS),
+        metadata=tuple(
+            sorted(filter(None, (records.field(_METADATA, name) for name in set(asked.metadata))))
+        ),
     )
 
 
 def _import_id(path: Path, format: str, layout: Layout, fields: TrafficFields, rules: CleaningRules) -> str:
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
-    return digest("traffic", content, format, layout.encoding, layout.columns, asdict(fields), asdict(rules))
+    names = {name: value for name, value in asdict(fields).items() if value or name != "metadata"}
+    return digest("traffic", content, format, layout.encoding, layout.columns, names, asdict(rules))
 
 
-def _read(records: Records, fields: TrafficFields) -> _Columns:
-    columns = _Columns()
-    for line, values in records:
-        text = text_of(values.get(fields.query or ""))
-        if not text or text.isspace():
-            columns.left_out["empty query"] += 1
-            continue
-        count = 1 if fields.count is None else _count(values.get(fields.count))
-        if count is None:
-            _refuse_count(records, line, fields, values)
-            continue
-        columns.texts.add(text)
-        columns.lines.append(line)
-        columns.counts.append(count)
-        columns.times.append(
-            _time(columns, line, records.unit, values.get(fields.time) if fields.time else None)
-        )
-        columns.segments.add(text_of(values.get(fields.segment)).strip() if fields.segment else "")
-        columns.sessions.add(text_of(values.get(fields.session)).strip() if fields.session else "")
-    return columns
+def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
+    """The columns to store."""
+    texts = clean_texts(log.texts, rules)
+    cleaned = clean_rows(Rows(log.texts.rows, log.sessions.rows, log.times, log.counts), texts, rules)
+    keep = cleaned.keep
+    times = log.times[keep]
+    identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
+    table = {
+        "import_id": identity,
+        "line": pa.array(log.lines[keep]),
+        "text": log.texts.column(keep, pa.array(texts.texts, pa.string())),
+        "normalised": log.texts.column(keep, pa.array(texts.normalised, pa.string())),
+        "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
+        "segment": log.segments.column(keep, _stored(log.segments, lambda name: redact(name).text)),
+        "session": log.sessions.column(keep, _stored(log.sessions, lambda name: keyed(name, key))),
+        "count": pa.array(log.counts[keep]),
+    }
+    if len(log.metadata.texts):
+        table["metadata"] = log.metadata.column(keep, _stored(log.metadata, _redacted_fields))
+    empty = Counter({"empty query": log.empty} if log.empty else {})
+    return _Clean(table, cleaned.personal, dict(empty + Counter(cleaned.left_out)))
 
 
-def _count(value: Any) -> int | None:
-    """A count that can be taken, or None."""
-    number = whole_number(text_of(value))
-    return number if number is not None and 1 <= number <= LARGEST_COUNT else None
+def _stored(terms: Terms, change: Callable[[str], str]) -> pa.StringArray:
+    return pa.array(map(change, terms), pa.string(), size=len(terms.texts))
 
 
-def _refuse_count(records: Records, line: int, fields: TrafficFields, values: dict[str, Any]) -> None:
-    found = text_of(values.get(fields.count or ""))
-    records.problems.add(
-        line,
-        f"the count in {fields.count!r} is {found!r}; expected a whole number from 1 to {LARGEST_COUNT:,}",
-        "Mend these counts, or leave their rows out of the file.",
-    )
-
-
-def _time(columns: _Columns, line: int, unit: str, value: Any) -> int:
-    if value is None or value == "":
-        return UNKNOWN_TIME
-    time = parse_time(value)
-    if time is not None:
-        return microseconds(time)
-    if columns.unreadable_time is None:
-        columns.unreadable_time = f"{text_of(value)[:60]!r} on {unit} {line}"
-    return UNKNOWN_TIME
+def _redacted_fields(fields: str) -> str:
+    known = json.loads(fields) if fields else {}  # '' stands for no row
+    return canonical_json({name: redact(value).text for name, value in known.items()})
 
 
 def _is_held(cursor: Cursor, import_id: str) -> bool:
     return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
 
 
-def _refuse_too_much(cursor: Cursor, columns: _Columns) -> None:
+def _refuse_too_much(cursor: Cursor, traffic: int) -> None:
     held = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
-    total = int(held) + sum(columns.counts)
+    total = int(held) + traffic
     if total > LARGEST_TRAFFIC:
         raise RefusedError(
             f"With this log the counts would sum to {total:,}; at most {LARGEST_TRAFFIC:,} can be added up. "

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from curation.errors import InputError
-from curation.sources.queries import KnownQueries, QueryFields, active_queries, import_queries, query_id_of
+from curation.errors import InputError, RefusedError
+from curation.sources.queries import (
+    KnownQueries,
+    QueryFields,
+    active_queries,
+    add_query,
+    import_queries,
+    query_id_of,
+)
 from curation.sources.records import Layout
 from curation.store import append, put_setting
 from curation.store.rows import Query
@@ -184,3 +191,41 @@ def test_one_file_may_tell_two_queries_of_the_same_text_apart(store, write):
 def test_texts_and_ids_lose_the_white_space_around_them(store, write):
     import_queries(store, write("q.jsonl", [{"_id": " 7 ", "text": "\u00a0 padded query \n"}]))
     assert _active(store) == [Query("7", "padded query", "padded query", "imported")]
+
+
+def _add(store, *arguments):
+    with store.transaction() as cursor:
+        return add_query(cursor, *arguments)
+
+
+def test_a_written_query_is_in_force_with_the_id_of_its_text(store):
+    added = _add(store, "  Red  Shoes ", None, "to run")
+    assert added == Query(query_id_of("red shoes"), "Red  Shoes", "red shoes", "written", "to run")
+    assert _active(store) == [added]
+    assert _add(store, "hat", "h1").query_id == "h1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("mail ada@example.org",), "query holds personal data .email."),
+        (("shoes", None, "call +44 20 7946 0958"), "information need holds personal data .phone."),
+        (("  ",), "query is empty"),
+    ],
+)
+def test_a_written_query_without_text_or_with_personal_data_is_refused(store, contents, arguments, told):
+    before = contents()
+    with pytest.raises(InputError, match=told):
+        _add(store, *arguments)
+    assert contents() == before
+
+
+def test_a_written_query_that_the_project_holds_is_refused_by_its_id(store, write):
+    import_queries(store, write("q.jsonl", [{"id": "7", "query": "red shoes"}]))
+    _add_sample(store, "s", "usb hub")
+    with pytest.raises(RefusedError, match=r"as query '7'\.$"):
+        _add(store, "RED shoes")
+    with pytest.raises(RefusedError, match="came from traffic"):
+        _add(store, "usb hub")
+    with pytest.raises(RefusedError, match="'7' belongs to the query 'red shoes'"):
+        _add(store, "hat", "7")

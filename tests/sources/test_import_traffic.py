@@ -64,6 +64,52 @@ def test_another_reading_of_the_same_file_is_another_import_and_said(store, writ
     assert (second.is_new, second.same_source) == (True, 1)
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_further_fields_are_kept_as_json_without_personal_data(store, write, name):
+    records = [
+        {"query": "a", "device": " phone ", "asker": "jo@example.com"},
+        {"query": "b", "device": "", "asker": ""},
+        {"query": "c", "device": "desk", "asker": ""},
+    ]
+    lines = ["query,device,asker", *(",".join(record.values()) for record in records)]
+    path = write(name, records if name == "t.jsonl" else "\n".join(lines))
+    fields = TrafficFields(metadata=("device", "asker", "device"))
+    result = import_traffic(store, path, fields)
+    assert _rows(store, "text, metadata") == [
+        ("a", '{"asker":"[email]","device":"phone"}'),
+        ("b", None),
+        ("c", '{"device":"desk"}'),
+    ]
+    assert result.fields.metadata == ("asker", "device")
+    assert not import_traffic(store, path, TrafficFields(metadata=("asker", "device"))).is_new
+    assert import_traffic(store, path).import_id != result.import_id
+
+
+def test_an_unknown_further_field_is_refused_with_the_columns_there(store, write, contents):
+    before = contents()
+    with pytest.raises(InputError) as refused:
+        import_traffic(store, write("t.csv", "query,device\na,b\n"), TrafficFields(metadata=("devise",)))
+    for part in ("--metadata-field names 'devise'", "Did you mean 'device'?", "'query', 'device'"):
+        assert part in str(refused.value)
+    assert contents() == before
+
+
+def test_an_import_without_further_fields_keeps_the_id_it_had_before_there_were_any(store, write):
+    path = write("t.csv", "query\na\n")
+    assert import_traffic(store, path).import_id == "ffc06ecb4cc8a0d6382be171ae02b436"
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_log_of_one_query_is_taken(store, write, rows):
+    result = import_traffic(store, write("t.csv", "query\n" + "shoes\n" * rows))
+    assert (result.rows, result.queries, result.sessions, result.left_out) == (rows, 1, 0, {})
+
+
+def test_a_log_with_nothing_below_its_header_is_refused(store, write):
+    with pytest.raises(InputError, match="holds no records"):
+        import_traffic(store, write("t.csv", "query,time\n"))
+
+
 def test_an_unreadable_time_is_unknown_and_shown(store, write):
     path = write("t.jsonl", [{"query": "a", "time": "last week"}, {"query": "b", "time": 1733832000}])
     result = import_traffic(store, path)

@@ -160,6 +160,32 @@ def test_what_is_no_ranking_is_refused_with_its_line(project, write, lines, told
     assert told in _refusal(project, write("r.trec", lines))
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("r.csv", "query,document,score\n1,d1,NaN\n1,d2,\n"),
+        ("r.tsv", "query\tdocument\trank\tscore\n1\td1\t1\tnan\n1\td2\t2\t1e400\n"),
+        (
+            "r.jsonl",
+            '{"query": 1, "document": "d1", "score": NaN}\n{"query": 1, "document": "d2", "score": "x"}\n',
+        ),
+    ],
+)
+def test_a_score_that_is_no_number_is_refused_in_every_form_of_table(project, write, name, content):
+    told = _refusal(project, write(name, content))
+    assert "query '1', document 'd1': the score is " in told
+    assert "query '1', document 'd2': the score is " in told
+    assert "Expected a finite number." in told
+
+
+def test_a_score_that_is_no_number_is_refused_in_parquet(project, tmp_path):
+    columns = {"q_id": ["1", "1"], "doc_id": ["d1", "d2"], "score": [float("nan"), None]}
+    pq.write_table(pa.table(columns), tmp_path / "r.parquet")
+    told = _refusal(project, tmp_path / "r.parquet")
+    assert "row 1: query '1', document 'd1': the score is nan" in told
+    assert "row 2: query '1', document 'd2': the score is missing" in told
+
+
 def test_all_problems_of_a_file_are_told_together(project, write):
     lines = "1 Q0 d1 1 inf t\nbroken\n9 Q0 d1 1 3 t\n2 Q0 d1 1 3 t\n2 Q0 d2 3 2 t\n"
     told = _refusal(project, write("r.trec", lines))
