@@ -1,7 +1,8 @@
 """What of a document is shown first, and which of its words are the query's.
 
 A passage is a run of whole sentences. The best one holds the most different words of the query, rare
-function words aside; ties go to the earlier. Words match by stem: plural and verb endings are cut the
+function words aside; ties go to the earlier. Where a part of the document is known that matched the query,
+the best one lies in it. Words match by stem: plural and verb endings are cut the
 same way on both sides (after Harman 1991, "How effective is suffixing?", the S-stemmer, with -ing/-ed).
 """
 
@@ -17,6 +18,7 @@ LONGEST = 700
 """Characters of a passage; a shorter document is shown whole."""
 
 _WORD = re.compile(r"\w+")
+_SPACE = re.compile(r"\s+")
 _SENTENCE = re.compile(r".+?(?:[.!?…](?=\s)|\n|\Z)\s*", re.DOTALL)
 
 
@@ -63,17 +65,45 @@ def mark(text: str, stems: frozenset[str]) -> list[Segment]:
     return [segment for segment in segments if segment.text]
 
 
-def best_passage(body: str, query: str, longest: int = LONGEST) -> Excerpt:
-    """The passage of a document that says most about a query, with the query's words marked."""
+def best_passage(
+    body: str, query: str, longest: int = LONGEST, within: tuple[int, int] | None = None
+) -> Excerpt:
+    """The passage of a document that says most about a query, with the query's words marked.
+
+    Parameters
+    ----------
+    within: the part of the body to look in, as (start, end) in characters; a part that is not in the body
+        is disregarded.
+    """
     stems = query_stems(query)
     if len(body) <= longest:
         return Excerpt(mark(body, stems), whole=True)
     best, most = "", -1
-    for passage in _passages(body, longest):
+    for passage in _passages(_part(body, within), longest):
         score = len({stem(word) for word in _WORD.findall(passage)} & stems)
         if score > most:
             best, most = passage, score
     return Excerpt(mark(best.rstrip(), stems), whole=False)
+
+
+def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
+    """A part of a document's text (title, line break and body, stripped) as a part of its body, or None."""
+    whole = f"{title}\n{body}"
+    shift = len(whole) - len(whole.lstrip()) - len(title) - 1
+    start, end = max(0, span[0] + shift), min(len(body), span[1] + shift)
+    return (start, end) if start < end else None
+
+
+def _part(body: str, within: tuple[int, int] | None) -> str:
+    """The part, grown to whole words; the whole body where there is none or nothing to read in it."""
+    if within is None:
+        return body
+    start, end = within
+    while 0 < start < len(body) and not (body[start - 1].isspace() or body[start].isspace()):
+        start -= 1
+    while 0 < end < len(body) and not (body[end - 1].isspace() or body[end].isspace()):
+        end += 1
+    return body[start:end].lstrip() or body
 
 
 def _passages(body: str, longest: int) -> list[str]:
@@ -93,7 +123,14 @@ def _passages(body: str, longest: int) -> list[str]:
 
 
 def _cut(sentence: str, longest: int) -> list[str]:
-    return [sentence[start : start + longest] for start in range(0, len(sentence), longest)]
+    """A sentence in pieces of at most `longest` characters, cut before a word; within one that is longer."""
+    pieces = []
+    while len(sentence) > longest:
+        spaces = [match.end() for match in _SPACE.finditer(sentence, 0, longest)]
+        end = spaces[-1] if spaces else longest
+        pieces.append(sentence[:end])
+        sentence = sentence[end:]
+    return [*pieces, sentence]
 
 
 def _undouble(word: str) -> str:

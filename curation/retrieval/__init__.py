@@ -1,6 +1,6 @@
 """Searching the corpus: one `Retriever` protocol, and BM25, dense, hybrid and imported runs behind it.
 
-Importing this costs nothing: bm25s, sentence-transformers and torch are imported at the first search.
+Importing this costs little: scipy, sentence-transformers and torch are imported at the first search.
 """
 
 from curation.retrieval.bm25 import Bm25

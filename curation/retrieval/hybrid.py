@@ -22,13 +22,20 @@ LIST_DEPTH = 1000
 
 
 def fuse(lists: Sequence[Sequence[Hit]]) -> list[Hit]:
-    """One query's lists (best first) as one list with RRF scores; ties by document id."""
+    """One query's lists (best first) as one list with RRF scores; ties by document id.
+
+    A passage that a list gives is passed on: the first list's that has one.
+    """
     shares: defaultdict[str, list[float]] = defaultdict(list)
+    passages: dict[str, tuple[int, int]] = {}
     for hits in lists:
         for rank, hit in enumerate(hits[:LIST_DEPTH], 1):
             shares[hit.document_id].append(1 / (K + rank))
+            if hit.passage is not None:
+                passages.setdefault(hit.document_id, hit.passage)
     sums = {document_id: math.fsum(parts) for document_id, parts in shares.items()}
-    return [Hit(*item) for item in sorted(sums.items(), key=lambda item: (-item[1], item[0]))]
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [Hit(document_id, score, passages.get(document_id)) for document_id, score in ranked]
 
 
 class Hybrid:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,10 +14,16 @@ from curation.store.rows import Query
 
 
 class Hit(NamedTuple):
-    """A document that a system found; scores compare within one list only; imported runs may have none."""
+    """A document that a system found; scores compare within one list only; imported runs may have none.
+
+    Attributes
+    ----------
+    passage: the part that matched, as (start, end) in characters of `Document.text`; None: not a part.
+    """
 
     document_id: str
     score: float | None
+    passage: tuple[int, int] | None = None
 
 
 class Retriever(Protocol):
@@ -51,11 +58,16 @@ def best_hits(document_ids: Sequence[str], scores: NDArray[Any], depth: int) -> 
 
     Documents are in the order of their ids, so that equal scores are too; there may be fewer scores.
     """
+    rows = best_rows(scores, depth)
+    ids = map(document_ids.__getitem__, rows.tolist())
+    return list(map(Hit._make, zip(ids, scores[rows].tolist(), repeat(None))))
+
+
+def best_rows(scores: NDArray[Any], depth: int) -> NDArray[np.int64]:
+    """Where the `depth` highest scores above zero are, best first; equal ones in their order."""
     found = np.flatnonzero(scores > 0)
     values = scores[found]
     if len(found) > depth:
         lowest = np.partition(values, len(values) - depth)[len(values) - depth]
         found, values = found[values >= lowest], values[values >= lowest]
-    best = np.argsort(-values, kind="stable")[:depth]
-    rows, kept = found[best].tolist(), values[best].tolist()
-    return [Hit(document_ids[row], score) for row, score in zip(rows, kept, strict=True)]
+    return found[np.argsort(-values, kind="stable")[:depth]]

@@ -135,6 +135,14 @@ CREATE TABLE embeddings (
     vector    FLOAT[] NOT NULL
 );
 
+-- Where documents that are longer than a model's window are cut into passages: once for a text.
+CREATE TABLE passages (
+    cutter    TEXT NOT NULL,       -- hash of the model's name, its window and the overlap
+    text_hash TEXT NOT NULL,
+    starts    INTEGER[] NOT NULL,  -- in characters of title, line break and body
+    ends      INTEGER[] NOT NULL
+);
+
 -- The words of documents and how often each stands there, for lexical search: counted once for a version of
 -- a document, whatever snapshot asks. Another way of cutting words has another name and counts anew.
 CREATE TABLE document_terms (
@@ -175,10 +183,11 @@ CREATE TABLE candidates (
     PRIMARY KEY (query_id, document_id)
 );
 CREATE TABLE candidate_sources (
-    pool_id     TEXT NOT NULL,     -- a pool, or the round of imported judgments
+    pool_id     TEXT NOT NULL,     -- a pool, or the round of imported judgments or of an audit
     query_id    TEXT NOT NULL,
     document_id TEXT NOT NULL,
-    system      TEXT NOT NULL,     -- 'bm25', 'dense', 'hybrid', 'run:NAME', 'random', 'imported'
+    system      TEXT NOT NULL,     -- 'bm25', 'dense', 'hybrid', 'run:NAME', 'random', 'imported', 'audit:top',
+                                   --   'audit:below', 'audit:random'
     rank        INTEGER,           -- 1 is the top; none for random and imported
     score       DOUBLE,
     passage_start INTEGER,         -- of a longer document: the part that the system matched, in characters

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from curation.errors import NotFoundError, RefusedError
-from curation.retrieval import DEFAULT_MODEL, Dense
+from curation.retrieval import DEFAULT_MODEL, Dense, Hit
 from curation.retrieval import embeddings as stored
 from curation.retrieval.embeddings import CHUNK, embed, find_model
 from curation.store import Store, append
@@ -130,8 +130,8 @@ def test_cosines_of_zero_or_below_are_no_hits_and_ties_go_by_id(store: Store) ->
         put(store, digest("document", text), vector)
     put(store, digest("query", "asked"), [1.0, 0.0])
     engine = Dense(store, corpus)
-    assert engine.search([query("asked")], 10) == [[("a", 1.0), ("b", 1.0)]]
-    assert engine.search([query("asked")], 1) == [[("a", 1.0)]]
+    assert engine.search([query("asked")], 10) == [[Hit("a", 1.0), Hit("b", 1.0)]]
+    assert engine.search([query("asked")], 1) == [[Hit("a", 1.0)]]
 
 
 def test_a_model_is_a_name_or_a_folder_that_exists(tmp_path: Path) -> None:
@@ -142,6 +142,23 @@ def test_a_model_is_a_name_or_a_folder_that_exists(tmp_path: Path) -> None:
     for missing in (str(tmp_path / "none"), "./none", "models/of/mine"):
         with pytest.raises(NotFoundError, match="There is no model folder at"):
             find_model(missing)
+
+
+def test_a_file_is_no_model_and_a_missing_folder_is_named(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    with pytest.raises(NotFoundError, match=r"model.safetensors is a file, not a model. Give the folder"):
+        Dense(store, [], str(tmp_path / "model.safetensors"))
+    with pytest.raises(NotFoundError, match=r"There is no model folder at .*missing"):
+        Dense(store, [], str(tmp_path / "missing"))
+
+
+@pytest.mark.dense
+def test_a_search_with_an_exchanged_model_is_refused_and_changes_nothing(store: Store) -> None:
+    corpus = [Document("d", "", "", "red hat")]
+    put(store, digest("document", "red hat"), [0.6, 0.8])
+    with pytest.raises(RefusedError, match=r"Vectors of 2 and of 384 dimensions .* another name"):
+        Dense(store, corpus).search([query("hat")], 3)
+    assert count(store) == 1
 
 
 @pytest.mark.dense

@@ -21,6 +21,13 @@ SELECT query_id, tag, by_person, author FROM (
     QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY by_person DESC, revision DESC) = 1)
 WHERE present;
 
+CREATE TABLE passages (
+    cutter    TEXT NOT NULL,
+    text_hash TEXT NOT NULL,
+    starts    INTEGER[] NOT NULL,
+    ends      INTEGER[] NOT NULL
+);
+
 CREATE TABLE document_terms (
     counter      TEXT NOT NULL,
     content_hash TEXT NOT NULL,

@@ -1,0 +1,231 @@
+"""Passages: a text that is longer than a model's window, as pieces that each fit it.
+
+A model reads `window` word pieces and no more. A longer document is cut where a sentence ends, else where a
+word does, each passage starting about `OVERLAP` of a window before the last one ended, so that what lies at
+a cut stands whole in one of them. Passages after the first are embedded with the title before them: without
+it many do not say what they are about. A document that fits is one passage, its whole text.
+
+Where the cuts are is kept in the project by the hash of the text, in chunks with a short transaction each,
+so that neither tokeniser nor model is needed again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from curation.progress import Progress, silent
+from curation.retrieval.embeddings import ModelSource, find_model, open_model
+from curation.store import Store
+from curation.store.rows import Document
+from curation.text import digest
+
+OVERLAP = 0.25
+CHUNK = 1_000  # documents that are cut at once
+_VERSION = 1
+_WORD = re.compile(r"\S+")
+_SENTENCE_END = ".!?…。！？"
+_BOUNDS = pa.schema({"text_hash": pa.string(), "starts": pa.list_(pa.int32()), "ends": pa.list_(pa.int32())})
+
+Span = tuple[int, int]
+
+
+class Cutter(NamedTuple):
+    """What decides where texts are cut for a model; no window: it reads texts of any length."""
+
+    model: ModelSource
+    window: int | None
+
+    @property
+    def overlap(self) -> int:
+        """Word pieces of one passage that the next one begins with, about."""
+        return int((self.window or 0) * OVERLAP)
+
+    def surely_fits(self, text: str) -> bool:
+        """Whether the text has fewer bytes than the window has word pieces: it need not be counted."""
+        return self.window is None or len(text.encode("utf-8", "surrogatepass")) + 8 <= self.window
+
+
+def find_cutter(model: str) -> Cutter:
+    """How a model's texts are cut. The model is loaded only if its files do not say how much it reads.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: see `embeddings.embed`.
+    """
+    source = find_model(model)
+    window = _window_in_files(source)
+    if window is None:
+        found = open_model(None, source).max_seq_length
+        window = int(found) if found is not None and found < 1_000_000 else None
+    return Cutter(source, window)
+
+
+def cut_documents(
+    store: Store, documents: Sequence[Document], cutter: Cutter, progress: Progress = silent
+) -> list[list[Span]]:
+    """For each document its passages as (start, end) in characters of `Document.text`, in order.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: see `embeddings.embed`.
+    """
+    spans: list[list[Span]] = [[(0, len(document.text))] for document in documents]
+    long = [place for place, document in enumerate(documents) if not cutter.surely_fits(document.text)]
+    if not long:
+        return spans
+    hashes = [digest(documents[place].title, documents[place].body) for place in long]
+    known = _read(store, cutter, hashes)
+    missing = [at for at, text_hash in enumerate(hashes) if text_hash not in known]
+    for start in range(0, len(missing), CHUNK):
+        progress("dense: cut into passages", start, len(missing))
+        chunk = missing[start : start + CHUNK]
+        cut = _cut_all(store, [documents[long[at]] for at in chunk], cutter)
+        _keep(store, cutter, [hashes[at] for at in chunk], cut)
+        known |= dict(zip((hashes[at] for at in chunk), cut, strict=True))
+    for place, text_hash in zip(long, hashes, strict=True):
+        spans[place] = known[text_hash]
+    return spans
+
+
+def passage_text(document: Document, span: Span) -> str:
+    """What is embedded for a passage: the text itself, after the title where that is not in it."""
+    text = document.text[slice(*span)]
+    return text if span[0] == 0 or not document.title.strip() else f"{document.title.strip()}\n{text}"
+
+
+def cut(text: str, pieces: Sequence[Span], room: int, overlap: int) -> list[Span]:
+    """Cut a text of word pieces, given as (start, end) in characters, into spans of at most `room` pieces.
+
+    A text of no more pieces than that is one span, all of it.
+    """
+    spans: list[Span] = []
+    first, count = 0, len(pieces)
+    while count - first > room:
+        end = _latest(text, pieces, first + room // 2, first + room)
+        spans.append((pieces[first][0], pieces[end - 1][1]))
+        again = _earliest(text, pieces, end - min(overlap, room // 4), end)
+        first = max(again, first + 1)
+    spans.append((pieces[first][0] if count else 0, len(text)))
+    return [(0, spans[0][1]), *spans[1:]]
+
+
+def _latest(text: str, pieces: Sequence[Span], low: int, high: int) -> int:
+    """The piece in (low, high] before which to cut: the last that begins a sentence, else a word."""
+    places = range(high, low, -1)
+    for quality in (2, 1):
+        for place in places:
+            if _begins(text, pieces[place][0]) >= quality:
+                return place
+    return high
+
+
+def _earliest(text: str, pieces: Sequence[Span], low: int, high: int) -> int:
+    """The first piece in [low, high) that begins a sentence, else a word; `high` if none does."""
+    for quality in (2, 1):
+        for place in range(low, high):
+            if _begins(text, pieces[place][0]) >= quality:
+                return place
+    return high
+
+
+def _begins(text: str, position: int) -> int:
+    """What begins at a position of the text: 2 a sentence, 1 a word, 0 neither."""
+    while position < len(text) and text[position].isspace():
+        position += 1
+    before = text[max(0, position - 80) : position]
+    stripped = before.rstrip()
+    if len(stripped) == len(before) and position:
+        return 0
+    line_ends = "\n" in before[len(stripped) :]
+    return 2 if line_ends or stripped[-1:] in _SENTENCE_END else 1
+
+
+def _window_in_files(source: ModelSource) -> int | None:
+    """The window as sentence-transformers' own file says, in the model's folder or the hub's cache."""
+    path = Path(source.location) / "sentence_bert_config.json"
+    if not Path(source.location).is_dir():
+        try:
+            from huggingface_hub import try_to_load_from_cache
+        except ImportError:
+            return None
+        found = try_to_load_from_cache(source.location, path.name)
+        path = Path(found) if isinstance(found, str) else path
+    try:
+        window = json.loads(path.read_text(encoding="utf-8")).get("max_seq_length")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return window if isinstance(window, int) and window > 0 else None
+
+
+def _cut_all(store: Store, documents: Sequence[Document], cutter: Cutter) -> list[list[Span]]:
+    encoder = open_model(store, cutter.model)
+    tokenizer = encoder.tokenizer
+    prompt = (getattr(encoder, "prompts", None) or {}).get("document") or ""
+    room = (cutter.window or 0) - tokenizer.num_special_tokens_to_add() - len(_pieces(tokenizer, [prompt])[0])
+    texts = [document.text for document in documents]
+    titles = _pieces(tokenizer, [document.title.strip() for document in documents])
+    found = _pieces(tokenizer, texts)
+    return [
+        _cut_one(text, pieces, len(title), room, cutter.overlap)
+        for text, pieces, title in zip(texts, found, titles, strict=True)
+    ]
+
+
+def _cut_one(text: str, pieces: Sequence[Span], title: int, room: int, overlap: int) -> list[Span]:
+    """All passages leave room for the title, except the only one of a text that fits."""
+    if len(pieces) <= room:
+        return [(0, len(text))]
+    return cut(text, pieces, max(room - title, room // 2, 1), overlap)
+
+
+def _pieces(tokenizer: Any, texts: Sequence[str]) -> list[list[Span]]:
+    """Each text's word pieces as (start, end); of a tokeniser that does not say where, their words'."""
+    if getattr(tokenizer, "is_fast", False):
+        options = {"add_special_tokens": False, "return_offsets_mapping": True, "truncation": False}
+        offsets = tokenizer(list(texts), verbose=False, **options)["offset_mapping"]
+        return [[(int(start), int(end)) for start, end in found] for found in offsets]
+    return [
+        [word.span() for word in _WORD.finditer(text) for _ in tokenizer.tokenize(word.group())]
+        for text in texts
+    ]
+
+
+def _cutter_hash(cutter: Cutter) -> str:
+    return digest("passages", _VERSION, cutter.model.name, cutter.window, cutter.overlap)
+
+
+def _read(store: Store, cutter: Cutter, hashes: Sequence[str]) -> dict[str, list[Span]]:
+    wanted = pa.table({"text_hash": sorted(set(hashes))})
+    with store.reading() as cursor:
+        cursor.register("wanted_texts", wanted)
+        rows = cursor.execute(
+            "SELECT text_hash, starts, ends FROM passages JOIN wanted_texts USING (text_hash) "
+            "WHERE cutter = ?",
+            [_cutter_hash(cutter)],
+        ).fetchall()
+        cursor.unregister("wanted_texts")
+    return {text_hash: list(zip(starts, ends, strict=True)) for text_hash, starts, ends in rows}
+
+
+def _keep(store: Store, cutter: Cutter, hashes: Sequence[str], spans: Sequence[Sequence[Span]]) -> None:
+    """Add what nobody else has added meanwhile."""
+    starts, ends = ([[span[side] for span in cut] for cut in spans] for side in (0, 1))
+    name = _cutter_hash(cutter)
+    by_hash = {text_hash: place for place, text_hash in enumerate(hashes)}  # twins are kept once
+    order = np.array(sorted(by_hash.values()))
+    rows = pa.table([list(hashes), starts, ends], schema=_BOUNDS).take(order)
+    with store.transaction() as cursor:
+        cursor.register("cut_texts", rows)
+        cursor.execute(
+            "INSERT INTO passages SELECT ?, text_hash, starts, ends FROM cut_texts "
+            "ANTI JOIN (SELECT text_hash FROM passages WHERE cutter = ?) stored USING (text_hash)",
+            [name, name],
+        )
+        cursor.unregister("cut_texts")

@@ -1,0 +1,198 @@
+"""How often each content word stands in each document: counted once for a version of a document, and kept.
+
+Cutting texts into words is most of the work of a lexical index; weighing them is a few passes over arrays.
+So the counts are stored by content hash, in chunks with a short transaction each: whatever stops the work,
+the next call goes on after the last chunk, and a new snapshot counts only the documents that changed. They
+are kept under `COUNTER`, a hash of what decides what a word is: another way of cutting counts anew.
+
+Counts are read in pieces of the table, one short turn each, in the order in which they lie there. A word
+becomes a number when it is first met; no list of all words of the corpus is ever made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from curation.progress import Progress, silent
+from curation.retrieval.terms import STOP_WORDS, content_words
+from curation.sources.corpus import current_snapshot
+from curation.store import Store
+from curation.text import digest
+
+COUNTER = digest("content words", 1, sorted(STOP_WORDS))
+CHUNK = 20_000  # documents that are counted, or held as text, at once
+_PIECE = 61_440  # rows that are read at once: half a row group of DuckDB's
+_COUNTED = pa.schema({"terms": pa.list_(pa.string()), "counts": pa.list_(pa.int32())})
+
+
+class WordCounts(NamedTuple):
+    """The counts of documents: `rows[i]` has `counts[starts[i]:starts[i + 1]]` of words `numbers[…]`.
+
+    Attributes
+    ----------
+    word_number: word → its number.
+    rows: for each counted document its place among those that were asked for.
+    """
+
+    word_number: dict[str, int]
+    rows: NDArray[np.int32]
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+def count_words(texts: Iterable[str], progress: Progress = silent, total: int = 0) -> WordCounts:
+    """The counts of texts that are in no store."""
+    return _gather(_count_pieces(texts, progress, total))
+
+
+def stored_word_counts(
+    store: Store, content_hashes: Sequence[str], progress: Progress = silent
+) -> WordCounts:
+    """The counts of stored versions of documents; what was not counted before is counted and kept.
+
+    Raises
+    ------
+    ValueError: the project does not hold one of the versions.
+    """
+    wanted = pa.table(
+        {"content_hash": list(content_hashes), "row": np.arange(len(content_hashes), dtype="i4")}
+    )
+    _count_missing(store, wanted, progress)
+    found = _gather(_read_pieces(store, wanted))
+    if len(found.rows) != len(content_hashes):
+        raise ValueError(f"{len(content_hashes)} documents were asked for, {len(found.rows)} are stored")
+    return found
+
+
+def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
+    """Content word → number of documents of the snapshot in force that hold it.
+
+    Words are `curation.text.words`: casefolded, after NFKC; stop words (`terms.STOP_WORDS`) are not counted.
+
+    Raises
+    ------
+    RefusedError: there is no corpus yet.
+    """
+    with store.reading() as cursor:
+        hashes = cursor.execute(
+            "SELECT content_hash FROM snapshot_documents WHERE snapshot_id = ?", [current_snapshot(cursor)]
+        ).fetchall()
+    found = stored_word_counts(store, [content_hash for (content_hash,) in hashes], progress)
+    documents = np.bincount(found.numbers, minlength=len(found.word_number)).tolist()
+    return dict(zip(found.word_number, documents, strict=True))
+
+
+def _count(texts: Iterable[str]) -> pa.Table:
+    found = [Counter(content_words(text)) for text in texts]
+    return pa.table([[list(words) for words in found], [list(words.values()) for words in found]], _COUNTED)
+
+
+def _count_missing(store: Store, wanted: pa.Table, progress: Progress) -> None:
+    """In the order in which the documents lie in their table, so that each chunk is read from one place."""
+    with store.reading() as cursor:
+        cursor.register("wanted_versions", wanted)
+        missing = cursor.execute(
+            "SELECT DISTINCT d.rowid, content_hash FROM documents d "
+            "JOIN wanted_versions USING (content_hash) "
+            "ANTI JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted "
+            "USING (content_hash) "
+            "ORDER BY d.rowid",
+            [COUNTER],
+        ).fetchall()
+        cursor.unregister("wanted_versions")
+    for start in range(0, len(missing), CHUNK):
+        progress("bm25: count words", start, len(missing))
+        _store(store, *_read_texts(store, missing[start : start + CHUNK]))
+    if missing:
+        progress("bm25: count words", len(missing), len(missing))
+
+
+def _read_texts(store: Store, places: Sequence[tuple[int, str]]) -> tuple[list[str], list[str]]:
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT content_hash, title || chr(10) || body FROM documents d "
+            "WHERE d.rowid BETWEEN ? AND ? AND content_hash IN (SELECT unnest(?::TEXT[]))",
+            [places[0][0], places[-1][0], [content_hash for _, content_hash in places]],
+        ).fetchall()
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def _store(store: Store, content_hashes: Sequence[str], texts: Sequence[str]) -> None:
+    """Count and keep what nobody else has counted meanwhile."""
+    counted = _count(texts).append_column("content_hash", pa.array(content_hashes, pa.string()))
+    with store.transaction() as cursor:
+        cursor.register("counted_documents", counted)
+        cursor.execute(
+            "INSERT INTO document_terms SELECT ?, content_hash, terms, counts FROM counted_documents "
+            "ANTI JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted "
+            "USING (content_hash)",
+            [COUNTER, COUNTER],
+        )
+        cursor.unregister("counted_documents")
+
+
+def _count_pieces(texts: Iterable[str], progress: Progress, total: int) -> Iterator[pa.Table]:
+    chunk: list[str] = []
+    done = 0
+    for text in texts:
+        chunk.append(text)
+        if len(chunk) == CHUNK:
+            yield _numbered(chunk, done)
+            done += len(chunk)
+            progress("bm25: count words", done, total)
+            chunk = []
+    if chunk:
+        yield _numbered(chunk, done)
+
+
+def _numbered(texts: Sequence[str], first: int) -> pa.Table:
+    rows = pa.array(np.arange(first, first + len(texts), dtype=np.int32))
+    return _count(texts).append_column("row", rows)
+
+
+def _read_pieces(store: Store, wanted: pa.Table) -> Iterator[pa.Table]:
+    with store.reading() as cursor:
+        [(end,)] = cursor.execute("SELECT coalesce(max(rowid) + 1, 0) FROM document_terms").fetchall()
+    for start in range(0, end, _PIECE):
+        with store.reading() as cursor:
+            cursor.register("wanted_versions", wanted)
+            piece = cursor.sql(
+                "SELECT terms, counts, w.row "
+                "FROM document_terms t JOIN wanted_versions w USING (content_hash) "
+                "WHERE t.rowid >= $1 AND t.rowid < $2 AND counter = $3",
+                params=[start, start + _PIECE, COUNTER],
+            ).to_arrow_table()
+            cursor.unregister("wanted_versions")
+        yield piece
+
+
+def _gather(pieces: Iterable[pa.Table]) -> WordCounts:
+    word_number: dict[str, int] = {}
+    rows, lengths, numbers, counts = [], [np.zeros(1, np.int64)], [], []
+    for piece in pieces:
+        for batch in piece.to_batches():
+            terms = batch.column("terms")
+            coded = terms.flatten().dictionary_encode()
+            known = [word_number.setdefault(word, len(word_number)) for word in coded.dictionary.to_pylist()]
+            numbers.append(np.array(known, np.int32)[coded.indices.to_numpy()])
+            counts.append(batch.column("counts").flatten().to_numpy())
+            lengths.append(np.diff(terms.offsets.to_numpy()).astype(np.int64))
+            rows.append(batch.column("row").to_numpy())
+    return WordCounts(
+        word_number,
+        _joined(rows, np.int32),
+        np.cumsum(np.concatenate(lengths)),
+        _joined(numbers, np.int32),
+        _joined(counts, np.int32),
+    )
+
+
+def _joined(parts: list[NDArray[np.int32]], kind: type[np.int32]) -> NDArray[np.int32]:
+    return np.concatenate(parts) if parts else np.zeros(0, kind)
