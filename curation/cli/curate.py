@@ -20,10 +20,16 @@ if TYPE_CHECKING:
 @app.command()
 def sample(
     context: typer.Context,
-    size: Annotated[int, typer.Option(help="How many distinct queries to draw, exactly.")],
+    size: Annotated[
+        int | None,
+        typer.Option(help="How many distinct queries to draw, exactly; needed unless topping up to quotas."),
+    ] = None,
     seed: Seed = 0,
     strata: Annotated[
-        str, typer.Option(help="What the strata are made of, separated by commas: band, segment, length.")
+        str,
+        typer.Option(
+            help="What the strata are made of, by commas: band, segment, length, tag:NAME, field:NAME."
+        ),
     ] = "band",
     design: Annotated[
         str, typer.Option(help="stratified, or pps: probability proportional to traffic.")
@@ -31,8 +37,19 @@ def sample(
     allocation: Annotated[
         str | None,
         typer.Option(
-            help="The strata's shares: equal, or as their traffic: proportional, or its square-root.",
+            help="The strata's shares: equal, or as their traffic: proportional, or its square-root; or "
+            "neyman, as figures vary in a release.",
             show_default="equal",
+        ),
+    ] = None,
+    from_release: Annotated[
+        str | None, typer.Option(help="For neyman: the release that tells how much figures vary.")
+    ] = None,
+    run: Annotated[
+        str | None,
+        typer.Option(
+            help="For neyman: the imported run whose nDCG@10 on that release varies.",
+            show_default="the share of judged candidates that are relevant",
         ),
     ] = None,
     quota: Annotated[
@@ -54,9 +71,25 @@ def sample(
         bool,
         typer.Option("--exclude-judged", help="Leave out queries that a round shows or a release holds."),
     ] = False,
+    exclude_released: Annotated[
+        bool, typer.Option("--exclude-released", help="Leave out queries that any release holds.")
+    ] = False,
+    exclude_release: Annotated[
+        list[str] | None, typer.Option(help="Leave out queries that this release holds. Repeatable.")
+    ] = None,
     group_spellings: Annotated[
         bool, typer.Option(help="Draw spellings that are one slip apart as one query, with all its traffic.")
     ] = True,
+    model: Annotated[
+        str, typer.Option(help="Embedding model of the tag synonym: a name or a folder.")
+    ] = "all-MiniLM-L6-v2",
+    top_up: Annotated[
+        bool,
+        typer.Option(
+            "--top-up",
+            help="Add queries to the current sample and keep all of it: up to each --quota, or to --size.",
+        ),
+    ] = False,
     html: Annotated[
         Path | None, typer.Option(help="Also write a page with a chart of sample against traffic here.")
     ] = None,
@@ -66,29 +99,52 @@ def sample(
 
     Without further options head, torso and tail get equal shares of the sample; what a small stratum
     cannot use goes to the others. Strata of several dimensions are crossed and named like
-    `head · docs-site · short`. Length is short up to 2 words, long from 6. Queries asked equally often
-    stay in one band. Each query keeps the probability with which it was drawn. With the same seed a larger
-    number from a stratum keeps those drawn before. The sample becomes the current one; earlier samples
-    stay stored.
+    `head · docs-site · short`. Length is short up to 2 words, long from 6. A tag makes two strata, such as
+    `question` and `not question`; a field is a further field of the log (`import traffic --metadata-field`).
+    Queries asked equally often stay in one band. Each query keeps the probability with which it was drawn.
+    The sample becomes the current one; earlier samples stay stored.
+
+    Neyman's allocation gives more to strata with many queries and varying figures: in a release that was
+    sampled by the same strata, and with a run that was imported, it makes the error of a mean over searches
+    smallest. With `--top-up` a slice that came out too small gets more queries: each `--quota` is then a
+    least number, no earlier query is lost, and all keep right probabilities; seed, strata and limits are the
+    current sample's.
 
     \b
     Examples:
       goldset sample --size 200 --seed 7
       goldset sample --size 200 --seed 7 --head 0.5 --torso 0.8 --json
       goldset sample --size 300 --strata band,segment --allocation square-root --html sample.html
+      goldset sample --size 200 --strata band,tag:question,field:country
       goldset sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
       goldset sample --size 260 --seed 7 --quota head=67 --quota torso=67
-      goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged
+      goldset sample --top-up --quota tail=40 --quota torso=40
+      goldset sample --top-up --size 300
+      goldset sample --size 200 --allocation neyman --from-release v1 --run bm25-tuned --exclude-release v1
+      goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
-    from curation.sampling import Limits, Plan, draw_sample
+    from curation import sampling
 
-    plan = Plan(_listed(strata), design, allocation, _quotas(quota or []), head, torso)
-    limits = Limits(
-        _time("--since", since), _time("--until", until), min_count, exclude_judged, group_spellings
-    )
     store = project_store(context)
     _refuse_no_page(html, store.path)
-    report = draw_sample(store, size, seed, plan, limits)
+    if top_up:
+        _refuse_other_options(context)
+        with progress_bar() as progress:
+            report = sampling.top_up(store, _quotas(quota or []), size, progress)
+    else:
+        if size is None:
+            raise InputError(
+                "No --size was given; expected how many queries to draw, for instance --size 200."
+            )
+        plan = sampling.Plan(
+            *(_listed(strata), design, allocation, _quotas(quota or []), head, torso, from_release, run)
+        )
+        limits = sampling.Limits(
+            *(_time("--since", since), _time("--until", until), min_count, exclude_judged, group_spellings),
+            *(exclude_released, tuple(exclude_release or ())),
+        )
+        with progress_bar() as progress:
+            report = sampling.draw_sample(store, size, seed, plan, limits, progress, model)
     if html is not None:
         _write_page(html, report)
     if as_json:
@@ -145,6 +201,25 @@ def pool(
         print_json(report)
     else:
         _show_pool(report)
+
+
+_TOPPED_UP_WITH = frozenset({"size", "quota", "html", "as_json", "top_up"})
+
+
+def _refuse_other_options(context: typer.Context) -> None:
+    """A top-up is drawn as the sample was: other options would be ignored, so they are refused."""
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in context.params
+        if name not in _TOPPED_UP_WITH
+        and (source := context.get_parameter_source(name)) is not None
+        and source.name == "COMMANDLINE"
+    ]
+    if given:
+        raise InputError(
+            f"--top-up draws as the current sample was drawn, and takes --size and --quota alone; "
+            f"leave {', '.join(given)} out."
+        )
 
 
 def _listed(names: str) -> list[str]:

@@ -3,8 +3,11 @@
 from curation.sampling.bands import BANDS, HEAD, TORSO
 from curation.sampling.designs import DESIGNS, Stratum
 from curation.sampling.frame import Limits
-from curation.sampling.sample import Plan, SampleReport, draw_sample
+from curation.sampling.plan import Plan
+from curation.sampling.sample import SampleReport, draw_sample
+from curation.sampling.stored import StoredSample, current_sample
 from curation.sampling.strata import DIMENSIONS
+from curation.sampling.top_up import top_up
 from curation.sampling.weights import ALLOCATIONS
 
 __all__ = [
@@ -17,6 +20,9 @@ __all__ = [
     "Limits",
     "Plan",
     "SampleReport",
+    "StoredSample",
     "Stratum",
+    "current_sample",
     "draw_sample",
+    "top_up",
 ]

@@ -50,7 +50,7 @@ def allocate_with_quotas(
     ------
     InputError: quotas of unknown strata, or that cannot be met together with the size.
     """
-    problems = [_impossible(name, quota, names, populations) for name, quota in quotas.items()]
+    problems = [impossible(name, quota, names, populations) for name, quota in quotas.items()]
     left = size - sum(quotas.values())
     others = [0 if name in quotas else number for name, number in zip(names, populations, strict=True)]
     if left < 0:
@@ -65,7 +65,8 @@ def allocate_with_quotas(
     return [quotas.get(name, number) for name, number in zip(names, numbers, strict=True)]
 
 
-def _impossible(name: str, quota: int, names: Sequence[str], populations: Sequence[int]) -> str:
+def impossible(name: str, quota: int, names: Sequence[str], populations: Sequence[int]) -> str:
+    """What is wrong with a quota, or nothing."""
     if name not in names:
         shown = ", ".join(map(repr, names[:12])) + (", …" if len(names) > 12 else "")
         return f"{name!r} is no stratum of this sample; expected one of {shown}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
+from unicodedata import east_asian_width
 
 from curation.sampling.designs import Stratum
 
@@ -17,7 +18,9 @@ _NAME = 220  # where the bars begin
 _BAR = 11
 _ROW = 40
 _LEGEND = 28
-_LONGEST = 30  # letters of a name beside the bars; the table has all of it
+_LETTERS = 30  # of a name on one line beside the bars
+_LINE = 16
+_LINES = 6  # of a name; the tooltip and the table have all of it
 
 _STYLE = """
 :root { color-scheme: light dark;
@@ -45,17 +48,17 @@ def bars(strata: Sequence[Stratum]) -> str:
     """An SVG element with two bars for each stratum: its share of the traffic and of the sample."""
     shares = _shares(strata)
     longest = max((share for pair in shares for share in pair), default=0.0) or 1.0
-    height = _LEGEND + _ROW * len(strata)
-    drawn = "".join(
-        _row(stratum.name, pair, longest, _LEGEND + _ROW * number)
-        for number, (stratum, pair) in enumerate(zip(strata, shares, strict=True))
-    )
+    rows, height = [], _LEGEND
+    for stratum, pair in zip(strata, shares, strict=True):
+        lines = _lines(stratum.name)
+        rows.append(_row(stratum.name, lines, pair, longest, height))
+        height += max(_ROW, _LINE * len(lines) + _ROW - 2 * _LINE)
     return (
         f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-labelledby="chart-title chart-text">'
         '<title id="chart-title">Share of traffic and share of the sample by stratum</title>'
         '<desc id="chart-text">Two bars for each stratum. The table has the same figures.</desc>'
         f"{_legend('traffic', 'share of traffic', _NAME)}{_legend('sample', 'share of sample', _NAME + 150)}"
-        f"{drawn}</svg>"
+        f"{''.join(rows)}</svg>"
     )
 
 
@@ -116,9 +119,12 @@ def _legend(kind: str, text: str, x: int) -> str:
     )
 
 
-def _row(name: str, shares: tuple[float, float], longest: float, y: int) -> str:
-    shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-    parts = [f'<text x="0" y="{y + _BAR + 5}">{escape(shown)}</text>']
+def _row(name: str, lines: Sequence[str], shares: tuple[float, float], longest: float, y: int) -> str:
+    first = y + (_BAR + 5 if len(lines) == 1 else _BAR)
+    parts = [f"<g><title>{escape(name)}</title>"]
+    parts += [
+        f'<text x="0" y="{first + number * _LINE}">{escape(line)}</text>' for number, line in enumerate(lines)
+    ]
     for number, (kind, share) in enumerate(zip(("traffic", "sample"), shares, strict=True)):
         top = y + number * (_BAR + 2)
         length = share / longest * (_WIDTH - _NAME - 60)
@@ -126,7 +132,25 @@ def _row(name: str, shares: tuple[float, float], longest: float, y: int) -> str:
             f'<rect class="{kind}" x="{_NAME}" y="{top}" width="{length:.1f}" height="{_BAR}"/>'
             f'<text class="figure" x="{_NAME + length + 6:.1f}" y="{top + 10}">{share:.1%}</text>'
         )
-    return "".join(parts)
+    return "".join([*parts, "</g>"])
+
+
+def _lines(name: str) -> list[str]:
+    """A name in lines that fit beside the bars; signs of East Asia are as wide as two letters."""
+    lines = [""]
+    for word in name.split():
+        if lines[-1] and _width(f"{lines[-1]} {word}") > _LETTERS:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".lstrip()
+        while _width(lines[-1]) > _LETTERS:
+            fits = next(end for end in range(_LETTERS, 0, -1) if _width(lines[-1][:end]) <= _LETTERS)
+            lines[-1:] = [lines[-1][:fits], lines[-1][fits:]]
+    shown = lines[:_LINES]
+    return [*shown[:-1], f"{shown[-1][: _LETTERS // 2 - 1]}…"] if len(lines) > _LINES else lines
+
+
+def _width(text: str) -> int:
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def _table(strata: Sequence[Stratum]) -> str:
@@ -143,14 +167,14 @@ def _table(strata: Sequence[Stratum]) -> str:
 
 
 def _is_told(value: Any) -> bool:
-    return value is not None and value is not False and value != {}
+    return value is not None and value is not False and value not in ({}, [])
 
 
 def _told(name: str, value: Any) -> str:
     if isinstance(value, Mapping):
         value = ", ".join(f"{key} = {number}" for key, number in value.items())
     elif isinstance(value, list | tuple):
-        value = " × ".join(map(str, value))
+        value = (" × " if name == "strata" else ", ").join(map(str, value))
     elif isinstance(value, float):
         value = f"{value:.4g}"
     return f"{name.replace('_', ' ')}: {value}"

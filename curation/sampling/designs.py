@@ -11,7 +11,8 @@ more from a stratum keeps what it had there, which is how an earlier sample is t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +21,13 @@ from numpy.typing import NDArray
 from curation.sampling.allocation import allocate_with_quotas
 from curation.sampling.pps import draw_proportional
 from curation.sampling.strata import Labels
-from curation.sampling.weights import weights_of
+from curation.sampling.weights import NEYMAN, neyman_weights, weights_of
 from curation.text import digest
 
 DESIGNS = ("stratified", "pps")
+NEYMAN_LEAST = 2
+"""What neyman gives every stratum at least, if there is room: figures that did not vary in a release may vary
+elsewhere, a stratum without a query makes each total wrong, and one with a single query has no variance."""
 
 
 class Stratum(NamedTuple):
@@ -55,16 +59,22 @@ def draw_stratified(
     size: int,
     allocation: str = "equal",
     quotas: Mapping[str, int] | None = None,
+    variances: Sequence[float] | None = None,
 ) -> Drawing:
     """Draw from each stratum the first of its queries; they come in random order.
+
+    Parameters
+    ----------
+    variances: for the allocation neyman, S² of figure × traffic in each stratum.
 
     Raises
     ------
     InputError: an unknown allocation or stratum, or quotas that cannot be met.
     """
-    populations, asked = _sizes(traffic, strata)
-    weights = weights_of(allocation, asked)
-    numbers = allocate_with_quotas(size, strata.names, populations, weights, quotas or {})
+    populations, asked = sizes(traffic, strata)
+    weights = stratum_weights(allocation, populations, asked, variances)
+    least = NEYMAN_LEAST if allocation == NEYMAN else 0
+    numbers = _numbers(size, strata.names, populations, weights, quotas or {}, least)
     order = np.argsort(strata.codes, kind="stable")
     starts = np.cumsum([0, *populations[:-1]])
     rows = np.concatenate(
@@ -79,12 +89,48 @@ def draw_stratified(
     return Drawing(rows, probability, report)
 
 
+def _numbers(
+    size: int,
+    names: Sequence[str],
+    populations: Sequence[int],
+    weights: Sequence[int | Fraction],
+    quotas: Mapping[str, int],
+    least: int,
+) -> list[int]:
+    """The allocation, with strata that came out below `least` held at that and the rest shared anew."""
+    fixed = dict(quotas)
+    while True:
+        numbers = allocate_with_quotas(size, names, populations, weights, fixed)
+        thin = {
+            name: min(least, population)
+            for name, population, number in zip(names, populations, numbers, strict=True)
+            if name not in fixed and number < min(least, population)
+        }
+        if not thin or sum(fixed.values()) + sum(thin.values()) > size:
+            return numbers
+        fixed |= thin
+
+
+def stratum_weights(
+    allocation: str, populations: Sequence[int], traffic: Sequence[int], variances: Sequence[float] | None
+) -> Sequence[int | Fraction]:
+    """What the strata's shares of a sample are proportional to.
+
+    Raises
+    ------
+    InputError: an unknown allocation, or neyman without variances.
+    """
+    if allocation == NEYMAN and variances is not None:
+        return neyman_weights(populations, variances)
+    return weights_of(allocation, traffic)
+
+
 def draw_pps(traffic: NDArray[np.int64], strata: Labels, size: int, seed: int) -> Drawing:
     """Draw with probability proportional to traffic, along the strata."""
     order = np.argsort(strata.codes, kind="stable")
     drawn = draw_proportional(traffic[order], size, int(digest("pps", seed), 16))
     rows = order[drawn.rows]
-    populations, asked = _sizes(traffic, strata)
+    populations, asked = sizes(traffic, strata)
     numbers = np.bincount(strata.codes[rows], minlength=len(strata.names)).tolist()
     expected = np.bincount(
         strata.codes[order], weights=drawn.probability, minlength=len(strata.names)
@@ -97,7 +143,7 @@ def draw_pps(traffic: NDArray[np.int64], strata: Labels, size: int, seed: int) -
     return Drawing(rows, drawn.probability[drawn.rows], report)
 
 
-def _sizes(traffic: NDArray[np.int64], strata: Labels) -> tuple[list[int], list[int]]:
+def sizes(traffic: NDArray[np.int64], strata: Labels) -> tuple[list[int], list[int]]:
     """Queries and traffic of each stratum; whole numbers, for a sum of floats would round."""
     populations = np.bincount(strata.codes, minlength=len(strata.names))
     asked = np.zeros(len(strata.names), np.int64)

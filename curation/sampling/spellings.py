@@ -77,9 +77,10 @@ def group_spellings(
     traffic: how often each was asked, shape (queries,).
     threshold: least Jaccard of 3-grams between a spelling and its leader.
     """
-    ranked = sorted(range(len(queries)), key=lambda query: (-int(traffic[query]), queries[query]))
-    texts = [queries[query] for query in ranked]
-    times = [int(traffic[query]) for query in ranked]
+    by_text = np.array(sorted(range(len(queries)), key=queries.__getitem__), np.int64)
+    order = by_text[np.argsort(-traffic[by_text], kind="stable")]
+    texts = [queries[query] for query in order.tolist()]
+    times = traffic[order].tolist()
     leaders = np.arange(len(texts))
     is_leader = np.ones(len(texts), bool)
     pairs = _candidates(texts, progress)
@@ -87,7 +88,6 @@ def group_spellings(
         if is_leader[first] and is_leader[second] and _alike(texts, times, first, second, threshold):
             leaders[second] = first
             is_leader[second] = False
-    order = np.array(ranked, np.int64)
     result = np.empty(len(texts), np.int64)
     result[order] = order[leaders]
     return Groups(result)
@@ -95,7 +95,7 @@ def group_spellings(
 
 def essentials(normalised: str) -> tuple[str, ...]:
     """The words of a query that no spelling may change: with a digit, a sign or a dot, and negations."""
-    return tuple(word for word in map(_trimmed, normalised.split()) if _is_essential(word))
+    return _Essentials().of(normalised)
 
 
 def slip(first: str, second: str) -> str | None:
@@ -120,6 +120,19 @@ def _alike(texts: list[str], times: list[int], leader: int, other: int, threshol
     return jaccard(character_shingles(texts[leader]), character_shingles(texts[other])) >= threshold
 
 
+class _Essentials(dict[str, str | None]):
+    """Word as it stands → the part that no spelling may change, or None; a log has few words, often."""
+
+    def __missing__(self, word: str) -> str | None:
+        trimmed = _trimmed(word)
+        self[word] = kept = trimmed if _is_essential(trimmed) else None
+        return kept
+
+    def of(self, normalised: str) -> tuple[str, ...]:
+        """The essentials of a query."""
+        return tuple(word for word in map(self.__getitem__, normalised.split()) if word is not None)
+
+
 def _is_essential(word: str) -> bool:
     if word[:1] in "-!+" or word.endswith(("n't", "n’t")) or not NEGATIONS.isdisjoint(word.split("-")):
         return True
@@ -131,7 +144,8 @@ def _trimmed(word: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return _SPACERS.sub("", text)
+    joined = text.replace(" ", "")
+    return joined if joined.isalnum() else _SPACERS.sub("", joined)
 
 
 def _one_edit(short: str, long: str) -> bool:
@@ -148,7 +162,8 @@ def _one_edit(short: str, long: str) -> bool:
 def _candidates(texts: Sequence[str], progress: Progress) -> Ints:
     """Pairs of positions (first < second) that may be one slip apart, in order, shape (pairs, 2)."""
     codes: dict[tuple[str, ...], int] = {}
-    essential = np.array([codes.setdefault(essentials(text), len(codes)) for text in texts], np.uint64)
+    known = _Essentials()
+    essential = np.array([codes.setdefault(known.of(text), len(codes)) for text in texts], np.uint64)
     squeezed = [_squeezed(text) for text in texts]
     by_length: dict[int, list[int]] = defaultdict(list)
     for position, text in enumerate(squeezed):
@@ -183,7 +198,7 @@ def _hashes(texts: Sequence[str], length: int) -> tuple[Keys, Keys]:
 
 def _neighbours(keys: Keys, owners: Ints) -> Ints:
     """All pairs of owners that share a key, shape (pairs, 2)."""
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
     keys, owners = keys[order], owners[order]
     found = [np.empty((0, 2), np.int64)]
     places = np.flatnonzero(keys[1:] == keys[:-1])

@@ -5,6 +5,8 @@ A stratum is one value of each dimension that was asked for, crossed: `head · d
     band     head, torso or tail of the traffic (see `sampling.bands`)
     segment  where the query was asked most often, as the log's segment says; ties go to the first by text
     length   short: 1 or 2 words, medium: 3 to 5, long: 6 and more; words are what white space parts
+    tag:T    T or `not T`, as the tag's rule or a person says (see `sampling.tags`)
+    field:F  the value that a further field of the log has most often for the query; ties to the first by text
 
 Of the searches in a web log most are short and few are long: 63, 34 and 4 % in Excite's of 1997. Text
 without white space, as in Chinese, counts as one word: leave length out there. Every crossing is a
@@ -24,16 +26,17 @@ from numpy.typing import NDArray
 from curation.errors import InputError
 
 DIMENSIONS = ("band", "segment", "length")
+TAG = "tag:"
+FIELD = "field:"
 LENGTHS = ("short", "medium", "long")
 SHORT = 2
 LONG = 6
-NO_SEGMENT = "no segment"
 MOST = 1_000
 """The largest number of strata that can be crossed."""
 
 _BETWEEN = " · "
 # What splits and releases call queries that the current sample did not draw, and the sum of all.
-_TAKEN = frozenset({"all", "traffic", "imported", "written", NO_SEGMENT})
+_TAKEN = frozenset({"all", "traffic", "imported", "written"})
 
 
 class Labels(NamedTuple):
@@ -49,16 +52,23 @@ class Labels(NamedTuple):
 
 def check_dimensions(by: Sequence[str]) -> None:
     """Raise an InputError unless these are dimensions, each named once, and at least one."""
-    problems = [
-        f"{name!r} is nothing to make strata by; expected some of {', '.join(DIMENSIONS)}"
-        for name in by
-        if name not in DIMENSIONS
-    ]
-    problems += [f"strata by {name!r} were asked for twice" for name in DIMENSIONS if by.count(name) > 1]
+    expected = f"expected some of {', '.join(DIMENSIONS)}, {TAG}NAME, {FIELD}NAME"
+    problems = [f"{name!r} is nothing to make strata by; {expected}" for name in by if not _is_one(name)]
+    repeated = [name for name in dict.fromkeys(by) if by.count(name) > 1 and _is_one(name)]
+    problems += [f"strata by {name!r} were asked for twice" for name in repeated]
     if not by:
-        problems = [f"no strata were named; expected some of {', '.join(DIMENSIONS)}"]
+        problems = [f"no strata were named; {expected}"]
     if problems:
         raise InputError(problems)
+
+
+def names_after(prefix: str, by: Sequence[str]) -> list[str]:
+    """The tags or fields among these dimensions, without `TAG` or `FIELD`."""
+    return [name.removeprefix(prefix) for name in by if name.startswith(prefix)]
+
+
+def _is_one(name: str) -> bool:
+    return name in DIMENSIONS or any(name.startswith(kind) and name != kind for kind in (TAG, FIELD))
 
 
 def length_of(words: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -66,9 +76,14 @@ def length_of(words: NDArray[np.int64]) -> NDArray[np.intp]:
     return np.searchsorted([SHORT + 1, LONG], words, side="right")
 
 
-def segment_name(segment: str) -> str:
-    """What a segment is called as a stratum: itself, unless other queries are called so."""
-    return f"segment {segment}" if segment in _TAKEN else segment
+def value_name(field: str, value: str) -> str:
+    """What a segment or value is called as a stratum: itself, unless other queries are called so."""
+    return f"{field} {value}" if value in _TAKEN or value == none_name(field) else value
+
+
+def none_name(field: str) -> str:
+    """What queries are called of which no segment, or no value of a field, is known."""
+    return f"no {field}"
 
 
 def cross(dimensions: Sequence[Labels]) -> Labels:
@@ -76,17 +91,23 @@ def cross(dimensions: Sequence[Labels]) -> Labels:
 
     Raises
     ------
-    InputError: these make more than `MOST` strata.
+    InputError: these make more than `MOST` strata, or two that are called the same.
     """
     sizes = [len(dimension.names) for dimension in dimensions]
     if prod(sizes) > MOST:
         kinds = " × ".join(f"{size:,}" for size in sizes)
         raise InputError(
             f"These dimensions make {kinds} = {prod(sizes):,} strata; expected at most {MOST:,}.",
-            way_out="Name fewer dimensions, or import the log with a coarser --segment-field.",
+            way_out="Name fewer dimensions, or import the log with a coarser segment or field.",
         )
     codes = np.zeros(len(dimensions[0].codes), np.intp)
     for dimension, size in zip(dimensions, sizes, strict=True):
         codes = codes * size + dimension.codes
-    names = product(*(dimension.names for dimension in dimensions))
-    return Labels(codes, tuple(_BETWEEN.join(name) for name in names))
+    names = [_BETWEEN.join(name) for name in product(*(dimension.names for dimension in dimensions))]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(
+            f"Two strata would both be called {twice!r}: a value of the log holds {_BETWEEN.strip()!r}.",
+            way_out="Name fewer dimensions, or import the log with other values.",
+        )
+    return Labels(codes, tuple(names))

@@ -20,17 +20,20 @@ from math import isqrt
 
 from curation.errors import InputError
 
-ALLOCATIONS = ("equal", "proportional", "square-root")
+NEYMAN = "neyman"
+ALLOCATIONS = ("equal", "proportional", "square-root", NEYMAN)
 _ROOT_BITS = 32  # a root keeps so many bits behind the point
 
 
 def weights_of(allocation: str, traffic: Sequence[int]) -> list[int]:
-    """The weight of each stratum, given its traffic.
+    """The weight of each stratum, given its traffic alone; for neyman see `neyman_weights`.
 
     Raises
     ------
-    InputError: the allocation is none of `ALLOCATIONS`.
+    InputError: the allocation is none of `ALLOCATIONS`, or cannot do with the traffic.
     """
+    if allocation == NEYMAN:
+        raise InputError("The allocation neyman needs the variance of each stratum, from a release.")
     if allocation == "equal":
         return [1] * len(traffic)
     if allocation == "proportional":
@@ -47,7 +50,7 @@ def neyman_weights(populations: Sequence[int], variances: Sequence[float]) -> li
     ----------
     variances: S² of what will be added up, among the queries of each stratum. For a mean over searches that
         is a query's figure times its traffic. A stratum without variance has weight 0: it gets queries only
-        when the others have none left.
+        when the others have none left, or as a least number (`designs.NEYMAN_LEAST`).
 
     Raises
     ------

@@ -113,9 +113,9 @@ def test_another_sample_becomes_the_current_one_and_the_earlier_stays(store: Sto
 
 
 def test_inclusion_frequencies_match_the_stored_probabilities(store: Store) -> None:
-    """Over 120 seeds each query is drawn about as often as its probability says: 5 standard errors."""
+    """Over 60 seeds each query is drawn about as often as its probability says: 5 standard errors."""
     log(store, ZIPF[:60])
-    draws = 120
+    draws = 60
     times: Counter[str] = Counter()
     probability: dict[str, float] = {}
     for seed in range(draws):
@@ -191,11 +191,12 @@ def test_a_band_left_without_a_query_is_named(store: Store) -> None:
     report = draw_sample(store, 2, seed=0)
     assert [stratum.drawn for stratum in report.strata] == [1, 1, 0]
     assert report.strata[2].probability == 0.0
-    assert report.warnings == [
+    assert report.warnings[:-1] == [
         "No query was drawn from tail (258): results will say nothing about these.",
         "Fewer than 10 queries were drawn from head (1 of 5), torso (1 of 37): "
         "too few for figures of their own.",
     ]
+    assert report.warnings[-1].startswith("How many queries of the sample are unanswerable is unknown")
 
 
 def names(traffic: list[int], **shares: float) -> list[str]:

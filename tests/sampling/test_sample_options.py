@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.cli import app
-from curation.errors import InputError, RefusedError
+from curation.errors import CurationError, InputError, RefusedError
 from curation.sampling import Limits, Plan, SampleReport, draw_sample
 from curation.sampling.chart import bars, sample_page
 from curation.sampling.designs import Stratum
@@ -328,6 +328,33 @@ def test_bars_are_as_long_as_the_shares_beside_them() -> None:
     assert re.findall(r">([\d.]+%)<", bars(strata)) == ["60.0%", "50.0%", "40.0%", "50.0%"]
 
 
+def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> None:
+    names = [
+        "head · docs-site-of-the-company · not question · medium",
+        "head · docs-site-of-the-company · not question · short",
+        "tail · " + "x" * 75,
+        "尾部 · 没有空格的很长的查询分段名称没有空格的很长的查询分段名称",
+        "no " + "so long a value " * 40,
+        "tail",
+    ]
+    picture = bars([Stratum(name, 10, 60 + number, 10, 1.0) for number, name in enumerate(names)])
+    groups = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", picture)
+    assert [title for title, _ in groups] == names
+    ends = [28.0]
+    for number, (name, group) in enumerate(groups):
+        lines = re.findall(r'<text x="0" y="(\d+)">(.*?)</text>', group)
+        shown = "".join(text for _, text in lines).replace(" ", "")
+        assert shown == name.replace(" ", "") or (number == 4 and shown.endswith("…"))
+        assert all(sum(1 + (sign > "⺀") for sign in text) <= 30 for _, text in lines)
+        tops = [float(y) - 11 for y, _ in lines] + [
+            float(y) for y in re.findall(r'<rect.*? y="(\d+)"', group)
+        ]
+        assert min(tops) >= ends[-1]
+        ends.append(max(tops) + 12)
+    height = float(re.findall(r'viewBox="0 0 720 (\d+)"', picture)[0])
+    assert height >= ends[-1]
+
+
 # ── The command ─────────────────────────────────────────────────────────────────────────────────
 
 
@@ -364,6 +391,11 @@ def test_the_command_takes_all_options_and_writes_the_page(store: Store, tmp_pat
         (["--since", "last week"], "--since 'last week' is no time"),
         (["--html", "no/such/folder/page.html"], "its folder does not exist"),
         (["--html", "."], "it is a folder"),
+        (["--strata", "tag:"], "'tag:' is nothing to make strata by"),
+        (["--allocation", "neyman"], "Name a release"),
+        (["--run", "bm25"], "goes with --allocation neyman alone"),
+        (["--exclude-release", "v9"], "no release 'v9'"),
+        (["--top-up", "--strata", "band", "--exclude-judged"], "leave --strata, --exclude-judged out"),
         (["--html", "PROJECT"], "it is the project itself"),
     ],
 )
@@ -372,6 +404,20 @@ def test_options_that_cannot_be_read_are_refused_before_anything_is_drawn(
 ) -> None:
     log(store, MIXED)
     given = [option.replace("PROJECT", str(store.path)) for option in options]
-    with pytest.raises(InputError, match=problem):
+    with pytest.raises(CurationError, match=problem):
         run(store, "--size", "5", *given)
     assert drawn(store) == {}
+
+
+def test_a_top_up_from_the_command_line_keeps_the_sample_and_reaches_the_quota(store: Store) -> None:
+    log(store, MIXED)
+    with pytest.raises(InputError, match="No --size was given"):
+        run(store)
+    assert run(store, "--size", "12", "--seed", "4", "--strata", "band,tag:question").exit_code == 0
+    before = drawn(store)
+    result = run(store, "--top-up", "--quota", "tail · not question=15", "--json")
+    report = json.loads(result.stdout)
+    assert {s["name"]: s["drawn"] for s in report["strata"]}["tail · not question"] == 15
+    assert before.keys() < drawn(store).keys()
+    shown = run(store, "--top-up", "--size", str(report["size"] + 3)).stdout
+    assert "3 of them are new" in shown

@@ -1,0 +1,105 @@
+"""What a draw is asked for, and how that is written down with the sample.
+
+Parameters are plain JSON. Those of the options that most draws do without stand there only when they were
+used, so that a sample keeps its id when goldset learns another option. Releases and runs stand there by id:
+a name is the project's, and a sample's parameters become part of a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from curation.errors import InputError
+from curation.sampling.bands import HEAD, TORSO
+from curation.sampling.designs import DESIGNS
+from curation.sampling.frame import Limits
+from curation.sampling.strata import TAG, names_after
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to draw; see `sampling.strata`, `sampling.designs` and `sampling.weights` for the words.
+
+    Attributes
+    ----------
+    strata: the dimensions that are crossed.
+    design: 'stratified' or 'pps'.
+    allocation: 'equal', 'proportional', 'square-root' or 'neyman'; None is 'equal', and all that pps can
+    have. quotas: stratum → exact number, whatever the allocation.
+    head, torso: shares of traffic at which these bands end.
+    from_release: name of the release that neyman takes its variances from.
+    run: name of the imported run whose nDCG@10 varies; None takes a figure of the release alone.
+    """
+
+    strata: Sequence[str] = ("band",)
+    design: str = "stratified"
+    allocation: str | None = None
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    head: float = HEAD
+    torso: float = TORSO
+    from_release: str | None = None
+    run: str | None = None
+
+
+def check_plan(size: int, plan: Plan) -> None:
+    """Raise an InputError with all that makes no sense."""
+    problems = []
+    if size < 1:
+        problems.append(f"A sample of {size} queries was asked for; expected at least 1.")
+    if plan.design not in DESIGNS:
+        problems.append(f"{plan.design!r} is no design; expected one of {', '.join(DESIGNS)}.")
+    if plan.design == "pps" and (plan.allocation or plan.quotas):
+        problems.append(
+            "The design pps gives each stratum what its traffic makes likely, and takes no allocation or "
+            "quota. Leave these out, or draw with the design stratified."
+        )
+    if plan.allocation == "neyman" and not plan.from_release:
+        problems.append(
+            "The allocation neyman needs to know how much figures vary in each stratum. Name a release that "
+            "was sampled by the same strata with --from-release."
+        )
+    if plan.allocation != "neyman" and (plan.from_release or plan.run):
+        problems.append("A release or a run to take variances from goes with --allocation neyman alone.")
+    if problems:
+        raise InputError(problems)
+
+
+def parameters_of(
+    size: int, seed: int, plan: Plan, limits: Limits, releases: Sequence[str], model: str
+) -> dict[str, Any]:
+    """What is stored of a draw; `releases` are the ids of those that the limits leave out by name."""
+    used = {
+        "exclude_released": limits.exclude_released,
+        "exclude_releases": list(releases),
+        "model": model if names_after(TAG, plan.strata) else None,
+    }
+    return {
+        "size": size,
+        "seed": seed,
+        "design": plan.design,
+        "strata": list(plan.strata),
+        "allocation": None if plan.design == "pps" else plan.allocation or "equal",
+        "quotas": dict(plan.quotas),
+        "head": plan.head,
+        "torso": plan.torso,
+        "since": limits.since.isoformat() if limits.since else None,
+        "until": limits.until.isoformat() if limits.until else None,
+        "min_count": limits.min_count,
+        "exclude_judged": limits.exclude_judged,
+        "group_spellings": limits.group_spellings,
+    } | {name: value for name, value in used.items() if value}
+
+
+def limits_of(parameters: Mapping[str, Any]) -> Limits:
+    """The limits that a stored sample was drawn within."""
+    since, until = (
+        datetime.fromisoformat(parameters[end]) if parameters[end] else None for end in ("since", "until")
+    )
+    return Limits(
+        *(since, until, parameters["min_count"], parameters["exclude_judged"], parameters["group_spellings"]),
+        exclude_released=parameters.get("exclude_released", False),
+        exclude_releases=tuple(parameters.get("exclude_releases", ())),
+    )
