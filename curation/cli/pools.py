@@ -1,4 +1,4 @@
-"""`goldset contributions` and `goldset negatives`: what a pool is worth, and its hard negatives."""
+"""`goldset contributions`, `goldset negatives`: what a pool is worth, its hard negatives and their audit."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli import app, project_store
-from curation.cli.output import Json, print_json, say, table
+from curation.cli.output import Json, Seed, print_json, progress_bar, say, table
 
 if TYPE_CHECKING:
+    from curation.pooling.audit import AuditOpened, AuditReport
     from curation.pooling.contributions import Contributions
     from curation.pooling.hard_negatives import HardNegatives, QueryNegatives
+
+
+NEAR_DUPLICATES_SHOWN = 20
+
+negatives = typer.Typer()
+app.add_typer(negatives, name="negatives")
 
 
 @app.command()
@@ -45,8 +52,8 @@ def contributions(
         _show_contributions(report)
 
 
-@app.command()
-def negatives(
+@negatives.callback(invoke_without_command=True)
+def negatives_command(
     context: typer.Context,
     want: Annotated[int, typer.Option(help="Hard negatives wanted for each query; 10 to 20 are usual.")] = 10,
     threshold: Annotated[
@@ -55,7 +62,7 @@ def negatives(
     limit: Annotated[int, typer.Option(min=0, help="Rows of each table; --json has all.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """List hard negatives: documents that systems rank high and people judged not relevant.
+    """List hard negatives: documents that systems rank high and people judged not relevant; or audit them.
 
     The margin counts the ranks from the best relevant document of the same system down to the negative;
     below zero the negative stands above. Near-duplicates of a relevant document are excluded and listed.
@@ -67,6 +74,8 @@ def negatives(
       goldset negatives --want 20 --limit 50
       goldset negatives --threshold 0.7 --json
     """
+    if context.invoked_subcommand is not None:
+        return
     from curation.pooling.hard_negatives import hard_negatives
 
     report = hard_negatives(project_store(context), want, threshold)
@@ -74,6 +83,132 @@ def negatives(
         print_json(report)
     else:
         _show_negatives(report, limit)
+
+
+@negatives.command("audit")
+def negatives_audit(
+    context: typer.Context,
+    annotators: Annotated[
+        str | None,
+        typer.Option(help="Open a round for these annotators, separated by commas; without: report."),
+    ] = None,
+    round: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the round to open or to report.",
+            show_default="audit-1, audit-2 …; the audit opened last",
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(help="How many pairs to audit.")] = 100,
+    seed: Seed = 0,
+    overlap: Annotated[int, typer.Option(help="How many different annotators judge each pair.")] = 1,
+    depth: Annotated[int, typer.Option(help="How far down the systems' lists negatives are assumed.")] = 100,
+    threshold: Annotated[
+        float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
+    ] = 0.8,
+    systems: Annotated[
+        str | None,
+        typer.Option(
+            help="Whose lists: bm25, dense, hybrid, run:NAME, separated by commas.",
+            show_default="those of the latest pool",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="What dense and hybrid embed with, as for the pool.", show_default="the default model"
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how many assumed negatives are relevant: people judge a random part of them.
+
+    With --annotators a blind round opens over pairs that count as not relevant although nobody judged them:
+    places within the pool's depth that were not put up (top), places below it (below), and easy negatives
+    (random). Annotators see a round like any other, and their judgments count like any others. Without
+    --annotators the rate measured so far is told, with its 95 % interval, for each of the three and over all.
+
+    \b
+    Examples:
+      goldset negatives audit --annotators ada,grace --size 100 --seed 7
+      goldset negatives audit --annotators ada --round spring-audit --depth 50 --systems bm25
+      goldset negatives audit
+      goldset negatives audit --round spring-audit --json
+    """
+    from curation.pooling.audit import audit_report, open_audit
+    from curation.retrieval import DEFAULT_MODEL
+
+    if annotators is None:
+        report = audit_report(project_store(context), round)
+        print_json(report) if as_json else _show_audit(report)
+        return
+    with progress_bar() as progress:
+        opened = open_audit(
+            project_store(context),
+            _names(annotators),
+            name=round,
+            size=size,
+            seed=seed,
+            overlap=overlap,
+            depth=depth,
+            threshold=threshold,
+            systems=None if systems is None else _names(systems),
+            model=model or DEFAULT_MODEL,
+            progress=progress,
+        )
+    print_json(opened) if as_json else _show_audit_opened(opened)
+
+
+def _names(listed: str) -> list[str]:
+    return [name.strip() for name in listed.split(",") if name.strip()]
+
+
+def _show_audit_opened(audit: AuditOpened) -> None:
+    opened = audit.opened
+    say(f"Opened {opened.round}: {opened.candidates:,} pairs, {opened.presentations:,} presentations.")
+    table(
+        f"Assumed negatives of {', '.join(audit.systems)} to depth {audit.depth:,}",
+        ["stratum", "pairs", "drawn", "probability"],
+        [(*item, item.drawn / item.population if item.population else None) for item in audit.strata],
+    )
+    for reason, count in opened.left_out.items():
+        say(f"{count:,} {reason}")
+    if audit.near_duplicates:
+        columns = ["query", "document", "relevant", "similarity"]
+        table(
+            "Near-duplicates kept out (--json has all)",
+            columns,
+            audit.near_duplicates[:NEAR_DUPLICATES_SHOWN],
+        )
+    say(f"Next: goldset app; then goldset negatives audit --round {opened.round}")
+
+
+def _show_audit(report: AuditReport) -> None:
+    table(
+        f"{report.round}: assumed negatives of {', '.join(report.systems)} to depth {report.depth:,}",
+        ["stratum", "pairs", "drawn", "judged", "waiting", "no grade", "relevant", "rate", "95 % interval"],
+        [
+            (
+                *(item.name, item.population, item.drawn, item.judged, item.waiting),
+                *(item.cannot_tell + item.disputed, item.false_negatives, item.rate),
+                _interval(item.low, item.high),
+            )
+            for item in report.strata
+        ],
+    )
+    if report.rate is None:
+        say(report.why)
+    else:
+        say(
+            f"False-negative rate over all {report.population:,} assumed negatives: {report.rate:.1%} "
+            f"(95 % interval {_interval(report.low, report.high)}), from {report.judged:,} judged pairs."
+        )
+    for found in report.found:
+        say(f"relevant: {found.query_id}, {found.document_id} ({found.stratum}): grade {found.grade}")
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{low:.1%} to {high:.1%}"
 
 
 def _show_contributions(report: Contributions) -> None:

@@ -15,13 +15,20 @@ TOP = 10
 
 
 class Proposal(NamedTuple):
-    """One row of candidate_sources, without its pool. Chance gives neither rank nor score."""
+    """One row of candidate_sources, without its pool. Chance gives neither rank nor score.
+
+    Attributes
+    ----------
+    passage_start, passage_end: the part of a longer document that matched; see `retrieval.Hit.passage`.
+    """
 
     query_id: str
     document_id: str
     system: str
     rank: int | None
     score: float | None
+    passage_start: int | None = None
+    passage_end: int | None = None
 
 
 class SystemReport(NamedTuple):
@@ -64,7 +71,8 @@ def unite(
         for query, hits in zip(queries, system.hits, strict=True):
             for rank, hit in enumerate(hits[:depth], 1):
                 document_id = stand_ins.of(query.query_id, hit.document_id)
-                proposal = Proposal(query.query_id, document_id, system.name, rank, hit.score)
+                start, end = hit.passage or (None, None)
+                proposal = Proposal(query.query_id, document_id, system.name, rank, hit.score, start, end)
                 best.setdefault(proposal[:3], proposal)
                 if document_id != hit.document_id:
                     merged.add((query.query_id, hit.document_id))

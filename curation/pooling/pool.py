@@ -230,6 +230,8 @@ _SOURCES = pa.schema(
         "system": pa.string(),
         "rank": pa.int32(),
         "score": pa.float64(),
+        "passage_start": pa.int32(),
+        "passage_end": pa.int32(),
     }
 )
 

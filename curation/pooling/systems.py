@@ -58,7 +58,8 @@ class Systems:
         parts = [name for name in _PARTS if name in names or "hybrid" in names]
         self._names = names
         self._parts: dict[str, Retriever] = {
-            name: Bm25(documents) if name == "bm25" else Dense(store, documents, model) for name in parts
+            name: Bm25(documents, store) if name == "bm25" else Dense(store, documents, model)
+            for name in parts
         }
         self._hybrid = Hybrid(list(self._parts.values()))
         self._runs = _imported(store, names, {document.document_id for document in documents})

@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from curation.labeling.annotators import add_annotator
 from curation.pooling import build_pool
+from curation.pooling.audit import audit_report, open_audit
 from curation.pooling.contributions import contributions
 from curation.pooling.hard_negatives import hard_negatives
+from curation.pooling.standing import read_standing
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import JudgmentFields, import_judgments
-from curation.sources.queries import import_queries
+from curation.sources.queries import active_queries, import_queries
 from curation.sources.run_files import RunFields
 from curation.sources.runs import import_run
 from curation.store import Store
@@ -54,3 +57,31 @@ def test_what_systems_contributed_and_which_negatives_are_hard(
         for suspect in query.suspects:
             assert (query.text, suspect.document_id) not in rated
             assert len(suspect.above) >= 2
+
+    audit_against_the_second_campaign(store, icecat, set(rated))
+
+
+def audit_against_the_second_campaign(store: Store, icecat: Path, rated: set[tuple[str, str]]) -> None:
+    """The second campaign judged much of what the first had left out: the interval holds that share."""
+    add_annotator(store, "ann", "annotator", "a long password")
+    opened = open_audit(store, ["ann"], size=600, seed=7, depth=10, systems=[f"run:{name}" for name in RUNS])
+    assert [item.drawn for item in opened.strata] == [600, 0, 0]
+    fields = JudgmentFields(
+        query="query", document="doc_id", annotator="rater", grade="rating", cannot_tell="unrateable"
+    )
+    import_judgments(store, icecat / "campaign_2" / "judgements_long.csv", fields, skip_unknown=True)
+    report = audit_report(store)
+    with store.reading() as cursor:
+        texts = {query.query_id: query.text for query in active_queries(cursor)}
+        pooled = cursor.execute(
+            "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE starts_with(system, 'run:')"
+        ).fetchall()
+        standing = read_standing(cursor)
+    graded = [pair for pair in pooled if pair in standing.grades and (texts[pair[0]], pair[1]) not in rated]
+    share = sum(map(standing.is_relevant, graded)) / len(graded)
+    assert report.rate is not None
+    assert report.low is not None
+    assert report.high is not None
+    assert len(graded) > report.judged > 300
+    assert report.low < share < report.high
+    assert 0.4 < share < 0.6

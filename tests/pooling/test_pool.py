@@ -18,7 +18,8 @@ from curation.pooling.identical import Identical, StandIns
 from curation.pooling.negatives import REACH, draw_negatives
 from curation.pooling.systems import Found
 from curation.project import init_project
-from curation.retrieval import DEFAULT_MODEL, Bm25, Hit
+from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages
+from curation.retrieval.passages import find_cutter
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.store import Store, append
 from curation.store.rows import Document, Query
@@ -125,6 +126,42 @@ def test_candidates_are_the_union_and_keep_every_system_rank_and_score(shop: Sto
         ("dense", 2, 0),
         ("hybrid", 3, 0),
     ]
+
+
+def test_the_passage_that_dense_matched_goes_with_its_candidates_and_with_the_hybrids(
+    store: Store, tmp_path: Path
+) -> None:
+    long = "first part " * 30 + "second part " * 30
+    put_corpus(store, tmp_path, {"long": long, "twin": long, "short": "red hat"})
+    put_queries(store, {"q1": "red shoes"})
+    document = Document("long", "", "", long)
+    cutter, spans = find_cutter(DEFAULT_MODEL), [(0, 329), (330, len(document.text))]
+    passages._keep(store, cutter, [digest("", long)], [spans])
+    parts = [passages.passage_text(document, span) for span in spans]
+    put_vectors(store, "document", {parts[0]: [0.0, 1.0], parts[1]: [0.8, 0.6], "red hat": [0.6, 0.8]})
+    put_vectors(store, "query", {"red shoes": [1.0, 0.0]})
+    report = build_pool(store, ["bm25", "dense", "hybrid"], depth=3, random_negatives=1, seed=1)
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT system, document_id, passage_start, passage_end FROM candidate_sources WHERE pool_id = ?",
+            [report.pool_id],
+        ).fetchall()
+    assert sorted(rows, key=str) == [
+        ("bm25", "short", None, None),
+        ("dense", "long", 330, 689),
+        ("dense", "short", None, None),
+        ("hybrid", "long", 330, 689),
+        ("hybrid", "short", None, None),
+    ]
+
+
+def test_a_changed_corpus_counts_only_the_documents_that_changed(shop: Store, tmp_path: Path) -> None:
+    build_pool(shop, ["bm25"], depth=3, random_negatives=0, seed=1)
+    put_corpus(shop, tmp_path, SHOP | {"hat-1": "red shoes hat"})
+    steps: dict[str, int] = {}
+    report = build_pool(shop, ["bm25"], 3, 0, 1, progress=lambda step, _, total: steps.update({step: total}))
+    assert steps["bm25: count words"] == 1
+    assert ("q1", "hat-1") in {row[:2] for row in sources(shop, report.pool_id)}
 
 
 def test_nothing_without_a_score_enters_and_the_report_says_so(shop: Store) -> None:

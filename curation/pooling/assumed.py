@@ -1,0 +1,133 @@
+"""Assumed negatives: the pairs that count as not relevant although nobody judged them.
+
+Evaluation and training take a document that nobody judged for not relevant. The pairs of which that is
+assumed with some consequence fall into three strata:
+
+'top'     within the pool's depth in some system's list, and not judged: over the budget, of a system or a
+          corpus that came later, or waiting for its round
+'below'   below the pool's depth in every list, and within a greater depth in at least one: what usual
+          practice mines as hard negatives
+'random'  drawn for a pool as an easy negative, and within that depth of no list
+
+What is judged or planned in an open round is none, be it under the id of an identical document; nor is a
+document without text, which nobody could judge, nor a near-duplicate of a relevant document, which
+`hard_negatives` bars from being a negative as well. All of them are counted, the near-duplicates listed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from curation.pooling.hard_negatives import near_duplicate
+from curation.pooling.identical import Identical, StandIns
+from curation.pooling.negatives import RANDOM
+from curation.pooling.standing import Pair, Standing
+from curation.pooling.systems import Found
+from curation.splits.similarity import Shingles, word_shingles
+from curation.store.rows import Document, Query
+
+TOP, BELOW = "top", "below"
+STRATA = (TOP, BELOW, RANDOM)
+
+
+class AlikePair(NamedTuple):
+    """An unjudged document that is nearly the text of a relevant one, and was kept out of the population."""
+
+    query_id: str
+    document_id: str
+    positive_id: str
+    similarity: float
+
+
+class Population(NamedTuple):
+    """The assumed negatives by stratum, ordered, and what is none: listed and counted by reason."""
+
+    strata: Mapping[str, list[Pair]]
+    near_duplicates: list[AlikePair]
+    left_out: dict[str, int]
+
+
+def assumed_negatives(
+    found: Sequence[Found],
+    queries: Sequence[Query],
+    documents: Sequence[Document],
+    random: Iterable[Pair],
+    taken: Iterable[Pair],
+    candidates: Iterable[Pair],
+    standing: Standing,
+    *,
+    pool_depth: int,
+    depth: int,
+    threshold: float,
+) -> Population:
+    """The assumed negatives by stratum; a text that stands under several ids is one.
+
+    Parameters
+    ----------
+    found: what each system finds for `queries`, to `depth` or deeper.
+    random: pairs that were drawn as easy negatives.
+    taken: pairs that are judged or will be.
+    candidates: decide under which id a text is judged that stands under several.
+    """
+    identical = Identical(documents)
+    stand_ins = StandIns(identical, candidates)
+    by_id = {document.document_id: document for document in documents}
+    done = {(query_id, identical.first(document_id)) for query_id, document_id in taken}
+    ranks = _best_ranks(found, queries, random, stand_ins, depth)
+    positives: dict[str, list[str]] = {}
+    for pair in sorted(standing.grades):
+        if standing.is_relevant(pair) and pair[1] in by_id:
+            positives.setdefault(pair[0], []).append(pair[1])
+
+    @cache
+    def shingles_of(document_id: str) -> Shingles:
+        return word_shingles(by_id[document_id].text)
+
+    strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
+    near: list[AlikePair] = []
+    left_out: Counter[str] = Counter()
+    for (query_id, document_id), rank in sorted(ranks.items()):
+        if document_id not in by_id:
+            left_out["easy negatives name a document that the corpus no longer has"] += 1
+            continue
+        if (query_id, identical.first(document_id)) in done:
+            left_out["pairs are judged, or planned in an open round"] += 1
+            continue
+        if not by_id[document_id].text:
+            left_out["pairs have a document without text"] += 1
+            continue
+        own = positives.get(query_id, [])
+        known = {other: shingles_of(other) for other in [document_id, *own]} if own else {}
+        alike = near_duplicate(document_id, own, known, threshold) if own else None
+        if alike is not None:
+            near.append(AlikePair(query_id, *alike))
+            continue
+        strata[RANDOM if rank is None else TOP if rank <= pool_depth else BELOW].append(
+            (query_id, document_id)
+        )
+    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near)
+    return Population(strata, near, {reason: count for reason, count in left_out.items() if count})
+
+
+def _best_ranks(
+    found: Sequence[Found],
+    queries: Sequence[Query],
+    random: Iterable[Pair],
+    stand_ins: StandIns,
+    depth: int,
+) -> dict[Pair, int | None]:
+    """Pair → the best rank that a system gives it within the depth; None for what chance alone drew."""
+    ranks: dict[Pair, int | None] = {}
+    asked = {query.query_id for query in queries}
+    for system in found:
+        for query, hits in zip(queries, system.hits, strict=True):
+            for rank, hit in enumerate(hits[:depth], 1):
+                pair = (query.query_id, stand_ins.of(query.query_id, hit.document_id))
+                ranks[pair] = min(rank, ranks.get(pair) or rank)
+    for query_id, document_id in random:
+        if query_id in asked:
+            ranks.setdefault((query_id, stand_ins.of(query_id, document_id)), None)
+    return ranks

@@ -1,0 +1,468 @@
+"""The audit of assumed negatives: how many documents that count as not relevant, unjudged, are relevant.
+
+The population is `assumed`'s, from the lists of the latest pool's systems, searched again, and the current
+corpus. A simple random sample without replacement is drawn from each stratum: a pair of stratum h is included
+with probability n_h / N_h. The strata get equal numbers as far as they have them, because each is asked for a
+rate of its own. With W_h = N_h / N and p_h the share of relevant pairs among those judged,
+
+    p = Σ W_h p_h                                  (Cochran 1977, Sampling Techniques, section 5.3)
+    low  = p − √ Σ W_h² (p_h − low_h)²
+    high = p + √ Σ W_h² (high_h − p_h)²            (Zou, Huang and Zhang 2009, CSDA 53: MOVER)
+
+where low_h and high_h are Wilson's 95 % limits: they stay honest where none or few are found, which the usual
+variance estimate does not (it would call such a rate certain). In simulations with 40 pairs a stratum 93 to
+100 % of the intervals hold the truth. Nothing is taken off for a sample that is a large part of its stratum,
+so intervals are then too wide. What drops out of the judged (cannot tell, disputed, waiting) is counted and
+taken to be like the rest.
+
+The false-negative rate here is the share of assumed negatives that are relevant; the literature on
+classifiers calls this share the false omission rate.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any, NamedTuple
+
+from curation.agreement.consensus import PairConsensus, consensus
+from curation.agreement.intervals import wilson
+from curation.errors import InputError, RefusedError
+from curation.labeling.guides import current_guide
+from curation.labeling.orders import Candidate
+from curation.labeling.rounds import Chosen, Layout, RoundOpened, find_round, list_rounds, open_over
+from curation.pooling.assumed import STRATA, AlikePair, Population, assumed_negatives
+from curation.pooling.hard_negatives import NEAR_DUPLICATE
+from curation.pooling.negatives import RANDOM
+from curation.pooling.standing import Pair, Standing, read_standing
+from curation.pooling.systems import Systems, known_systems
+from curation.progress import Progress, silent
+from curation.retrieval import DEFAULT_MODEL
+from curation.sampling.allocation import allocate
+from curation.sources.corpus import current_corpus
+from curation.sources.queries import active_queries
+from curation.store import Cursor, Store
+from curation.store.rows import Document, Query, Round
+from curation.text import seeded
+
+DEPTH = 100
+SOURCE = "audit:"
+"""Audited pairs are candidates of the system 'audit:' and their stratum."""
+
+MINIMUM_JUDGED = 10
+"""With fewer judged pairs, and more in the stratum, a rate is no figure to show."""
+
+
+class Drawn(NamedTuple):
+    """How many pairs a stratum has, and how many of them were drawn."""
+
+    name: str
+    population: int
+    drawn: int
+
+
+@dataclass(frozen=True)
+class AuditOpened:
+    """An audit as it was opened.
+
+    Attributes
+    ----------
+    systems: whose lists make the strata; each was searched to `depth`.
+    near_duplicates: what was kept out of the population for being nearly a relevant document.
+    opened: the round; its `left_out` counts what is no assumed negative, written to be read after its number.
+    """
+
+    opened: RoundOpened
+    pool_id: str
+    systems: list[str]
+    depth: int
+    strata: list[Drawn]
+    near_duplicates: list[AlikePair]
+
+
+class StratumRate(NamedTuple):
+    """What was measured in one stratum.
+
+    Attributes
+    ----------
+    judged: drawn pairs with a grade; with cannot_tell, disputed and waiting they are all drawn ones.
+    cannot_tell: nobody could, or the reviewer decided that there is no grade.
+    false_negatives: judged pairs that are relevant: graded above the scale's lowest.
+    rate, low, high: their share and its 95 % interval; None below `MINIMUM_JUDGED`, unless all were judged.
+    """
+
+    name: str
+    population: int
+    drawn: int
+    judged: int
+    cannot_tell: int
+    disputed: int
+    waiting: int
+    false_negatives: int
+    rate: float | None
+    low: float | None
+    high: float | None
+
+
+class FalseNegative(NamedTuple):
+    """An assumed negative that people found relevant."""
+
+    query_id: str
+    document_id: str
+    stratum: str
+    grade: int
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """The false-negative rate that a round has measured so far.
+
+    Attributes
+    ----------
+    rate, low, high: over all strata, by the number of their pairs; None while a stratum has no rate.
+    why: why there is no rate over all; '' where there is one.
+    found: the false negatives, by query and document.
+    """
+
+    round: str
+    pool_id: str
+    systems: list[str]
+    depth: int
+    seed: int
+    population: int
+    drawn: int
+    judged: int
+    false_negatives: int
+    rate: float | None
+    low: float | None
+    high: float | None
+    why: str
+    strata: list[StratumRate]
+    found: list[FalseNegative]
+
+
+class _Pool(NamedTuple):
+    pool_id: str
+    depth: int
+    systems: Mapping[str, Any]  # name → settings
+
+
+class _Given(NamedTuple):
+    pool: _Pool
+    documents: list[Document]
+    queries: list[Query]
+    taken: list[Pair]  # judged, decided by the reviewer, or planned in a round that is open
+    candidates: list[Pair]
+    random: list[Pair]
+    standing: Standing
+
+
+class _Ask(NamedTuple):
+    """What an audit was asked for."""
+
+    size: int
+    seed: int
+    depth: int
+    threshold: float
+    systems: Sequence[str] | None
+    model: str
+
+
+def open_audit(
+    store: Store,
+    annotators: Sequence[str],
+    *,
+    name: str | None = None,
+    size: int = 100,
+    seed: int = 0,
+    overlap: int = 1,
+    duplicates: float = 0.0,
+    depth: int = DEPTH,
+    threshold: float = NEAR_DUPLICATE,
+    systems: Sequence[str] | None = None,
+    model: str = DEFAULT_MODEL,
+    progress: Progress = silent,
+) -> AuditOpened:
+    """Open a round of kind 'audit' over a random part of the assumed negatives.
+
+    Annotators see it as any other; its judgments count like any other's. Project, seed and numbers decide the
+    draw.
+
+    Parameters
+    ----------
+    name: of the round; None is the first free one of audit-1, audit-2 …
+    size: pairs to be judged, over all strata; where there are fewer, all are.
+    depth: how far down a system's list a place makes an assumed negative.
+    threshold: least Jaccard similarity of word 3-grams that makes a near-duplicate.
+    systems: whose lists; None is all of the latest pool's, which must still be as they were.
+    model: what dense and hybrid embed with.
+
+    Raises
+    ------
+    InputError: numbers that cannot be, or unknown systems.
+    NotFoundError: annotators, the model or a run are not there.
+    RefusedError: there is no corpus, no pool or no assumed negative; a system is not as the pool had it; or
+        as `rounds.open_over`.
+    """
+    _check_numbers(size, depth, threshold)
+    with store.reading() as cursor:
+        name = name or _free_name(cursor)
+    ask = _Ask(size, seed, depth, threshold, systems, model)
+    layout = Layout.of(name, "audit", annotators, overlap, duplicates, seed)
+    choices: list[tuple[Chosen, Population]] = []
+
+    def choose(given: _Given) -> Chosen:
+        population, names = _population(store, given, ask, progress)
+        choices.append((_draw(given, population, names, ask), population))
+        return choices[-1][0]
+
+    opened = open_over(store, layout, _read, choose)
+    chosen, population = choices[-1]
+    return AuditOpened(
+        opened=opened,
+        pool_id=chosen.parameters["pool"],
+        systems=chosen.parameters["systems"],
+        depth=depth,
+        strata=[Drawn(**row) for row in chosen.parameters["strata"]],
+        near_duplicates=population.near_duplicates,
+    )
+
+
+def audit_report(store: Store, name: str | None = None) -> AuditReport:
+    """The rate that an audit has measured so far: the round of that name, or the one opened last.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    RefusedError: the round is no audit, or none was opened yet.
+    """
+    with store.reading() as cursor:
+        found = _find_audit(cursor, name)
+        rows = cursor.execute(
+            "SELECT query_id, document_id, system FROM candidate_sources WHERE pool_id = ? ORDER BY ALL",
+            [found.round_id],
+        ).fetchall()
+        pairs = {(pair.query_id, pair.document_id): pair for pair in consensus(cursor, found.round_id).pairs}
+        lowest = current_guide(cursor).values[0]
+    parameters = json.loads(found.parameters)
+    stratum_of = {(row[0], row[1]): str(row[2]).removeprefix(SOURCE) for row in rows}
+    false = [
+        FalseNegative(*pair, stratum, grade)
+        for pair, stratum in stratum_of.items()
+        if (grade := _grade(pairs.get(pair))) is not None and grade > lowest
+    ]
+    strata = [
+        _measured(drawn, [pairs.get(pair) for pair, name in stratum_of.items() if name == drawn.name], lowest)
+        for drawn in (Drawn(**row) for row in parameters["strata"])
+    ]
+    rate, low, high = rate_over(strata) or (None, None, None)
+    return AuditReport(
+        round=found.name,
+        pool_id=parameters["pool"],
+        systems=list(parameters["systems"]),
+        depth=parameters["depth"],
+        seed=parameters["seed"],
+        population=sum(item.population for item in strata),
+        drawn=sum(item.drawn for item in strata),
+        judged=sum(item.judged for item in strata),
+        false_negatives=len(false),
+        **{"rate": rate, "low": low, "high": high},
+        why=_why_no_rate(strata),
+        strata=strata,
+        found=false,
+    )
+
+
+def rate_over(strata: Sequence[StratumRate]) -> tuple[float, float, float] | None:
+    """The rate over all strata with its 95 % limits; None while one that holds pairs has no rate."""
+    held = [item for item in strata if item.population]
+    whole = sum(item.population for item in held)
+    rate = below = above = 0.0
+    for item in held:
+        if item.rate is None or item.low is None or item.high is None:
+            return None
+        weight = item.population / whole
+        rate += weight * item.rate
+        below += (weight * (item.rate - item.low)) ** 2
+        above += (weight * (item.high - item.rate)) ** 2
+    return (rate, max(0.0, rate - sqrt(below)), min(1.0, rate + sqrt(above))) if held else None
+
+
+def measured_rate(
+    name: str,
+    population: int,
+    drawn: int,
+    judged: int,
+    false_negatives: int,
+    cannot_tell: int = 0,
+    disputed: int = 0,
+) -> StratumRate:
+    """What so many judged pairs and false negatives say of a stratum."""
+    counts = (name, population, drawn, judged, cannot_tell, disputed, drawn - judged - cannot_tell - disputed)
+    if not judged or (judged < MINIMUM_JUDGED and judged < population):
+        return StratumRate(*counts, false_negatives, None, None, None)
+    return StratumRate(*counts, false_negatives, false_negatives / judged, *wilson(false_negatives, judged))
+
+
+def _check_numbers(size: int, depth: int, threshold: float) -> None:
+    problems = []
+    if size < 1:
+        problems.append(f"--size {size}: expected at least 1 pair to audit.")
+    if depth < 1:
+        problems.append(f"--depth {depth}: expected at least 1.")
+    if not 0 < threshold <= 1:
+        problems.append(f"--threshold {threshold:g}: expected a similarity above 0 and up to 1.")
+    if problems:
+        raise InputError(problems)
+
+
+def _free_name(cursor: Cursor) -> str:
+    taken = {found.name for found in list_rounds(cursor)}
+    return next(name for number in range(1, len(taken) + 2) if (name := f"audit-{number}") not in taken)
+
+
+def _find_audit(cursor: Cursor, name: str | None) -> Round:
+    if name is not None:
+        found = find_round(cursor, name)
+        if found.kind != "audit":
+            raise RefusedError(
+                f"The round {name!r} is no audit but of kind {found.kind}: it has no random part."
+            )
+        return found
+    audits = [found for found in list_rounds(cursor) if found.kind == "audit"]
+    if not audits:
+        raise RefusedError(
+            "No audit was opened yet. Open one: `goldset negatives audit --annotators ada,grace --size 100`."
+        )
+    return audits[-1]
+
+
+def _read(cursor: Cursor) -> _Given:
+    rows = cursor.execute(
+        "SELECT pool_id, parameters FROM pools ORDER BY built_at DESC, pool_id LIMIT 1"
+    ).fetchall()
+    if not rows:
+        raise RefusedError("No system has proposed anything yet. Build a pool with `goldset pool`.")
+    parameters = json.loads(rows[0][1])
+    return _Given(
+        pool=_Pool(rows[0][0], parameters["depth"], parameters["systems"]),
+        documents=current_corpus(cursor),
+        queries=active_queries(cursor),
+        taken=cursor.execute(_TAKEN).fetchall(),
+        candidates=cursor.execute("SELECT query_id, document_id FROM candidates ORDER BY ALL").fetchall(),
+        random=cursor.execute(
+            "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE system = ? ORDER BY ALL",
+            [RANDOM],
+        ).fetchall(),
+        standing=read_standing(cursor),
+    )
+
+
+def _population(store: Store, given: _Given, ask: _Ask, progress: Progress) -> tuple[Population, list[str]]:
+    names = known_systems(list(given.pool.systems) if ask.systems is None else ask.systems)
+    engines = Systems(store, names, given.documents, ask.model)
+    if ask.systems is None:
+        _refuse_changed(given.pool, engines.settings)
+    found = engines.search(given.queries, ask.depth, progress)
+    population = assumed_negatives(
+        found,
+        given.queries,
+        given.documents,
+        given.random,
+        given.taken,
+        given.candidates,
+        given.standing,
+        pool_depth=given.pool.depth,
+        depth=ask.depth,
+        threshold=ask.threshold,
+    )
+    unheard = len(set(given.pool.systems) - set(names))
+    reasons = {
+        "systems of the pool were not searched, so what they alone rank is not audited": unheard,
+        **population.left_out,
+    }
+    return population._replace(left_out={reason: n for reason, n in reasons.items() if n}), names
+
+
+def _refuse_changed(pool: _Pool, settings: Mapping[str, Any]) -> None:
+    as_stored = json.loads(json.dumps(settings))
+    changed = [name for name, held in pool.systems.items() if as_stored[name] != held]
+    if changed:
+        raise RefusedError(
+            f"Not as the latest pool ({pool.pool_id[:8]}) had it any more: {', '.join(changed)}. Name the "
+            "pool's model with --model, choose other systems with --systems, or build the pool anew with "
+            "`goldset pool`."
+        )
+
+
+def draw_pairs(strata: Mapping[str, Sequence[Pair]], size: int, seed: int) -> tuple[list[Drawn], list[Pair]]:
+    """`size` pairs, or all there are: from each stratum alike, without replacement, ordered by stratum."""
+    populations = [len(strata[name]) for name in STRATA]
+    numbers = allocate(min(size, sum(populations)), populations, [1] * len(STRATA))
+    counts = [Drawn(*row) for row in zip(STRATA, populations, numbers, strict=True)]
+    pairs = []
+    for item in counts:
+        pairs += seeded(strata[item.name], seed, lambda pair: ["audit", *pair])[: item.drawn]
+    return counts, pairs
+
+
+def _draw(given: _Given, population: Population, names: Sequence[str], ask: _Ask) -> Chosen:
+    if not any(population.strata.values()):
+        raise RefusedError(
+            f"There is nothing to audit: to depth {ask.depth:,}, and among the easy negatives, every pair is "
+            "judged, planned in a round, or nearly a relevant document. Look deeper with --depth, or build a "
+            "pool with --random-negatives."
+        )
+    counts, pairs = draw_pairs(population.strata, ask.size, ask.seed)
+    parameters = {
+        "pool": given.pool.pool_id,
+        "systems": list(names),
+        "depth": ask.depth,
+        "threshold": ask.threshold,
+        "size": ask.size,
+        "strata": [item._asdict() for item in counts],
+    }
+    missing = {"pairs fewer than asked for: there are no more assumed negatives": ask.size - len(pairs)}
+    left_out = {**population.left_out, **{reason: count for reason, count in missing.items() if count}}
+    hashes = {document.document_id: document.content_hash for document in given.documents}
+    candidates = [Candidate(*pair, hashes[pair[1]]) for pair in sorted(pairs)]
+    stratum_of = (item.name for item in counts for _ in range(item.drawn))
+    sources = {pair: f"{SOURCE}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}
+    return Chosen(candidates, parameters, left_out, sources)
+
+
+def _grade(pair: PairConsensus | None) -> int | None:
+    return None if pair is None else pair.grade
+
+
+def _measured(drawn: Drawn, pairs: Sequence[PairConsensus | None], lowest: int) -> StratumRate:
+    grades = [pair.grade for pair in pairs if pair is not None and pair.grade is not None]
+    without = [pair.how for pair in pairs if pair is not None and pair.grade is None]
+    disputed = without.count("disputed")
+    return measured_rate(
+        *drawn,
+        judged=len(grades),
+        false_negatives=sum(grade > lowest for grade in grades),
+        cannot_tell=len(without) - disputed,
+        disputed=disputed,
+    )
+
+
+def _why_no_rate(strata: Sequence[StratumRate]) -> str:
+    lacking = [item for item in strata if item.population and item.rate is None]
+    if not lacking:
+        return ""
+    counts = ", ".join(f"{item.name} ({item.judged} of {item.drawn} drawn)" for item in lacking)
+    return f"Too few pairs are judged for a rate (at least {MINIMUM_JUDGED} each): {counts}."
+
+
+# What only a pilot or practice showed, or a round that was closed before anybody judged it, is assumed.
+_TAKEN = """
+SELECT query_id, document_id FROM live_presentations JOIN round_states USING (round_id)
+WHERE kind NOT IN ('pilot', 'practice') AND NOT closed
+UNION SELECT query_id, document_id FROM counted_judgments
+UNION SELECT query_id, document_id FROM current_adjudications
+ORDER BY ALL
+"""
