@@ -1,22 +1,24 @@
-"""`goldset annotator` and `goldset round`: who judges, and what they are given."""
+"""`goldset annotator`: who judges."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from curation.cli import app, project_store
-from curation.cli.output import Json, Seed, left_out, print_json, say, table
+from curation.cli.output import Json, print_json, say, table
 from curation.errors import InputError
 
+if TYPE_CHECKING:
+    from curation.labeling.identities import Standing
+
+FromStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
+]
 annotators = typer.Typer(help="Add and list annotators.", no_args_is_help=True, rich_markup_mode=None)
-rounds = typer.Typer(
-    help="Open rounds of labeling and see how far they are.", no_args_is_help=True, rich_markup_mode=None
-)
 app.add_typer(annotators, name="annotator")
-app.add_typer(rounds, name="round")
 
 
 @annotators.command("add")
@@ -24,25 +26,85 @@ def annotator_add(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")],
     role: Annotated[str, typer.Option(help="annotator, reviewer or lead.")] = "annotator",
-    password_stdin: Annotated[
-        bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
-    ] = False,
+    password_stdin: FromStdin = False,
+    email: Annotated[
+        str | None,
+        typer.Option(
+            help="Address by which an identity provider signs them in; no password is asked for then."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Add somebody who can sign in; the password is asked for twice.
 
+    With --email they sign in through the identity provider that the app is configured with, and get no
+    password unless --password-stdin gives one.
+
     \b
     Examples:
       goldset annotator add ada --role annotator
+      goldset annotator add joan --email joan@example.org
       printf '%s\\n' "$PASSWORD" | goldset annotator add grace --role reviewer --password-stdin
     """
     from curation.labeling.annotators import add_annotator
 
-    added = add_annotator(project_store(context), name, role, _password(password_stdin))
+    password = _password(password_stdin) if password_stdin or email is None else None
+    added = add_annotator(project_store(context), name, role, password, email)
     if as_json:
         print_json(added)
     else:
         say(f"Added {added.name} as {added.role}.")
+
+
+@annotators.command("identity")
+def annotator_identity(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    email: Annotated[str, typer.Argument(help="Address that the identity provider vouches for.")],
+    remove: Annotated[bool, typer.Option("--remove", help="Take the address away instead.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let somebody sign in through the identity provider as an e-mail address.
+
+    One may have several. Where an address is taken away, sign-ins by it end within seconds.
+
+    \b
+    Examples:
+      goldset annotator identity ada ada@example.org
+      goldset annotator identity ada ada@example.org --remove
+    """
+    from curation.labeling.identities import add_identity, remove_identity
+
+    store = project_store(context)
+    found = remove_identity(store, name, email) if remove else add_identity(store, name, email)
+    if as_json:
+        print_json({**found._asdict(), "removed": remove})
+    else:
+        can = "no longer signs in" if remove else "signs in"
+        say(f"{found.annotator} {can} as {found.email}.")
+
+
+@annotators.command("password")
+def annotator_password(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    password_stdin: FromStdin = False,
+    as_json: Json = False,
+) -> None:
+    """Give somebody a new password, as for who forgot it; all their sign-ins end.
+
+    \b
+    Examples:
+      goldset annotator password ada
+      printf '%s\\n' "$PASSWORD" | goldset annotator password ada --password-stdin
+    """
+    from curation.labeling.annotators import set_password
+
+    set_password(project_store(context), name, _password(password_stdin))
+    if as_json:
+        print_json({"name": name})
+    else:
+        say(f"{name} has a new password. Who was signed in as {name} has to sign in again.")
 
 
 @annotators.command("list")
@@ -55,121 +117,26 @@ def annotator_list(context: typer.Context, as_json: Json = False) -> None:
       goldset annotator list --json
     """
     from curation.labeling.annotators import list_annotators
+    from curation.labeling.identities import standings
 
     with project_store(context).reading() as cursor:
         found = list_annotators(cursor)
+        known = standings(cursor)
     if as_json:
-        print_json({"annotators": found})
+        print_json({"annotators": [{**a._asdict(), **_ways(known.get(a.name))} for a in found]})
     else:
-        rows = [(a.name, a.role, "no: known from imported judgments" if a.imported else "yes") for a in found]
-        table("Annotators", ["name", "role", "can sign in"], rows)
+        rows = [(a.name, a.role, _told(_ways(known.get(a.name)))) for a in found]
+        table("Annotators", ["name", "role", "signs in"], rows)
 
 
-@rounds.command("open")
-def round_open(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the round, such as pilot or 2026-q4.")],
-    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
-    overlap: Annotated[int, typer.Option(help="How many different annotators judge each candidate.")] = 2,
-    duplicates: Annotated[
-        float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
-    ] = 0.08,
-    seed: Seed = 0,
-    again: Annotated[
-        bool, typer.Option("--again", help="Show candidates that were in a round or are judged already, too.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Open a round: all presentations are computed now, each candidate goes to exactly --overlap people.
-
-    \b
-    Examples:
-      goldset round open first --annotators ada,grace --overlap 2 --duplicates 0.08 --seed 7
-    """
-    from curation.labeling.rounds import open_round
-
-    names = [item.strip() for item in annotators.split(",") if item.strip()]
-    opened = open_round(
-        project_store(context), name, names, overlap=overlap, duplicates=duplicates, seed=seed, again=again
-    )
-    if as_json:
-        print_json(opened)
-        return
-    say(f"Opened {opened.round}: {opened.candidates:,} candidates, {opened.presentations:,} presentations.")
-    rows = [(who, count, opened.duplicates[who]) for who, count in opened.per_annotator.items()]
-    table("Work", ["annotator", "presentations", "of them blind duplicates"], rows)
-    if opened.shortest_distance is not None:
-        say(
-            f"Blind duplicates come back after {opened.shortest_distance} presentations or more "
-            f"(median {opened.median_distance:g})."
-        )
-    left_out(opened.left_out)
-    say("Next: goldset app")
+def _ways(standing: Standing | None) -> dict[str, Any]:
+    emails = sorted(standing.emails) if standing else []
+    return {"password": standing is not None and standing.password_revision >= 0, "emails": emails}
 
 
-@rounds.command("status")
-def round_status_command(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(help="Name of the round.")],
-    as_json: Json = False,
-) -> None:
-    """Show how far a round is, by annotator.
-
-    \b
-    Examples:
-      goldset round status first
-      goldset round status first --json
-    """
-    from curation.labeling.rounds import round_status
-
-    status = round_status(project_store(context), name)
-    if as_json:
-        print_json(status)
-        return
-    say(f"{status.round}: {status.complete:,} of {status.candidates:,} candidates have all their judgments.")
-    columns = [
-        "annotator",
-        "presentations",
-        "answered",
-        "cannot tell",
-        "later",
-        "flagged",
-        "last judgment (UTC)",
-    ]
-    table(
-        "Progress",
-        columns,
-        [
-            (p.annotator, p.presentations, p.answered, p.cannot_tell, p.later, p.flagged, _minute(p.last_at))
-            for p in status.annotators
-        ],
-    )
-
-
-@rounds.command("list")
-def round_list(context: typer.Context, as_json: Json = False) -> None:
-    """List the rounds, oldest first.
-
-    \b
-    Examples:
-      goldset round list
-    """
-    from curation.labeling.rounds import list_rounds
-
-    with project_store(context).reading() as cursor:
-        found = list_rounds(cursor)
-    if as_json:
-        print_json({"rounds": found})
-    else:
-        table(
-            "Rounds",
-            ["name", "kind", "opened (UTC)"],
-            [(r.name, r.kind, _minute(r.opened_at)) for r in found],
-        )
-
-
-def _minute(moment: object) -> str | None:
-    return None if moment is None else str(moment)[:16]
+def _told(ways: dict[str, Any]) -> str:
+    found = ["by password"] * ways["password"] + [f"as {email}" for email in ways["emails"]]
+    return ", ".join(found) or "no: known from imported judgments"
 
 
 def _password(from_stdin: bool) -> str:

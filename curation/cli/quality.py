@@ -1,4 +1,4 @@
-"""`goldset agreement` and `goldset adjudicate`: how far the labels can be believed, and settling disputes."""
+"""`goldset adjudicate`: disputed pairs, and settling them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli import app, project_store
-from curation.cli.output import Json, Seed, left_out, print_json, say, table
+from curation.cli.output import Json, left_out, print_json, say, table
 from curation.store.settings import COMMAND_LINE
 
 if TYPE_CHECKING:
-    from curation.agreement import AgreementReport
     from curation.labeling.adjudication import Decided, Decision, Dispute
 
 adjudication = typer.Typer(
@@ -23,36 +22,6 @@ app.add_typer(adjudication, name="adjudicate")
 Reviewer = Annotated[
     str, typer.Option(help="Who decides: an annotator with the role reviewer or lead, or the command line.")
 ]
-
-
-@app.command()
-def agreement(
-    context: typer.Context,
-    round_name: Annotated[
-        str | None,
-        typer.Option("--round", help="Only the judgments of this round.", show_default="all rounds"),
-    ] = None,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """Tell how far annotators agree with each other and with themselves.
-
-    Krippendorff's alpha between annotators, with 95 % intervals by bootstrap over queries; each annotator's
-    share of identical grades on blind duplicates; and how many pairs are settled or disputed.
-
-    \b
-    Examples:
-      goldset agreement
-      goldset agreement --round first --seed 7
-      goldset agreement --json
-    """
-    from curation.agreement import agreement_report
-
-    report = agreement_report(project_store(context), round_name, seed)
-    if as_json:
-        print_json(report)
-    else:
-        _show_report(report)
 
 
 @adjudication.command("list")
@@ -136,6 +105,59 @@ def adjudicate_decide(
         _show_decided(decide_many(store, proposals, reviewer, every_pair, source), as_json)
 
 
+@adjudication.command("send-back")
+def adjudicate_send_back(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    document: Annotated[str, typer.Argument(help="The document's id.")],
+    reviewer: Reviewer = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Send a disputed pair back for one more opinion; it leaves the list until that is in.
+
+    Somebody of the round who has not had the pair is shown it, after what they have open. Who it is, is not
+    told.
+
+    \b
+    Examples:
+      goldset adjudicate send-back "usb hub" 1993197
+      goldset adjudicate send-back q42 78503000 --reviewer grace
+    """
+    from curation.labeling.opinions import ask_opinion
+
+    asked = ask_opinion(project_store(context), query, document, reviewer)
+    if as_json:
+        print_json(asked)
+    else:
+        say(f"Sent back for one more opinion, in {asked.round}. The pair returns to the list with it.")
+
+
+@adjudication.command("unclear")
+def adjudicate_unclear(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    document: Annotated[str, typer.Argument(help="The document's id.")],
+    words: Annotated[str, typer.Option(help="What the guide leaves open here.")],
+    reviewer: Annotated[
+        str, typer.Option(help="Who asks: a reviewer or lead, or the command line.")
+    ] = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Note that the guide is unclear at a pair, for its next version.
+
+    \b
+    Examples:
+      goldset adjudicate unclear "usb hub" 1993197 --words "Does a hub without USB-C count?"
+    """
+    from curation.labeling.guide_questions import ask_guide
+
+    question_id = ask_guide(project_store(context), query, document, words, reviewer)
+    if as_json:
+        print_json({"question_id": question_id})
+    else:
+        say("Noted. All questions: goldset guide questions")
+
+
 def _pair_or_file(
     query: str | None, document: str | None, grade: int | None, unjudgeable: bool, source: Path | None
 ) -> tuple[str, str] | None:
@@ -167,58 +189,6 @@ def _show_decided(decided: Decided, as_json: bool) -> None:
         return
     say(f"{decided.decided:,} pairs decided.")
     left_out(decided.left_out, "lines")
-
-
-def _show_report(report: AgreementReport) -> None:
-    from curation.agreement.report import findings
-
-    _show_between(report)
-    _show_within(report)
-    counts = report.consensus
-    columns = ["rule", "pairs", "majority", "single grade", "adjudicated", "disputed", "unjudgeable"]
-    row = (counts.rule, counts.pairs, counts.majority, counts.single, counts.adjudicated, counts.disputed)
-    table("Consensus", columns, [(*row, counts.unjudgeable)])
-    say("", *findings(report))
-    if report.consensus.disputed:
-        say("Next: goldset adjudicate list")
-
-
-def _show_between(report: AgreementReport) -> None:
-    from curation.agreement.between import LEVELS
-    from curation.agreement.report import not_shown
-
-    result, rows = report.between, []
-    for name in LEVELS:
-        alpha = getattr(result, name)
-        why = not_shown(alpha)
-        figures = (None, None, None) if why else (alpha.alpha, alpha.low, alpha.high)
-        rows.append((f"alpha, {name}", *figures, f"{alpha.units:,} pairs", why or alpha.no_interval or ""))
-    raw, why = result.raw, not_shown(result.raw)
-    figures = (None, None, None) if why else (raw.share, raw.low, raw.high)
-    rows.append(("same grade", *figures, f"{raw.pairs:,} pairs of grades", why or raw.no_interval or ""))
-    where = f" in round {report.round_name}" if report.round_name else ""
-    table(f"Between annotators{where}", ["statistic", "value", "low", "high", "rests on", "note"], rows)
-    say(
-        f"{result.judgments:,} grades by {result.annotators:,} annotators; {result.units:,} pairs of "
-        f"{result.queries:,} queries have two or more; {result.single:,} pairs have one and say nothing "
-        f"here; {result.cannot_tell:,} times cannot tell, kept apart.",
-        "",
-    )
-
-
-def _show_within(report: AgreementReport) -> None:
-    from curation.agreement.within import MINIMUM_REPEATS
-
-    rows = []
-    for person in report.within:
-        why = person.undefined and f"undefined: {person.undefined}"
-        if person.too_few:
-            why = f"too few: at least {MINIMUM_REPEATS}"
-        figures = (None, None, None) if why else (person.identical, person.low, person.high)
-        rest = (person.n, person.cannot_tell, person.distance, why or "")
-        rows.append((person.annotator, *figures, *rest))
-    columns = ["annotator", "identical", "low", "high", "n", "cannot tell", "mean distance", "note"]
-    table("Within annotators, on blind duplicates", columns, rows)
 
 
 def _dispute_row(item: Dispute) -> tuple[object, ...]:

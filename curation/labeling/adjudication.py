@@ -1,7 +1,8 @@
 """Adjudication: the pairs on which annotators disagree, and the reviewer's decisions on them.
 
 A reviewer sees the grades and notes of a pair but never who gave them. A decision is appended with the next
-revision, the latest counts, and it stands whatever is judged later.
+revision, the latest counts, and it stands whatever is judged later. Who decides on a screen names the
+revision that they saw: of two reviewers at one pair the second learns what the first decided, and why.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.agreement.consensus import PairConsensus, consensus, settle
-from curation.errors import InputError, NotFoundError
-from curation.labeling.annotators import require_annotators, require_role
+from curation.agreement.consensus import PairConsensus, consensus, read_votes, settled
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.annotators import require_author
 from curation.labeling.guides import Guide, current_guide
 from curation.labeling.judgments import LONGEST_NOTE
+from curation.labeling.opinions import awaited
 from curation.sources.decisions import Proposal
 from curation.sources.numbers import whole_number
 from curation.sources.queries import KnownQueries
@@ -28,6 +30,8 @@ from curation.store.settings import COMMAND_LINE
 from curation.text import digest
 
 Pair = tuple[str, str]
+
+REVIEWERS = ("reviewer", "lead")
 
 UNJUDGED = "nobody has judged the pair"
 UNDISPUTED = "not disputed"
@@ -98,11 +102,23 @@ class Case:
     """A judged pair with all that a reviewer reads: the document as the annotators last saw it."""
 
     dispute: Dispute
-    how: str
     information_need: str | None
     body: str
     url: str | None
     published: str | None
+
+    @property
+    def revision(self) -> int:
+        """How many decisions the pair has had: what `decide` takes as `seen_revision`."""
+        return self.dispute.decision.revision + 1 if self.dispute.decision else 0
+
+
+class Ruled(NamedTuple):
+    """A decision that stands, with the words by which a person knows the pair."""
+
+    decision: Decision
+    query: str
+    title: str
 
 
 @dataclass(frozen=True)
@@ -114,11 +130,20 @@ class Decided:
 
 
 def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
-    """Disputed pairs, the largest disagreement first; with `include_settled` also those decided before."""
+    """Disputed pairs, the largest disagreement first; with `include_settled` also those decided before.
+
+    A pair that was sent back for one more opinion is left out until that is in.
+    """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
-        standing = consensus(cursor).pairs
-        described = _describe(cursor, [(p.query_id, p.document_id) for p in standing if p.how in wanted])
+        votes, away = read_votes(cursor), awaited(cursor)
+    pairs = [
+        (pair.query_id, pair.document_id)
+        for pair in settled(votes).pairs
+        if pair.how in wanted and not (pair.how == "disputed" and pair[:2] in away)
+    ]
+    with store.reading() as cursor:
+        described = _describe(cursor, pairs)
     return sorted(
         described,
         key=lambda item: (-item.spread, -item.distinct, digest(item.query_id, item.document_id)),
@@ -137,12 +162,24 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
         if not found or not (found[0].opinions or found[0].decision):
             raise _unjudged(query_id, document_id)
         row = cursor.execute(_READING, [query_id, document_id]).fetchone()
-    how = "adjudicated" if found[0].decision else settle(Counter(found[0].grades))[1]
-    return Case(found[0], how, *(row or (None, "", None, None)))
+    return Case(found[0], *(row or (None, "", None, None)))
+
+
+def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[Ruled]:
+    """The reviewer's own decisions that stand, newest first."""
+    with store.reading() as cursor:
+        rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
+    return [Ruled(Decision(*row[:-2]), *row[-2:]) for row in rows]
 
 
 def decide(
-    store: Store, query: str, document_id: str, grade: int | None, reason: str, reviewer: str = COMMAND_LINE
+    store: Store,
+    query: str,
+    document_id: str,
+    grade: int | None,
+    reason: str,
+    reviewer: str = COMMAND_LINE,
+    seen_revision: int | None = None,
 ) -> Decision:
     """Decide a judged pair; the same decision once more changes nothing.
 
@@ -151,15 +188,16 @@ def decide(
     query: the query's id or its text.
     grade: a grade of the guide's scale, or None: no grade can be given.
     reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
+    seen_revision: how many decisions the pair had when the reviewer saw it; None decides whatever there is.
 
     Raises
     ------
     InputError: the grade is not on the scale, or the reason is missing or too long.
     NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
-    RefusedError: it is not the reviewer's to decide.
+    RefusedError: it is not the reviewer's to decide, or the pair was decided since they saw it.
     """
     with store.transaction() as cursor:
-        _require_reviewer(cursor, reviewer)
+        require_author(cursor, reviewer, *REVIEWERS)
         problems = list(_check(grade, reason, current_guide(cursor)))
         if problems:
             raise InputError(problems)
@@ -171,6 +209,8 @@ def decide(
         before = standing.get(ruling.pair)
         if before is not None and ruling.repeats(before, reviewer):
             return before
+        if before is not None and seen_revision not in (None, before.revision + 1):
+            raise RefusedError(overtaken(before))
         decision = _append(cursor, [ruling], standing, reviewer)[0]
         detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
         record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)
@@ -200,7 +240,7 @@ def decide_many(
     """
     left_out: Counter[str] = Counter()
     with store.transaction() as cursor:
-        _require_reviewer(cursor, reviewer)
+        require_author(cursor, reviewer, *REVIEWERS)
         rulings, problems = _rulings(proposals, current_guide(cursor), KnownQueries(cursor), left_out)
         if problems:
             raise InputError(problems, path=source, way_out="Nothing was decided: mend these lines first.")
@@ -220,6 +260,15 @@ def decide_many(
         detail = {"source": source.name if source else None, **asdict(decided)}
         record_event(cursor, "adjudicate from a file", detail, reviewer)
     return decided
+
+
+def overtaken(decision: Decision) -> str:
+    """The sentence for a reviewer who still had a pair open when somebody decided it."""
+    what = "that no grade can be given" if decision.grade is None else f"grade {decision.grade}"
+    return (
+        f"{decision.reviewer} decided this pair while you had it open: {what}, because “{decision.reason}”. "
+        "Nothing of yours was kept; look at it again, and decide anew if you see it differently."
+    )
 
 
 class _Ruling(NamedTuple):
@@ -246,6 +295,17 @@ _READING = """
     LEFT JOIN documents d USING (content_hash)
     WHERE j.query_id = ? AND j.document_id = ?
     ORDER BY j.submitted_at DESC, j.presentation_id LIMIT 1
+"""
+
+_RECENT = """
+    SELECT a.query_id, a.document_id, a.revision, a.grade, a.reason, a.reviewer, a.decided_at,
+           coalesce(q.text, a.query_id),
+           coalesce((SELECT max_by(d.title, p.presentation_id) FROM presentations p
+                     JOIN documents d USING (content_hash)
+                     WHERE p.query_id = a.query_id AND p.document_id = a.document_id), a.document_id)
+    FROM current_adjudications a LEFT JOIN queries q USING (query_id)
+    WHERE a.reviewer = ?
+    ORDER BY a.decided_at DESC, a.query_id, a.document_id LIMIT ?
 """
 
 _DESCRIPTION = """
@@ -306,11 +366,6 @@ def _unjudged(query: str, document_id: str) -> NotFoundError:
         f"Nobody has judged the document {document_id!r} for the query {query!r}. "
         "`goldset adjudicate list` shows the pairs that wait for a decision."
     )
-
-
-def _require_reviewer(cursor: Cursor, reviewer: str) -> None:
-    if reviewer != COMMAND_LINE:  # no annotator can have this name: it holds a space
-        require_role(require_annotators(cursor, [reviewer])[0], "reviewer", "lead")
 
 
 def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:

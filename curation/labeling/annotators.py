@@ -1,18 +1,22 @@
 """Annotators: names, roles and passwords.
 
 Passwords are kept as argon2id hashes, a new one as a new revision. Annotators that are known only
-from imported judgments have no password and cannot sign in.
+from imported judgments have no password and cannot sign in; whom an identity provider signs in needs none.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import argon2
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.identities import email_problems, insert_identity
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.store.rows import Annotator
+from curation.store.settings import COMMAND_LINE
 
 ROLES = ("annotator", "reviewer", "lead")
 SHORTEST_PASSWORD = 8
@@ -22,16 +26,23 @@ _hasher = argon2.PasswordHasher()
 _nobody = _hasher.hash("compared against when there is no such annotator, so that both take as long")
 
 
-def add_annotator(store: Store, name: str, role: str, password: str) -> Annotator:
-    """Add somebody who can sign in; who is known from imported judgments keeps them.
+class _Password(NamedTuple):
+    revision: int
+    hash: str
+
+
+def add_annotator(
+    store: Store, name: str, role: str, password: str | None, email: str | None = None
+) -> Annotator:
+    """Add somebody who can sign in by a password or as `email`; judgments imported under the name stay theirs.
 
     Raises
     ------
-    InputError: the name, role or password breaks a rule.
-    RefusedError: the name is taken by somebody who can sign in.
+    InputError: the name, role, password or address breaks a rule, or there is neither of the latter.
+    RefusedError: the name is taken by somebody who can sign in, or the address by somebody else.
     """
-    _check(name, role, password)
-    hashed = _hasher.hash(password)
+    _check(name, role, password, email)
+    hashed = None if password is None else _hasher.hash(password)
     with store.transaction() as cursor:
         known = find_annotator(cursor, name)
         if known is None:
@@ -40,7 +51,10 @@ def add_annotator(store: Store, name: str, role: str, password: str) -> Annotato
             cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
         else:
             raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
-        cursor.execute("INSERT INTO passwords VALUES (?, 0, ?, ?)", [name, hashed, utc_now()])
+        if hashed is not None:
+            cursor.execute("INSERT INTO passwords VALUES (?, 0, ?, ?)", [name, hashed, utc_now()])
+        if email is not None:
+            insert_identity(cursor, name, email)
         record_event(cursor, "add annotator", {"name": name, "role": role, "was_imported": known is not None})
     return Annotator(name, role, imported=False)
 
@@ -65,14 +79,44 @@ def authenticate(store: Store, name: str, password: str) -> Annotator | None:
     """The annotator, if name and password belong together; it takes as long when they do not."""
     with store.reading() as cursor:
         annotator = find_annotator(cursor, name)
-        row = cursor.execute(
-            "SELECT hash FROM passwords WHERE annotator = ? ORDER BY revision DESC LIMIT 1", [name]
-        ).fetchone()
-    try:
-        _hasher.verify(row[0] if row else _nobody, password)
-    except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
-        return None
-    return annotator if row else None
+        current = _current_password(cursor, name)
+    return annotator if _fits(current, password) else None
+
+
+def change_password(store: Store, name: str, old: str, new: str) -> int:
+    """Replace a password by whoever knows it; the number of the new one. Sign-ins by earlier ones end.
+
+    Raises
+    ------
+    RefusedError: the old password is wrong, there is none, or another change came first.
+    InputError: the new password is too short, or is the old one.
+    """
+    with store.reading() as cursor:
+        current = _current_password(cursor, name)
+    if current is None or not _fits(current, old):
+        raise RefusedError("The old password is not right.")
+    if new == old:
+        raise InputError("the new password is the old one: expected another")
+    return _replace_password(store, name, new, current.revision, author=name)
+
+
+def set_password(store: Store, name: str, new: str) -> int:
+    """Give somebody a new password without the old one, as the lead does for who forgot it; its number.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the name.
+    RefusedError: the name is known only from imported judgments, or another change came first.
+    InputError: the new password is too short.
+    """
+    with store.reading() as cursor:
+        if require_annotators(cursor, [name])[0].imported:
+            raise RefusedError(
+                f"{name} is known only from imported judgments. "
+                f"`goldset annotator add {name}` lets them sign in."
+            )
+        current = _current_password(cursor, name)
+    return _replace_password(store, name, new, current.revision if current else -1, author=COMMAND_LINE)
 
 
 def require_role(annotator: Annotator, *roles: str) -> None:
@@ -86,7 +130,19 @@ def require_role(annotator: Annotator, *roles: str) -> None:
         raise RefusedError(f"This is for the {' or '.join(roles)}; {annotator.name} is {annotator.role}.")
 
 
-def require_annotators(cursor: Cursor, names: list[str]) -> list[Annotator]:
+def require_author(cursor: Cursor, author: str, *roles: str) -> None:
+    """Refuse a deed that is not its author's to do; the command line is the lead's.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the author.
+    RefusedError: the author's role is none of `roles`.
+    """
+    if author != COMMAND_LINE:  # no annotator can have this name: it holds a space
+        require_role(require_annotators(cursor, [author])[0], *roles)
+
+
+def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
     """The annotators of these names, in their order.
 
     Raises
@@ -108,13 +164,47 @@ def _insert(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
     cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?)", [name, role, imported, utc_now()])
 
 
-def _check(name: str, role: str, password: str) -> None:
+def _current_password(cursor: Cursor, name: str) -> _Password | None:
+    sql = "SELECT revision, hash FROM passwords WHERE annotator = ? ORDER BY revision DESC LIMIT 1"
+    return next(iter(fetch(cursor, _Password, sql, [name])), None)
+
+
+def _fits(current: _Password | None, password: str) -> bool:
+    try:
+        _hasher.verify(current.hash if current else _nobody, password)
+    except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
+        return False
+    return current is not None
+
+
+def _replace_password(store: Store, name: str, new: str, revision: int, *, author: str) -> int:
+    if problems := _password_problems(new):
+        raise InputError(problems)
+    hashed = _hasher.hash(new)
+    with store.transaction() as cursor:
+        current = _current_password(cursor, name)
+        if (current.revision if current else -1) != revision:
+            raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
+        cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision + 1, hashed, utc_now()])
+        record_event(cursor, "change password", {"name": name}, actor=author)
+    return revision + 1
+
+
+def _check(name: str, role: str, password: str | None, email: str | None) -> None:
     problems = []
     if not _NAME.fullmatch(name):
         problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
     if role not in ROLES:
         problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")
-    if len(password) < SHORTEST_PASSWORD:
-        problems.append(f"the password has {len(password)} characters: expected at least {SHORTEST_PASSWORD}")
+    if password is None and email is None:
+        problems.append("neither a password nor an e-mail address: expected one to sign in with")
+    problems += [] if password is None else _password_problems(password)
+    problems += [] if email is None else email_problems(email)
     if problems:
         raise InputError(problems)
+
+
+def _password_problems(password: str) -> list[str]:
+    if len(password) >= SHORTEST_PASSWORD:
+        return []
+    return [f"the password has {len(password)} characters: expected at least {SHORTEST_PASSWORD}"]

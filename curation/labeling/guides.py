@@ -1,8 +1,8 @@
 """Labeling guides: the grade scale and the text that annotators read.
 
-A guide is one Markdown file. Its YAML front matter holds the title and the scale, its body is shown to
-annotators as it stands. A guide is known by the hash of its whole text, so every judgment can say under
-which words it was given.
+A guide is one Markdown file. Its YAML front matter holds the title and the scale; each grade may have worked
+examples, which the screen shows beside it. The body is shown to annotators as it stands. A guide is known by
+the hash of its whole text, so every judgment can say under which words it was given.
 """
 
 from __future__ import annotations
@@ -26,6 +26,16 @@ SCREEN_KEYS = frozenset("ulnfxwghcr?")
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
 
 
+class Example(BaseModel):
+    """A worked example of a grade: a query, what the document says, and why it gets this grade."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    query: Annotated[str, Field(min_length=1, max_length=500)]
+    document: Annotated[str, Field(min_length=1, max_length=2_000)]
+    why: Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
 class Grade(BaseModel):
     """One step of the scale."""
 
@@ -36,6 +46,7 @@ class Grade(BaseModel):
     key: Annotated[str, Field(pattern=r"^[0-9a-z]$")]
     colour: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
     definition: Annotated[str, Field(min_length=1)]
+    examples: Annotated[tuple[Example, ...], Field(max_length=20)] = ()
 
 
 class _FrontMatter(BaseModel):

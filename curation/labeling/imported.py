@@ -86,6 +86,7 @@ class _Held(NamedTuple):
     grade: int | None
     labeling: bool
     guide_hash: str
+    closed: bool = False
 
 
 class _Found(NamedTuple):
@@ -201,7 +202,7 @@ def _read(cursor: Cursor, voices: Mapping[Voice, object], round_id: str) -> _Fou
     names = sorted({voice[0] for voice in voices})
     documents = sorted({voice[2] for voice in voices})
     guide = current_guide(cursor)
-    rounds = cursor.execute("SELECT round_id, guide_hash FROM rounds").fetchall()
+    rounds = cursor.execute("SELECT round_id, guide_hash FROM round_states").fetchall()
     return _Found(
         mark=_mark(cursor, voices),
         guides={
@@ -299,7 +300,7 @@ def _presentation(round_id: str, voice: Voice, content_hash: str, positions: dic
 
 
 def _state(annotator: str, place: _Held) -> State:
-    return State(annotator, place.guide_hash, place.next_revision, place.answered)
+    return State(annotator, place.guide_hash, place.next_revision, place.answered, place.closed)
 
 
 def _key(place: _Held, judgment: ImportedJudgment) -> str:
@@ -371,13 +372,18 @@ SELECT document_id, content_hash FROM snapshot_documents
 WHERE snapshot_id = ? AND document_id IN (SELECT unnest(?::TEXT[]))
 """
 
-# The last row of a pair is the one to write to: the one answered last, else one that waits.
+# The last row of a pair is the one to write to: the one answered last, else one that waits. What counts for
+# nothing (pilots, practice, known answers) is left to be answered on screen.
 _PRESENTATIONS = """
 SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
-       coalesce(s.answered, false) AS answered, s.grade, r.kind = 'labeling', r.guide_hash
-FROM presentations p JOIN rounds r USING (round_id)
+       coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
+       r.guide_hash, r.closed
+FROM live_presentations p JOIN round_states r USING (round_id)
 LEFT JOIN presentation_states s USING (presentation_id)
-WHERE p.duplicate_of IS NULL AND p.annotator IN (SELECT unnest(?::TEXT[]))
+WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice') AND NOT EXISTS (
+    FROM known_answers k
+    WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+  AND p.annotator IN (SELECT unnest(?::TEXT[]))
 ORDER BY answered, r.opened_at, p.presentation_id
 """
 

@@ -3,11 +3,14 @@
 Each event of a presentation has a revision, and a revision can be written once. A client names the
 revision that it saw, so of two tabs, a held key or a race only one is written, and the other learns the
 state it missed. A client key, made once per action, tells a retry from a new action.
+
+What arrives after its round was closed is kept and marked late. What was moved to somebody else before it
+was answered is refused: its pair has its full number of voices without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
@@ -32,6 +35,7 @@ class Submission:
     revision: how many events the presentation had when the annotator saw it.
     client_key: made by the client once per action; sent again with a retry.
     active_ms: milliseconds for which the item was on screen and the page in front.
+    guide_hash: the guide that the annotator read; None is the one in force. It may have changed meanwhile.
     """
 
     presentation_id: str
@@ -45,6 +49,7 @@ class Submission:
     shown_at: datetime | None = None
     active_ms: int | None = None
     submitted_at: datetime | None = None
+    guide_hash: str | None = None
 
 
 class Outcome(NamedTuple):
@@ -62,12 +67,29 @@ class Outcome(NamedTuple):
 
 
 class State(NamedTuple):
-    """What the database knows of a presentation before a submission."""
+    """What the database knows of a presentation before a submission.
+
+    Attributes
+    ----------
+    guide_hash: of the guide that is in force in its round.
+    closed: its round is closed.
+    withdrawn: it was moved to somebody else, untouched.
+    practice: its expected grade is shown after the answer, so that the first answer stands.
+    earlier: guides that were in force in the round before.
+    """
 
     annotator: str
     guide_hash: str
     next_revision: int
     answered: bool
+    closed: bool = False
+    withdrawn: bool = False
+    practice: bool = False
+    earlier: tuple[str, ...] = ()
+
+    def read_under(self, guide_hash: str | None) -> str:
+        """The guide under which an answer is taken: the one that was read, if the round had it."""
+        return guide_hash if guide_hash is not None and guide_hash in self.earlier else self.guide_hash
 
 
 class Event(NamedTuple):
@@ -86,6 +108,7 @@ class Event(NamedTuple):
     shown_at: datetime | None
     submitted_at: datetime
     active_ms: int | None
+    late: bool
 
 
 class Known(NamedTuple):
@@ -155,7 +178,7 @@ def _outcome(item: Submission, annotator: str, context: Context) -> Outcome:
         return _answer(item, "refused", state.next_revision, "this action's key is already in use")
     if item.revision != state.next_revision:
         return _answer(item, "stale", state.next_revision, "answered elsewhere in the meantime")
-    problem = _problem(item, state, context.guides[state.guide_hash])
+    problem = _problem(item, state, context.guides)
     if problem:
         return _answer(item, "refused", state.next_revision, problem)
     return _answer(item, "saved", state.next_revision + 1)
@@ -165,7 +188,7 @@ def _answer(item: Submission, status: str, revision: int, message: str = "") -> 
     return Outcome(item.presentation_id, item.client_key, status, revision, message)
 
 
-def _problem(item: Submission, state: State, guide: Guide) -> str:
+def _problem(item: Submission, state: State, guides: Mapping[str, Guide]) -> str:
     if item.kind not in KINDS:
         return f"unknown kind {item.kind!r}; expected one of {', '.join(KINDS)}"
     if not 8 <= len(item.client_key) <= 128:
@@ -174,11 +197,31 @@ def _problem(item: Submission, state: State, guide: Guide) -> str:
         return f"{item.kind} takes no grade"
     if item.kind == "undo" and not state.answered:
         return "there is nothing to undo"
+    standing = _against_the_round(item, state)
+    if standing:
+        return standing
     if len(item.note or "") > LONGEST_NOTE or len(item.reason or "") > LONGEST_NOTE:
         return f"a note has at most {LONGEST_NOTE:,} characters"
     if not 0 <= (item.active_ms or 0) <= LONGEST_ACTIVE_MS:
         return f"an item cannot have been on screen for {item.active_ms} ms"
-    return guide.outside(item.grade) if item.kind == "grade" else ""
+    return _against_the_scale(item, state, guides) if item.kind == "grade" else ""
+
+
+def _against_the_scale(item: Submission, state: State, guides: Mapping[str, Guide]) -> str:
+    guide = guides[state.guide_hash]
+    if guides[state.read_under(item.guide_hash)].values != guide.values:
+        return "the guide has another scale since this item was shown: look at it again"
+    return guide.outside(item.grade)
+
+
+def _against_the_round(item: Submission, state: State) -> str:
+    if state.withdrawn:
+        return "this item was moved to somebody else; go on with the next one"
+    if state.practice and state.answered:
+        return "practice answers stand: the expected grade was shown"
+    if state.closed and item.kind not in ANSWERED:
+        return "the round is closed: an answer can be changed there, but not taken back or put off"
+    return ""
 
 
 def _event(item: Submission, author: str, state: State, now: datetime) -> Event:
@@ -190,12 +233,13 @@ def _event(item: Submission, author: str, state: State, now: datetime) -> Event:
         reason=item.reason or None,
         note=item.note or None,
         flagged=item.flagged,
-        guide_hash=state.guide_hash,
+        guide_hash=state.read_under(item.guide_hash),
         author=author,
         client_key=item.client_key,
         shown_at=item.shown_at,
         submitted_at=item.submitted_at or now,
         active_ms=item.active_ms,
+        late=state.closed,
     )
 
 
@@ -210,18 +254,23 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> Context:
     rows = cursor.execute(
         """
         SELECT p.presentation_id, p.annotator, r.guide_hash,
-               coalesce(s.next_revision, 0), coalesce(s.answered, false)
+               coalesce(s.next_revision, 0), coalesce(s.answered, false), r.closed,
+               w.presentation_id IS NOT NULL, r.kind = 'practice',
+               (SELECT list(DISTINCT g.guide_hash) FROM (
+                    SELECT o.guide_hash FROM rounds o WHERE o.round_id = r.round_id
+                    UNION SELECT e.detail->>'guide' FROM round_events e
+                    WHERE e.round_id = r.round_id AND e.kind = 'guide') g)
         FROM presentations p
-        JOIN rounds r USING (round_id)
+        JOIN round_states r USING (round_id)
         LEFT JOIN presentation_states s USING (presentation_id)
+        LEFT JOIN withdrawals w USING (presentation_id)
         WHERE p.presentation_id IN (SELECT unnest(?::TEXT[]))
         """,
         [[item.presentation_id for item in submissions]],
     ).fetchall()
-    states = {row[0]: State(*row[1:]) for row in rows}
-    guides = {
-        found: guide_by_hash(cursor, found) for found in {state.guide_hash for state in states.values()}
-    }
+    states = {row[0]: State._make([*row[1:8], tuple(row[8])]) for row in rows}
+    hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.earlier)}
+    guides = {guide_hash: guide_by_hash(cursor, guide_hash) for guide_hash in hashes}
     return Context(states, {row[0]: Known(*row[1:]) for row in known}, guides)
 
 
@@ -240,5 +289,6 @@ _EVENT_TYPES = pa.schema(
         "shown_at": pa.timestamp("us"),
         "submitted_at": pa.timestamp("us"),
         "active_ms": pa.int32(),
+        "late": pa.bool_(),
     }
 )

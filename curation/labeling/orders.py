@@ -8,14 +8,17 @@ from the first one: a query that returns does not give a duplicate away.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from curation.text import digest, seeded
 
-CLOSEST_DUPLICATE = 20
-"""Least distance, in presentations, between the two showings of a blind duplicate."""
+CLOSEST_DUPLICATE = 21
+"""Least distance, in presentations, between the two showings of a blind duplicate: 20 others lie between, so
+that the annotator's last 20 answers never hold the first while the second is on screen."""
 
 
 class Candidate(NamedTuple):
@@ -34,9 +37,17 @@ class Step(NamedTuple):
 
 
 def assign(
-    candidates: Sequence[Candidate], annotators: Sequence[str], overlap: int, seed: int
+    candidates: Sequence[Candidate],
+    annotators: Sequence[str],
+    overlap: int,
+    seed: int,
+    loads: Mapping[str, int] | None = None,
 ) -> dict[str, dict[str, list[Candidate]]]:
     """Give each query, whole, to exactly `overlap` annotators: those with the least work so far.
+
+    Parameters
+    ----------
+    loads: annotator → what is before them already.
 
     Returns
     -------
@@ -45,7 +56,7 @@ def assign(
     by_query: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in sorted(candidates):
         by_query[candidate.query_id].append(candidate)
-    load = dict.fromkeys(annotators, 0)
+    load = {who: (loads or {}).get(who, 0) for who in annotators}
     work: dict[str, dict[str, list[Candidate]]] = {who: {} for who in annotators}
     for query_id in sorted(seeded(by_query, seed, str), key=lambda q: -len(by_query[q])):
         chosen = sorted(annotators, key=lambda who: (load[who], digest(seed, query_id, who)))[:overlap]
@@ -55,7 +66,9 @@ def assign(
     return work
 
 
-def order(work: dict[str, list[Candidate]], duplicates: float, salt: str) -> list[Step]:
+def order(
+    work: Mapping[str, Sequence[Candidate]], duplicates: float, salt: str, per_day: int | None = None
+) -> list[Step]:
     """One annotator's order: queries shuffled and kept together, second visits with blind duplicates.
 
     Parameters
@@ -63,11 +76,13 @@ def order(work: dict[str, list[Candidate]], duplicates: float, salt: str) -> lis
     work: query id → candidates.
     duplicates: share of the candidates to show again; fewer when the order is too short for the distance.
     salt: the seed and whatever makes this order differ from others.
+    per_day: answers expected in a day; duplicates then come back at least so many presentations later,
+        hence on another day, as far as the order is long enough for it.
     """
     visits = [_shuffled(work[query], salt, "document") for query in _shuffled_names(work, salt)]
-    total = sum(map(len, visits))
-    wanted = duplicates_wanted(duplicates, total)
-    chosen = set(_duplicated(visits, wanted, total - CLOSEST_DUPLICATE - wanted, salt))
+    far = max(CLOSEST_DUPLICATE, per_day or 0)
+    wanted = duplicates_wanted(duplicates, sum(map(len, visits)))
+    chosen = set(_duplicated(visits, wanted, far, salt))
     firsts, seconds = [], []
     for visit in visits:
         again = [candidate for candidate in visit if candidate in chosen]
@@ -76,7 +91,7 @@ def order(work: dict[str, list[Candidate]], duplicates: float, salt: str) -> lis
         firsts.append([Step(candidate, False) for candidate in visit if candidate not in held])
         second = [Step(c, True) for c in again] + [Step(c, False) for c in held]
         seconds.append(sorted(second, key=lambda step: digest(salt, "second", step.candidate)))
-    return _merge(firsts, seconds, salt)
+    return _merge(firsts, seconds, far, salt)
 
 
 def duplicates_wanted(duplicates: float, total: int) -> int:
@@ -84,34 +99,42 @@ def duplicates_wanted(duplicates: float, total: int) -> int:
     return round(duplicates * total)
 
 
-def _duplicated(visits: list[list[Candidate]], wanted: int, last: int, salt: str) -> list[Candidate]:
+def distances(steps: Sequence[Step]) -> list[int]:
+    """The distance in presentations between the two showings of each blind duplicate of an order."""
+    first = {step.candidate: place for place, step in enumerate(steps) if not step.again}
+    return [place - first[step.candidate] for place, step in enumerate(steps) if step.again]
+
+
+def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
     """The candidates to be shown again, from visits that end early enough for a second one.
 
     At most half of a query's documents, so that as many others can be held back for the second visit.
-    Queries with a single document come last: their repeat would stand alone.
+    Those that can come back `far` later go first, and queries with a single document last: their repeat
+    would stand alone.
     """
-    eligible: list[Candidate] = []
-    single: list[Candidate] = []
+    last = sum(map(len, visits)) - wanted
+    ranked: list[tuple[tuple[bool, bool, str], Candidate]] = []
     end = 0
     for visit in visits:
         end += len(visit)
-        if end <= last:
-            eligible.extend(_shuffled(visit, salt, "duplicate")[: len(visit) // 2])
-            single.extend(visit if len(visit) == 1 else [])
-    return [*_shuffled(eligible, salt, "duplicate"), *_shuffled(single, salt, "duplicate")][:wanted]
+        if end <= last - CLOSEST_DUPLICATE:
+            half = _shuffled(visit, salt, "duplicate")[: max(1, len(visit) // 2)]
+            rank = (len(visit) == 1, end > last - far)
+            ranked.extend(((*rank, digest(salt, "duplicate", c.query_id, c.document_id)), c) for c in half)
+    return [candidate for _, candidate in sorted(ranked)[:wanted]]
 
 
-def _merge(firsts: list[list[Step]], seconds: list[list[Step]], salt: str) -> list[Step]:
-    """Put each second visit between two first visits, at least CLOSEST_DUPLICATE after the first."""
-    ends: list[int] = []
-    for visit in firsts:
-        ends.append((ends[-1] if ends else 0) + len(visit))
+def _merge(firsts: list[list[Step]], seconds: list[list[Step]], far: int, salt: str) -> list[Step]:
+    """Put each second visit between two first visits, `far` after the first or else as far as it must."""
+    ends = list(accumulate(map(len, firsts)))
     follows: dict[int, list[list[Step]]] = defaultdict(list)
     for index, second in enumerate(seconds):
         if second:
-            places = [n for n, end in enumerate(ends) if end >= ends[index] + CLOSEST_DUPLICATE]
-            pick = int(digest(salt, "place", second[0].candidate.query_id), 16) % len(places)
-            follows[places[pick]].append(second)
+            later = bisect_left(ends, ends[index] + far)
+            if later == len(ends):
+                later = bisect_left(ends, ends[index] + CLOSEST_DUPLICATE)
+            pick = int(digest(salt, "place", second[0].candidate.query_id), 16) % (len(ends) - later)
+            follows[later + pick].append(second)
     merged: list[Step] = []
     for index, visit in enumerate(firsts):
         merged.extend(visit)
@@ -124,5 +147,5 @@ def _shuffled(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[
     return sorted(candidates, key=lambda c: digest(salt, purpose, c.query_id, c.document_id))
 
 
-def _shuffled_names(work: dict[str, list[Candidate]], salt: str) -> list[str]:
+def _shuffled_names(work: Mapping[str, Sequence[Candidate]], salt: str) -> list[str]:
     return sorted(work, key=lambda query_id: digest(salt, "query", query_id))

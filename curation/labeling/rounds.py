@@ -7,21 +7,46 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.annotators import require_annotators
-from curation.labeling.orders import CLOSEST_DUPLICATE, Candidate, Step, assign, duplicates_wanted, order
+from curation.labeling.annotators import require_annotators, require_author
+from curation.labeling.known import (
+    ALONE,
+    TOO_FEW,
+    KnownPair,
+    KnownResult,
+    Planted,
+    Pool,
+    known_results,
+    plant,
+    read_pool,
+    with_known,
+    write_known,
+)
+from curation.labeling.orders import (
+    CLOSEST_DUPLICATE,
+    Candidate,
+    Step,
+    assign,
+    distances,
+    duplicates_wanted,
+    order,
+)
+from curation.labeling.spacing import Spacing, quantiles, spacing
 from curation.sources.corpus import current_snapshot
 from curation.sources.queries import active_queries
-from curation.store import Cursor, Store, append_rows, fetch, get_setting, record_event, utc_now
+from curation.store import Cursor, Store, append, append_rows, fetch, get_setting, record_event, utc_now
 from curation.store.rows import Annotator, Presentation, Round
-from curation.text import canonical_json, digest
+from curation.store.settings import COMMAND_LINE
+from curation.text import canonical_json, digest, seeded
 
 TRIES = 5
+PILOT_QUERIES = 10
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -30,10 +55,12 @@ class RoundOpened:
 
     Attributes
     ----------
-    per_annotator: name → number of presentations, blind duplicates included.
+    per_annotator: name → number of presentations, blind duplicates and known answers included.
     duplicates: name → number of blind duplicates.
+    known: name → number of known answers planted blind.
     shortest_distance, median_distance: between the showings of a duplicate, in presentations; None
         without any duplicate.
+    distances: quantiles of these distances by name: 'min', 'q1', 'median', 'q3', 'max'.
     left_out: reason → number of candidates or duplicates that the round does not have.
     """
 
@@ -44,8 +71,10 @@ class RoundOpened:
     presentations: int
     per_annotator: dict[str, int]
     duplicates: dict[str, int]
+    known: dict[str, int]
     shortest_distance: int | None
     median_distance: float | None
+    distances: dict[str, float]
     left_out: dict[str, int]
 
 
@@ -65,7 +94,15 @@ class AnnotatorProgress(NamedTuple):
 
 @dataclass(frozen=True)
 class RoundStatus:
-    """A round's progress; `complete` counts candidates with all their first showings answered."""
+    """A round's progress.
+
+    Attributes
+    ----------
+    guide_hash: the guide in force in the round now.
+    complete: candidates with all their first showings answered; known answers are no candidates.
+    late: presentations whose answer came after the round was closed.
+    withdrawn: presentations that were moved to somebody else.
+    """
 
     round: str
     kind: str
@@ -74,6 +111,72 @@ class RoundStatus:
     candidates: int
     complete: int
     annotators: list[AnnotatorProgress]
+    paused: bool
+    closed: bool
+    closed_at: datetime | None
+    late: int
+    withdrawn: int
+    spacing: Spacing
+    known: list[KnownResult]
+
+
+class Layout(NamedTuple):
+    """How a round is laid out, whatever it shows. Make one with `Layout.of`.
+
+    Attributes
+    ----------
+    known: known answers as a share of each annotator's first showings.
+    per_day: answers expected in a day; blind duplicates come on another one where the order allows it.
+    """
+
+    name: str
+    kind: str
+    annotators: list[str]
+    overlap: int
+    duplicates: float
+    seed: int
+    known: float = 0.0
+    per_day: int | None = None
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        kind: str,
+        annotators: Sequence[str],
+        overlap: int,
+        duplicates: float,
+        seed: int,
+        known: float = 0.0,
+        per_day: int | None = None,
+    ) -> Layout:
+        """A layout whose numbers fit together; annotators count once.
+
+        Raises
+        ------
+        InputError: they do not fit.
+        """
+        names = list(dict.fromkeys(annotators))
+        _check(name, names, overlap, duplicates, known, per_day)
+        return cls(name, kind, names, overlap, duplicates, seed, known, per_day)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a round will show.
+
+    Attributes
+    ----------
+    parameters: what is stored with the round besides its layout.
+    left_out: reason → number of candidates.
+    sources: (query id, document id) → system, of what no pool proposed: noted under the round's id, and
+        made candidates where they are none yet.
+    """
+
+    candidates: Sequence[Candidate]
+    parameters: Mapping[str, Any]
+    left_out: Mapping[str, int]
+    sources: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
 def open_round(
@@ -85,43 +188,118 @@ def open_round(
     duplicates: float = 0.08,
     seed: int = 0,
     again: bool = False,
+    kind: str = "labeling",
+    known: float = 0.0,
+    per_day: int | None = None,
+    queries: int = PILOT_QUERIES,
+    author: str = COMMAND_LINE,
 ) -> RoundOpened:
     """Open a round over the candidates of the queries in play that no round has shown yet.
+
+    A pilot shows the same few queries to everyone, without blind duplicates or known answers. It does not
+    count: its candidates can be judged in a labeling round afterwards.
 
     Parameters
     ----------
     overlap: how many annotators judge each candidate.
     duplicates: blind duplicates as a share of each annotator's first showings, 0 to 0.5.
     again: take the candidates that a round has shown, or that are judged, too.
+    kind: 'labeling' or 'pilot'; a pilot's overlap is everyone.
+    known: share of known answers planted blind among each annotator's first showings, 0 to 0.5.
+    per_day: answers expected of an annotator in a day; blind duplicates then come at least so many
+        presentations later, where the order is long enough.
+    queries: how many queries a pilot has.
+    author: who opens it, for the audit trail: a lead or the command line.
 
     Raises
     ------
     InputError: the numbers do not fit together.
     NotFoundError: annotators that the project does not know.
-    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, or the project kept
-        changing.
+    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
+        changing, or the author is no lead.
     """
-    names = list(dict.fromkeys(annotators))
-    _check(name, names, overlap, duplicates)
-    parameters = {
-        "annotators": names,
-        "overlap": overlap,
-        "duplicates": duplicates,
-        "seed": seed,
-        "again": again,
-    }
+    if kind == "pilot":
+        layout = _pilot_layout(name, annotators, seed, queries)
+    else:
+        layout = Layout.of(name, kind, annotators, overlap, duplicates, seed, known, per_day)
+
+    def read(cursor: Cursor) -> tuple[list[tuple[str, str, str | None, bool]], set[str]]:
+        return read_candidates(cursor, pilots=kind == "pilot")
+
+    def choose(found: tuple[list[tuple[str, str, str | None, bool]], set[str]]) -> Chosen:
+        chosen = choose_candidates(*found, again)
+        return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
+
+    return open_over(store, layout, read, choose, author)
+
+
+def read_candidates(
+    cursor: Cursor, pilots: bool = False
+) -> tuple[list[tuple[str, str, str | None, bool]], set[str]]:
+    """Every candidate (query id, document id, current content hash, shown before), and the queries in play.
+
+    Parameters
+    ----------
+    pilots: what a pilot has shown counts as shown.
+    """
+    rows = cursor.execute(_CANDIDATES, [pilots, current_snapshot(cursor)]).fetchall()
+    return rows, {query.query_id for query in active_queries(cursor)}
+
+
+def _pilot_layout(name: str, annotators: Sequence[str], seed: int, queries: int) -> Layout:
+    everyone = len(set(annotators))
+    layout = Layout.of(name, "pilot", annotators, everyone, 0.0, seed)
+    problems = []
+    if everyone < 2:
+        problems.append("a pilot compares annotators: name at least two")
+    if queries < 1:
+        problems.append(f"{queries} queries: a pilot has at least 1, usually {PILOT_QUERIES}")
+    if problems:
+        raise InputError(problems)
+    return layout
+
+
+def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
+    """The candidates of `count` of the queries, by a seeded order."""
+    queries = set(seeded({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
+    kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
+    left_out = dict(chosen.left_out)
+    if len(kept) < len(chosen.candidates):
+        left_out["the query is not among the pilot's"] = len(chosen.candidates) - len(kept)
+    return Chosen(kept, {**chosen.parameters, "queries": count}, left_out)
+
+
+def open_over(
+    store: Store,
+    layout: Layout,
+    read: Callable[[Cursor], Found],
+    choose: Callable[[Found], Chosen],
+    author: str = COMMAND_LINE,
+) -> RoundOpened:
+    """Open a round over what `choose` makes, outside of any turn, of what `read` finds in one.
+
+    Should candidates, rounds, corpus, sample or guide change in between, it reads and chooses again.
+
+    Raises
+    ------
+    NotFoundError: annotators that the project does not know.
+    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
+        changing, or the author is no lead.
+    """
     for _ in range(TRIES):
         with store.reading() as cursor:
-            mark = _mark(cursor)
-            _refuse_who_cannot_sign_in(require_annotators(cursor, names))
-            _refuse_taken(cursor, name)
-            rows = cursor.execute(_CANDIDATES, [current_snapshot(cursor)]).fetchall()
-            active = {query.query_id for query in active_queries(cursor)}
-        planned = _plan(name, str(mark[0]), parameters, *_choose(rows, active, again))
+            require_author(cursor, author, "lead")
+            mark = project_mark(cursor)
+            refuse_who_cannot_sign_in(require_annotators(cursor, layout.annotators))
+            refuse_taken(cursor, layout.name)
+            pool = read_pool(cursor) if layout.known else None
+            found = read(cursor)
+        chosen = choose(found)
+        planned = _plan(layout, str(mark[0]), chosen, pool)
         with store.transaction() as cursor:
-            _refuse_taken(cursor, name)
-            if _mark(cursor) == mark:
-                _write(cursor, planned, parameters)
+            refuse_taken(cursor, layout.name)
+            if project_mark(cursor) == mark:
+                _write(cursor, planned, layout.kind, author)
                 return planned.opened
     raise RefusedError("Other commands kept changing the project while the round was worked out. Try again.")
 
@@ -134,10 +312,28 @@ def round_status(store: Store, name: str) -> RoundStatus:
     NotFoundError: there is no round of that name.
     """
     with store.reading() as cursor:
-        found = find_round(cursor, name)
-        progress = fetch(cursor, AnnotatorProgress, _PROGRESS, [found.round_id])
-        candidates, complete = cursor.execute(_COMPLETE, [found.round_id]).fetchone() or (0, 0)
-    return RoundStatus(name, found.kind, found.opened_at, found.guide_hash, candidates, complete, progress)
+        round_id = find_round(cursor, name).round_id
+        progress = fetch(cursor, AnnotatorProgress, _PROGRESS, [round_id])
+        candidates, complete = cursor.execute(_COMPLETE, [round_id]).fetchall()[0]
+        kind, opened_at, guide_hash, paused, closed, closed_at, late, withdrawn = cursor.execute(
+            _STATE, [round_id]
+        ).fetchall()[0]
+        return RoundStatus(
+            round=name,
+            kind=kind,
+            opened_at=opened_at,
+            guide_hash=guide_hash,
+            candidates=candidates,
+            complete=complete,
+            annotators=progress,
+            paused=paused,
+            closed=closed,
+            closed_at=closed_at,
+            late=late,
+            withdrawn=withdrawn,
+            spacing=spacing(cursor, round_id),
+            known=[] if kind == "practice" else known_results(cursor, round_id),
+        )
 
 
 def list_rounds(cursor: Cursor) -> list[Round]:
@@ -159,10 +355,13 @@ def find_round(cursor: Cursor, name: str) -> Round:
     raise NotFoundError(f"There is no round {name!r}. Rounds of this project: {names}.")
 
 
-def _presentations(round_id: str, annotator: str, showings: Sequence[Step]) -> list[Presentation]:
+def presentations_of(
+    round_id: str, annotator: str, showings: Sequence[Step], start: int = 0
+) -> list[Presentation]:
+    """The rows of an annotator's order, at positions from `start`."""
     rows: list[Presentation] = []
     first: dict[Candidate, str] = {}
-    for position, (candidate, again) in enumerate(showings):
+    for position, (candidate, again) in enumerate(showings, start):
         presentation_id = digest("presentation", round_id, annotator, position)
         first.setdefault(candidate, presentation_id)
         duplicate_of = first[candidate] if again else None
@@ -175,52 +374,133 @@ class _Planned(NamedTuple):
 
     opened: RoundOpened
     rows: list[Presentation]
+    parameters: dict[str, Any]
+    sources: Mapping[tuple[str, str], str]
+    known: list[KnownPair]
 
 
-def _plan(
-    name: str,
-    guide_hash: str,
-    parameters: dict[str, Any],
-    candidates: Sequence[Candidate],
-    left_out: dict[str, int],
-) -> _Planned:
-    if not candidates:
-        raise RefusedError(_nothing(left_out))
-    names, share, seed = parameters["annotators"], parameters["duplicates"], parameters["seed"]
-    round_id = digest("round", name, guide_hash, parameters)
-    work = assign(candidates, names, parameters["overlap"], seed)
-    orders = {who: order(work[who], share, f"{seed}:{who}") for who in names}
-    rows = [row for who in names for row in _presentations(round_id, who, orders[who])]
-    planned = sum(duplicates_wanted(share, sum(map(len, work[who].values()))) for who in names)
+def _plan(layout: Layout, guide_hash: str, chosen: Chosen, pool: Pool | None) -> _Planned:
+    if not chosen.candidates:
+        raise RefusedError(_nothing(chosen.left_out))
+    names, seed = layout.annotators, layout.seed
+    parameters = {
+        "annotators": names,
+        "overlap": layout.overlap,
+        "duplicates": layout.duplicates,
+        "seed": seed,
+        "known": layout.known,
+        "per_day": layout.per_day,
+        **chosen.parameters,
+    }
+    round_id = digest("round", layout.name, guide_hash, parameters)
+    work = assign(chosen.candidates, names, layout.overlap, seed)
+    laid = lay_out(round_id, work, layout, pool, {c[:2] for c in chosen.candidates})
+    left_out = {**chosen.left_out, **laid.left_out}
+    opened = _opened(layout.name, round_id, guide_hash, len(chosen.candidates), laid, left_out)
+    return _Planned(opened, laid.rows, parameters, chosen.sources, laid.known)
+
+
+class LaidOut(NamedTuple):
+    """Everybody's presentations; `per_known` counts the known answers by annotator."""
+
+    rows: list[Presentation]
+    known: list[KnownPair]
+    per_known: dict[str, int]
+    left_out: dict[str, int]
+
+
+def lay_out(
+    round_id: str,
+    work: Mapping[str, Mapping[str, Sequence[Candidate]]],
+    layout: Layout,
+    pool: Pool | None,
+    taken: set[tuple[str, str]],
+    starts: Mapping[str, int] | None = None,
+) -> LaidOut:
+    """Work as presentations: known answers planted, orders drawn, blind duplicates placed.
+
+    Parameters
+    ----------
+    work: annotator → query id → candidates.
+    taken: the pairs that the round shows for judging.
+    starts: annotator → first free position; 0 where none is given.
+    """
+    rows: list[Presentation] = []
+    known: dict[str, Planted] = {}
+    left_out: Counter[str] = Counter()
+    for who, given in work.items():
+        start = (starts or {}).get(who, 0)
+        salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
+        if pool is not None:
+            known[who] = plant(given, pool, who, layout.known, salt, taken)
+            left_out.update({TOO_FEW: known[who].missing, ALONE: known[who].alone})
+        mixed = with_known(given, known[who].pairs if who in known else [])
+        steps = order(mixed, layout.duplicates, salt, layout.per_day)
+        left_out.update(_duplicates_left_out(mixed, steps, layout))
+        rows.extend(presentations_of(round_id, who, steps, start))
+    return LaidOut(
+        rows,
+        [pair for planted in known.values() for pair in planted.pairs],
+        {who: len(planted.pairs) for who, planted in known.items()},
+        {reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def _duplicates_left_out(
+    work: Mapping[str, Sequence[Candidate]], steps: Sequence[Step], layout: Layout
+) -> dict[str, int]:
+    again = [step.candidate for step in steps if step.again]
+    wanted = duplicates_wanted(layout.duplicates, sum(map(len, work.values())))
     counts = {
         f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations, or be half of a "
-        "query's documents": planned - sum(row.duplicate_of is not None for row in rows),
+        "query's documents": wanted - len(again),
         "blind duplicates come back alone: their query has no other document": sum(
-            step.again and len(work[who][step.candidate.query_id]) == 1
-            for who in names
-            for step in orders[who]
+            len(work[candidate.query_id]) == 1 for candidate in again
         ),
     }
-    left_out = {**left_out, **{reason: count for reason, count in counts.items() if count}}
-    return _Planned(_opened(name, round_id, guide_hash, len(candidates), rows, left_out), rows)
+    if layout.per_day:
+        near = sum(distance < layout.per_day for distance in distances(steps))
+        counts[f"blind duplicates come back within {layout.per_day:,} presentations, on the same day"] = near
+    return counts
 
 
-def _write(cursor: Cursor, planned: _Planned, parameters: dict[str, Any]) -> None:
-    opened = planned.opened
+def _write(cursor: Cursor, planned: _Planned, kind: str, author: str) -> None:
+    opened, parameters = planned.opened, planned.parameters
     cursor.execute(
-        "INSERT INTO rounds VALUES (?, ?, 'labeling', ?, ?, ?)",
-        [opened.round_id, opened.round, opened.guide_hash, canonical_json(parameters), utc_now()],
+        "INSERT INTO rounds VALUES (?, ?, ?, ?, ?, ?)",
+        [opened.round_id, opened.round, kind, opened.guide_hash, canonical_json(parameters), utc_now()],
     )
+    _write_sources(cursor, opened.round_id, planned.sources)
     append_rows(cursor, "presentations", planned.rows)
-    record_event(
-        cursor, "open round", {"name": opened.round, **parameters, "presentations": opened.presentations}
+    write_known(cursor, opened.round_id, planned.known)
+    detail = {"name": opened.round, **parameters, "presentations": opened.presentations}
+    record_event(cursor, "open round", detail, author)
+
+
+def _write_sources(cursor: Cursor, round_id: str, sources: Mapping[tuple[str, str], str]) -> None:
+    pairs = sorted(sources)
+    columns = {"query_id": [query_id for query_id, _ in pairs], "document_id": [d for _, d in pairs]}
+    systems = [sources[pair] for pair in pairs]
+    append(cursor, "candidate_sources", {"pool_id": [round_id] * len(pairs), **columns, "system": systems})
+    cursor.execute(
+        """
+        INSERT INTO candidates
+        SELECT query_id, document_id FROM candidate_sources s
+        WHERE pool_id = ? AND NOT EXISTS (
+            FROM candidates c WHERE c.query_id = s.query_id AND c.document_id = s.document_id)
+        ORDER BY query_id, document_id
+        """,
+        [round_id],
     )
 
 
-def _mark(cursor: Cursor) -> tuple[object, ...]:
+def project_mark(cursor: Cursor) -> tuple[object, ...]:
     """Whatever must not change between reading and writing: guide, corpus, sample, candidates, rounds."""
     counts = cursor.execute(
-        "SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations)"
+        """
+        SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM presentations),
+               (SELECT count(*) FROM withdrawals), (SELECT count(*) FROM adjudications)
+        """
     ).fetchall()
     return (
         get_setting(cursor, "guide"),
@@ -231,39 +511,36 @@ def _mark(cursor: Cursor) -> tuple[object, ...]:
 
 
 def _opened(
-    name: str,
-    round_id: str,
-    guide_hash: str,
-    candidates: int,
-    rows: Sequence[Presentation],
-    left_out: dict[str, int],
+    name: str, round_id: str, guide_hash: str, candidates: int, laid: LaidOut, left_out: dict[str, int]
 ) -> RoundOpened:
     per_annotator: dict[str, int] = defaultdict(int)
     twice: dict[str, int] = defaultdict(int)
-    position = {row.presentation_id: row.position for row in rows}
-    distances = []
-    for row in rows:
+    position = {row.presentation_id: row.position for row in laid.rows}
+    apart = []
+    for row in laid.rows:
         per_annotator[row.annotator] += 1
         twice[row.annotator] += row.duplicate_of is not None
         if row.duplicate_of is not None:
-            distances.append(row.position - position[row.duplicate_of])
+            apart.append(row.position - position[row.duplicate_of])
     return RoundOpened(
         round=name,
         round_id=round_id,
         guide_hash=guide_hash,
         candidates=candidates,
-        presentations=len(rows),
+        presentations=len(laid.rows),
         per_annotator=dict(per_annotator),
         duplicates=dict(twice),
-        shortest_distance=min(distances, default=None),
-        median_distance=float(statistics.median(distances)) if distances else None,
+        known=laid.per_known,
+        shortest_distance=min(apart, default=None),
+        median_distance=float(statistics.median(apart)) if apart else None,
+        distances=quantiles(apart),
         left_out=left_out,
     )
 
 
-def _choose(
+def choose_candidates(
     rows: Sequence[tuple[str, str, str | None, bool]], active: set[str], again: bool
-) -> tuple[list[Candidate], dict[str, int]]:
+) -> Chosen:
     """The candidates to be judged, out of rows of `_CANDIDATES`, and the others by reason."""
     left_out: Counter[str] = Counter()
     chosen = []
@@ -276,34 +553,52 @@ def _choose(
             left_out["already in a round or judged"] += 1
         else:
             chosen.append(Candidate(query_id, document_id, content_hash))
-    return chosen, dict(left_out)
+    return Chosen(chosen, {"again": again}, dict(left_out))
 
 
-def _nothing(left_out: dict[str, int]) -> str:
+def _nothing(left_out: Mapping[str, int]) -> str:
     if not left_out:
         return "There are no candidates to judge yet. Build a pool: `goldset pool --systems bm25 --depth 10`."
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
     return (
-        f"There is nothing left to judge ({why}). Deepen the pool, or judge all pairs once more with --again."
+        f"There is nothing left to judge ({why}). Deepen the pool, or judge all pairs once more: "
+        "on the page by showing candidates again, on the command line with --again."
     )
 
 
-def _check(name: str, annotators: Sequence[str], overlap: int, duplicates: float) -> None:
+def _check(
+    name: str,
+    annotators: Sequence[str],
+    overlap: int,
+    duplicates: float,
+    known: float = 0.0,
+    per_day: int | None = None,
+) -> None:
     problems = []
     if not name.strip():
         problems.append("the round needs a name")
     if not 1 <= overlap <= len(annotators):
         problems.append(
-            f"--overlap {overlap} does not fit {len(annotators)} annotator(s): each pair is judged by "
-            f"--overlap different people, so it is between 1 and {max(1, len(annotators))}"
+            f"an overlap of {overlap} does not fit {len(annotators)} annotator(s): it is how many different "
+            f"people judge each pair, between 1 and {max(1, len(annotators))}"
         )
     if not 0 <= duplicates <= 0.5:
-        problems.append(f"--duplicates {duplicates} is not a share between 0 and 0.5, such as 0.08")
+        problems.append(f"{duplicates} is no share of blind duplicates: expected 0 to 0.5, such as 0.08")
+    if not 0 <= known <= 0.5:
+        problems.append(f"{known} is no share of known answers: expected 0 to 0.5, such as 0.05")
+    if per_day is not None and per_day < 1:
+        problems.append(f"{per_day} answers a day: expected 1 or more")
     if problems:
         raise InputError(problems)
 
 
-def _refuse_who_cannot_sign_in(annotators: Sequence[Annotator]) -> None:
+def refuse_who_cannot_sign_in(annotators: Sequence[Annotator]) -> None:
+    """Work is for people who can see it.
+
+    Raises
+    ------
+    RefusedError: somebody is known from imported judgments only; names them all.
+    """
     imported = [annotator.name for annotator in annotators if annotator.imported]
     if imported:
         raise RefusedError(
@@ -312,7 +607,13 @@ def _refuse_who_cannot_sign_in(annotators: Sequence[Annotator]) -> None:
         )
 
 
-def _refuse_taken(cursor: Cursor, name: str) -> None:
+def refuse_taken(cursor: Cursor, name: str) -> None:
+    """Round names are given once.
+
+    Raises
+    ------
+    RefusedError: there is a round of that name.
+    """
     if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
         raise RefusedError(
             f"A round {name!r} exists already. Choose another name, or look at it with "
@@ -322,7 +623,10 @@ def _refuse_taken(cursor: Cursor, name: str) -> None:
 
 _CANDIDATES = """
 SELECT c.query_id, c.document_id, s.content_hash,
-       EXISTS (FROM presentations p WHERE p.query_id = c.query_id AND p.document_id = c.document_id)
+       EXISTS (
+           FROM presentations p JOIN rounds r USING (round_id)
+           WHERE p.query_id = c.query_id AND p.document_id = c.document_id
+             AND r.kind <> 'practice' AND (r.kind <> 'pilot' OR ?))
 FROM candidates c
 LEFT JOIN snapshot_documents s ON s.document_id = c.document_id AND s.snapshot_id = ?
 ORDER BY c.query_id, c.document_id
@@ -335,7 +639,7 @@ SELECT p.annotator, count(*), count(*) FILTER (s.answered),
        count(*) FILTER (s.kind = 'cannot_tell'), count(*) FILTER (s.kind = 'later'),
        count(*) FILTER (s.flagged), count(p.duplicate_of),
        count(*) FILTER (p.duplicate_of IS NOT NULL AND s.answered), max(s.submitted_at)
-FROM presentations p LEFT JOIN presentation_states s USING (presentation_id)
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
 WHERE p.round_id = ?
 GROUP BY p.annotator ORDER BY p.annotator
 """
@@ -343,8 +647,20 @@ GROUP BY p.annotator ORDER BY p.annotator
 _COMPLETE = """
 WITH pairs AS (
     SELECT p.query_id, p.document_id, bool_and(j.presentation_id IS NOT NULL) AS answered
-    FROM presentations p LEFT JOIN current_judgments j USING (presentation_id)
-    WHERE p.round_id = ? AND p.duplicate_of IS NULL
+    FROM live_presentations p LEFT JOIN current_judgments j USING (presentation_id)
+    WHERE p.round_id = ? AND p.duplicate_of IS NULL AND NOT EXISTS (
+        FROM known_answers k
+        WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
     GROUP BY p.query_id, p.document_id)
 SELECT count(*), count(*) FILTER (answered) FROM pairs
+"""
+
+_STATE = """
+SELECT kind, opened_at, guide_hash, paused, closed, closed_at,
+       (SELECT count(DISTINCT e.presentation_id)
+        FROM judgment_events e JOIN presentations p USING (presentation_id)
+        WHERE e.late AND p.round_id = r.round_id),
+       (SELECT count(*) FROM withdrawals w JOIN presentations p USING (presentation_id)
+        WHERE p.round_id = r.round_id)
+FROM round_states r WHERE round_id = ?
 """

@@ -50,7 +50,7 @@ class Limits:
     ----------
     since, until: times, UTC; `until` itself is outside. With either, rows without a known time are too.
     min_count: how often a query must have been asked within the window.
-    exclude_judged: leave out queries of which a round has presentations, or that a release holds.
+    exclude_judged: leave out queries that a round but for pilots and practice shows, or that a release holds.
     group_spellings: draw near-identical spellings as one query, the most asked of them.
     exclude_released: leave out queries that any release holds.
     exclude_releases: leave out queries that these releases hold, by name or release id.
@@ -254,7 +254,10 @@ _IN_RELEASES = """
         unnest($releases::VARCHAR[]))))
     WHERE line <> ''
 """
-_JUDGED = f"SELECT query_id FROM presentations UNION ALL {_IN_RELEASES}"  # noqa: S608  fragment from above
+_JUDGED = f"""
+    SELECT query_id FROM presentations JOIN rounds USING (round_id) WHERE kind NOT IN ('pilot', 'practice')
+    UNION ALL {_IN_RELEASES}
+"""  # noqa: S608  fragment from above
 _HELD = """
     WITH held AS ({held})
     SELECT DISTINCT normalised FROM queries JOIN held USING (query_id)

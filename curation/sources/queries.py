@@ -4,7 +4,8 @@ A query has the id of its source, or one made from its normalised text: the same
 and from wherever it comes, is then the same query. Should a source's id for such a text come later, the
 query keeps the id on which judgments may hang already, and the source's becomes another name of it.
 Only where one file tells two queries of the same text apart do they stay two. Personal data in a query is
-replaced by a placeholder before anything is stored, as it is in traffic (`sources.private`).
+replaced by a placeholder before anything is stored, as it is in traffic (`sources.private`). An id that holds
+an address is not taken: the query gets the one of its text. Numbers in ids are ids.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
+from curation.sources.lines import clean
 from curation.sources.private import redact
 from curation.sources.problems import Problems
 from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, text_of
@@ -154,7 +156,7 @@ def other_ids(metadata: str) -> list[str]:
 def active_queries(cursor: Cursor) -> list[Query]:
     """The queries to be judged or judged already, by query id.
 
-    Those of the current sample, all imported and written ones, and whatever a round has shown.
+    Those of the current sample, all imported and written ones, and whatever a round has shown in earnest.
     """
     return fetch(
         cursor,
@@ -163,7 +165,8 @@ def active_queries(cursor: Cursor) -> list[Query]:
         SELECT query_id, text, normalised, source, information_need FROM queries
         WHERE source IN ('imported', 'written')
            OR query_id IN (SELECT query_id FROM sample_queries WHERE sample_id = ?)
-           OR query_id IN (SELECT query_id FROM presentations)
+           OR query_id IN (SELECT query_id FROM presentations JOIN rounds USING (round_id)
+                           WHERE kind NOT IN ('pilot', 'practice'))
         ORDER BY query_id
         """,
         [get_setting(cursor, "sample")],
@@ -218,7 +221,8 @@ def add_query(
 
     Raises
     ------
-    InputError: the text is empty, or text or information need hold personal data.
+    InputError: the text is empty, text or information need hold personal data, the id holds an e-mail
+        address, or something is not text.
     RefusedError: the project holds the text, or the id, already.
     """
     query_id = (query_id or "").strip() or None
@@ -226,6 +230,13 @@ def add_query(
     normalised = normalise_query(text)
     problems = [] if normalised else ["The query is empty; expected its text."]
     problems += _personal("query", text) + _personal("information need", need)
+    if query_id and _is_private(query_id):
+        problems.append("The id holds an e-mail address, which goldset does not store. Give another.")
+    problems += [
+        f"The {what} holds bytes that are no characters; expected text in UTF-8."
+        for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
+        if clean(given, Counter()) != given
+    ]
     if problems:
         raise InputError(problems)
     known = KnownQueries(cursor)
@@ -240,6 +251,11 @@ def _personal(what: str, text: str) -> list[str]:
     if not kinds:
         return []
     return [f"The {what} holds personal data ({kinds}), which goldset does not store. Write it without."]
+
+
+def _is_private(query_id: str) -> bool:
+    """Whether an id holds somebody's address; digits and signs as in a card's or a key are what ids are."""
+    return "email" in redact(query_id).kinds
 
 
 def _refuse_known(known: KnownQueries, query: Query) -> None:
@@ -290,6 +306,9 @@ def _row(record: Record, fields: QueryFields) -> _Row:
     normalised = normalise_query(text.text)
     query_id = query_id_of(normalised) if fields.id is None else text_of(values.get(fields.id)).strip()
     kinds = set(text.kinds)
+    if _is_private(query_id):
+        query_id = query_id_of(normalised)
+        kinds.add("email")
     need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
     used = {fields.id, fields.text, fields.information_need}
     rest = _clean({name: value for name, value in values.items() if name not in used}, kinds)
@@ -299,11 +318,13 @@ def _row(record: Record, fields: QueryFields) -> _Row:
 
 def _clean(value: Any, kinds: set[str]) -> Any:
     """The value with no personal data in any of its texts; the kinds found are added to `kinds`."""
-    if isinstance(value, str):
-        found = redact(value)
+    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
+        found = redact(str(value))
         kinds.update(found.kinds)
-        return found.text
+        return found.text if found.kinds else value
     if isinstance(value, Mapping):
+        if any(redact(str(name)).kinds for name in value):
+            return _clean(canonical_json(value), kinds)  # as a text: placeholders as names might be one
         return {name: _clean(item, kinds) for name, item in value.items()}
     return [_clean(item, kinds) for item in value] if isinstance(value, list | tuple) else value
 

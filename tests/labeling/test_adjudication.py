@@ -25,6 +25,7 @@ from curation.labeling.adjudication import (
     decide_many,
     dispute,
     disputes,
+    recent_decisions,
 )
 from curation.labeling.annotators import add_annotator
 from curation.labeling.imported import ImportedJudgment, add_judgments
@@ -99,8 +100,8 @@ def test_a_reviewer_sees_no_annotators_name(judged: Store) -> None:
 def test_a_case_has_what_a_reviewer_needs_to_read(judged: Store) -> None:
     case = dispute(judged, "q", "far")
     assert (case.dispute.query, case.dispute.title, case.body) == ("q", "far", "The body of far.")
-    assert case.how == "disputed"
-    assert dispute(judged, "q", "majority").how == "majority"
+    assert (case.revision, case.dispute.decision) == (0, None)
+    assert dispute(judged, "q", "majority").dispute.grades == (0, 3, 3)
 
 
 def test_the_case_of_an_unjudged_pair_is_not_found(judged: Store) -> None:
@@ -114,7 +115,7 @@ def test_a_decision_settles_the_pair_and_is_kept_with_author_and_reason(judged: 
     assert decisions(judged) == [("far", 0, 1, "Names the part only.", "grace")]
     assert [item.document_id for item in disputes(judged)] == ["three ways", "near"]
     case = dispute(judged, "q", "far")
-    assert (case.how, case.dispute.decision) == ("adjudicated", decision)
+    assert (case.revision, case.dispute.decision) == (1, decision)
     detail = {"query_id": "q", "document_id": "far", "grade": 1, "revision": 0}
     assert event_details(judged, "adjudicate") == [("grace", detail)]
 
@@ -278,3 +279,30 @@ def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:
 def test_a_decision_that_is_not_fully_named_is_a_usage_error(judged: Store, words: list[str]) -> None:
     command = ["--project", str(judged.path), "adjudicate", "decide", *words, "--reason", "why"]
     assert CliRunner().invoke(app, command).exit_code == 2
+
+
+def test_who_saw_an_older_state_is_told_what_was_decided_and_why(judged: Store, grace: str) -> None:
+    mia = add_annotator(judged, "mia", "reviewer", PASSWORD).name
+    decide(judged, "q", "far", 2, "It names the part", mia, seen_revision=0)
+    with pytest.raises(RefusedError, match=r"mia decided this pair .* grade 2, because “It names the part”"):
+        decide(judged, "q", "far", 1, "Not the whole", grace, seen_revision=0)
+    assert [row[1:3] for row in decisions(judged)] == [(0, 2)]
+    assert decide(judged, "q", "far", 1, "Not the whole", grace, seen_revision=1).revision == 1
+
+
+def test_a_retried_decision_counts_once_whatever_revision_it_saw(judged: Store, grace: str) -> None:
+    first = decide(judged, "q", "far", 1, "why", grace, seen_revision=0)
+    assert decide(judged, "q", "far", 1, "why", grace, seen_revision=0) == first
+    assert len(decisions(judged)) == 1
+
+
+def test_a_reviewers_last_decisions_are_their_own_that_stand(judged: Store, grace: str) -> None:
+    decide(judged, "q", "far", 1, "one", grace)
+    decide(judged, "q", "near", 2, "two", grace)
+    decide(judged, "q", "three ways", 2, "not grace's")
+    decide(judged, "q", "near", None, "taken over")
+    mine = recent_decisions(judged, grace)
+    assert [(one.decision.document_id, one.query, one.title) for one in mine] == [("far", "q", "far")]
+    decide(judged, "q", "near", 3, "taken back", grace)
+    newest = recent_decisions(judged, grace, limit=1)
+    assert [(one.decision.document_id, one.decision.revision) for one in newest] == [("near", 2)]

@@ -267,6 +267,8 @@ def test_a_showing_holds_nothing_that_should_be_blind() -> None:
         "url",
         "published",
         "guide_hash",
+        "kind",
+        "asks",
     }
 
 

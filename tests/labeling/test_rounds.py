@@ -195,7 +195,7 @@ def test_a_round_too_short_for_duplicates_says_how_many_are_missing(store: Store
     opened = open_round(store, "short", ["ada"], overlap=1, duplicates=0.2)
     assert opened.duplicates == {"ada": 0}
     (reason, count), *more = opened.left_out.items()
-    assert "would come back within 20 presentations" in reason
+    assert "would come back within 21 presentations" in reason
     assert (count, more) == (2, [])
 
 
@@ -235,7 +235,7 @@ def test_an_unknown_annotator_is_named_with_those_known(store: Store) -> None:
 def test_an_overlap_larger_than_the_people_is_refused(store: Store) -> None:
     add_pairs(store, grid(2, 2))
     add_people(store, "ada")
-    with pytest.raises(InputError, match="--overlap 2 does not fit 1 annotator"):
+    with pytest.raises(InputError, match="an overlap of 2 does not fit 1 annotator"):
         open_round(store, "first", ["ada"], overlap=2)
 
 

@@ -1,0 +1,84 @@
+"""Where the guide left somebody alone: collected with its version, for whoever writes the next one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.errors import InputError, NotFoundError
+from curation.labeling.annotators import require_author
+from curation.labeling.guides import current_guide
+from curation.labeling.judgments import LONGEST_NOTE
+from curation.sources.queries import KnownQueries
+from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store.settings import COMMAND_LINE
+from curation.text import digest
+
+
+class GuideQuestion(NamedTuple):
+    """What is unclear, at which pair, and under which version of the guide; `in_force` if that still is."""
+
+    question_id: str
+    guide_hash: str
+    guide: str
+    in_force: bool
+    query_id: str
+    query: str
+    document_id: str
+    title: str
+    words: str
+    author: str
+    asked_at: datetime
+
+
+def ask_guide(store: Store, query: str, document_id: str, words: str, author: str = COMMAND_LINE) -> str:
+    """Note that the guide in force is unclear at a pair; the id of the question, the same for the same words.
+
+    Raises
+    ------
+    InputError: the words are missing or too long.
+    NotFoundError: the query or author is unknown, or no round has shown the pair.
+    RefusedError: the author is neither reviewer nor lead.
+    """
+    said = " ".join(words.split())
+    if not said or len(said) > LONGEST_NOTE:
+        raise InputError(
+            f"say in a few words what the guide leaves open (at most {LONGEST_NOTE:,} characters), "
+            f"this has {len(said):,}"
+        )
+    with store.transaction() as cursor:
+        require_author(cursor, author, "reviewer", "lead")
+        known = KnownQueries(cursor).find(query)
+        if known is None or not cursor.execute(_SHOWN, [known.query_id, document_id]).fetchall():
+            raise NotFoundError(f"No round has shown the document {document_id!r} for the query {query!r}.")
+        guide = current_guide(cursor).guide_hash
+        question_id = digest("guide question", guide, known.query_id, document_id, said, author)
+        row = [question_id, guide, known.query_id, document_id, said, author, utc_now()]
+        new = cursor.execute(
+            "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1", row
+        ).fetchall()
+        if new:
+            detail = {"guide": guide, "query_id": known.query_id, "document_id": document_id}
+            record_event(cursor, "guide unclear", detail, author)
+    return question_id
+
+
+def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
+    """All questions, those about the guide in force first, the newest first."""
+    return fetch(cursor, GuideQuestion, _QUESTIONS)
+
+
+_SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
+
+_QUESTIONS = """
+SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM settings WHERE name = 'guide'),
+       g.query_id, coalesce(q.text, g.query_id), g.document_id,
+       coalesce((SELECT max_by(d.title, p.presentation_id) FROM presentations p
+                 JOIN documents d USING (content_hash)
+                 WHERE p.query_id = g.query_id AND p.document_id = g.document_id), g.document_id),
+       g.words, g.author, g.asked_at
+FROM guide_questions g
+JOIN guides v USING (guide_hash)
+LEFT JOIN queries q USING (query_id)
+ORDER BY 4 DESC, g.asked_at DESC, g.question_id
+"""

@@ -1,0 +1,130 @@
+"""Identities: the e-mail addresses by which annotators sign in through an identity provider.
+
+The provider vouches for the address, the project says whose it is; an address is one annotator's. What a
+sign-in rests on (the password's number, the address) is its standing: when that goes, the sign-in ends.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store.rows import Annotator
+
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+
+
+class Identity(NamedTuple):
+    """An address, lower case, and whose it is."""
+
+    email: str
+    annotator: str
+
+
+class Standing(NamedTuple):
+    """What sign-ins of an annotator can rest on: -1 is no password."""
+
+    annotator: Annotator
+    password_revision: int
+    emails: frozenset[str]
+
+
+def add_identity(store: Store, name: str, email: str) -> Identity:
+    """Let an annotator sign in as an address; a second time changes nothing.
+
+    Raises
+    ------
+    InputError: it is no address.
+    NotFoundError: the project does not know the name.
+    RefusedError: the address is another annotator's, or the name is known only from imported judgments.
+    """
+    if problems := email_problems(email):
+        raise InputError(problems)
+    with store.transaction() as cursor:
+        row = cursor.execute("SELECT imported FROM annotators WHERE name = ?", [name]).fetchone()
+        if row is None:
+            raise NotFoundError(
+                f"The project does not know the annotator {name}. "
+                "`goldset annotator list` names those it knows."
+            )
+        if row[0]:
+            raise RefusedError(
+                f"{name} is known only from imported judgments. "
+                f"`goldset annotator add {name} --email {email}` lets them sign in."
+            )
+        added = insert_identity(cursor, name, email)
+        record_event(cursor, "add identity", added._asdict())
+    return added
+
+
+def remove_identity(store: Store, name: str, email: str) -> Identity:
+    """Take an address away from an annotator; sign-ins by it end.
+
+    Raises
+    ------
+    NotFoundError: the address is not theirs.
+    """
+    removed = Identity(_folded(email), name)
+    with store.transaction() as cursor:
+        if find_identity(cursor, email) != removed:
+            raise NotFoundError(
+                f"{name} does not sign in as {email}. `goldset annotator list` names everybody's addresses."
+            )
+        cursor.execute("DELETE FROM identities WHERE email = ?", [removed.email])
+        record_event(cursor, "remove identity", removed._asdict())
+    return removed
+
+
+def insert_identity(cursor: Cursor, name: str, email: str) -> Identity:
+    """Give an address to an annotator who is known to exist.
+
+    Raises
+    ------
+    RefusedError: the address is another annotator's.
+    """
+    added = Identity(_folded(email), name)
+    known = find_identity(cursor, email)
+    if known is not None and known != added:
+        raise RefusedError(f"The address {added.email} is {known.annotator}'s already.")
+    if known is None:
+        cursor.execute("INSERT INTO identities VALUES (?, ?, ?)", [*added, utc_now()])
+    return added
+
+
+def find_identity(cursor: Cursor, email: str) -> Identity | None:
+    """Whose an address is, or None."""
+    sql = "SELECT email, annotator FROM identities WHERE email = ?"
+    return next(iter(fetch(cursor, Identity, sql, [_folded(email)])), None)
+
+
+def list_identities(cursor: Cursor) -> list[Identity]:
+    """All addresses, by annotator and address."""
+    return fetch(cursor, Identity, "SELECT email, annotator FROM identities ORDER BY annotator, email")
+
+
+def standings(cursor: Cursor) -> dict[str, Standing]:
+    """What the sign-ins of everybody who can sign in may rest on, by name."""
+    sql = """
+        SELECT name, role,
+               coalesce((SELECT max(revision) FROM passwords p WHERE p.annotator = a.name), -1),
+               coalesce((SELECT list(email) FROM identities i WHERE i.annotator = a.name), [])
+        FROM annotators a WHERE NOT imported
+        """
+    rows = cursor.execute(sql).fetchall()
+    return {
+        name: Standing(Annotator(name, role, imported=False), revision, frozenset(emails))
+        for name, role, revision, emails in rows
+    }
+
+
+def email_problems(email: str) -> list[str]:
+    """What is wrong with an address, as sentences for an `InputError`."""
+    if _EMAIL.fullmatch(email) and email.isprintable():
+        return []
+    return [f"the e-mail address {email!r}: expected one like ada@example.org"]
+
+
+def _folded(email: str) -> str:
+    return email.strip().lower()

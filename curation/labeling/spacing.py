@@ -1,0 +1,64 @@
+"""How far apart the two showings of a blind duplicate are: in presentations, and in time once judged.
+
+Repeats close together look falsely consistent, so the distances are told wherever consistency is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.store import Cursor
+
+NAMES = ("min", "q1", "median", "q3", "max")
+
+
+class Spacing(NamedTuple):
+    """Of a round's blind duplicates.
+
+    Attributes
+    ----------
+    distances: quantiles in presentations, by name ('min', 'q1', 'median', 'q3', 'max'); {} without any.
+    judged: duplicates answered on both showings.
+    another_day: those of them answered on another day (UTC) than the first showing.
+    hours: quantiles of the time between the two answers; {} where none is judged.
+    """
+
+    duplicates: int
+    distances: dict[str, float]
+    judged: int
+    another_day: int
+    hours: dict[str, float]
+
+
+def quantiles(values: Sequence[float]) -> dict[str, float]:
+    """Least, quartiles (interpolated linearly) and largest by name; {} of nothing."""
+    if not values:
+        return {}
+    found = np.quantile(np.asarray(values, dtype=float), [0, 0.25, 0.5, 0.75, 1])
+    return dict(zip(NAMES, map(float, found), strict=True))
+
+
+def spacing(cursor: Cursor, round_id: str) -> Spacing:
+    """How far apart the showings of a round's blind duplicates are."""
+    rows = cursor.execute(_PAIRS, [round_id]).fetchall()
+    times = [(first, second) for _, first, second in rows if first is not None and second is not None]
+    return Spacing(
+        duplicates=len(rows),
+        distances=quantiles([row[0] for row in rows]),
+        judged=len(times),
+        another_day=sum(first.date() != second.date() for first, second in times),
+        hours=quantiles([abs((second - first).total_seconds()) / 3600 for first, second in times]),
+    )
+
+
+_PAIRS = """
+SELECT again.position - first.position, s.submitted_at, t.submitted_at
+FROM live_presentations again
+JOIN presentations first ON first.presentation_id = again.duplicate_of
+LEFT JOIN current_judgments s ON s.presentation_id = first.presentation_id
+LEFT JOIN current_judgments t ON t.presentation_id = again.presentation_id
+WHERE again.round_id = ?
+"""
