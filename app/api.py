@@ -1,4 +1,4 @@
-"""What the grading component asks of the server, as JSON: what comes next, and here are my judgments.
+"""What the grading component asks of the server, as JSON: what comes next, and to keep what was answered.
 
 Everything is asked for the annotator that the sign-in names; whether an item is theirs is decided in
 `curation.labeling`. A refusal is a sentence in `message`.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -22,8 +23,11 @@ from starlette.routing import Route
 from app.workplace import project_store
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError
 from curation.labeling.guides import current_guide, guide_by_hash
+from curation.labeling.history import recent_answers
 from curation.labeling.judgments import Submission, submit
-from curation.labeling.queue import Queue, next_showings, previous_answered, whole_document
+from curation.labeling.practice import feedback
+from curation.labeling.query_answers import answer_query
+from curation.labeling.queue import Answered, Queue, next_showings, previous_answered, whole_document
 
 LARGEST_BODY = 256 * 1024
 MOST_SHOWINGS = 20
@@ -52,6 +56,7 @@ class Judgment(BaseModel):
     note: Annotated[str, Field(max_length=4_000)] | None = None
     flagged: bool = False
     shown_at: AwareDatetime | None = None
+    guide_hash: Id | None = None
     active_ms: Annotated[int, Field(ge=0, le=24 * 3_600_000)] | None = None
 
     def submission(self) -> Submission:
@@ -63,13 +68,35 @@ class Judgment(BaseModel):
 
 
 class Judgments(BaseModel):
-    """Actions in the order in which they were done, and the items that the screen holds already."""
+    """Actions in the order in which they were done, and the items that the screen holds already.
+
+    `explain` names practice items whose expected grade the screen will show once they are answered.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     submissions: Annotated[list[Judgment], Field(max_length=50)]
     holding: Annotated[list[Id], Field(max_length=100)] = []
     limit: Annotated[int, Field(ge=0, le=MOST_SHOWINGS)] = 5
+    explain: Annotated[list[Id], Field(max_length=20)] = []
+
+
+class QueryAnswer(BaseModel):
+    """Whether the corpus answers the query of one of the annotator's items."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    presentation_id: Id
+    answer: Annotated[str, Field(max_length=20)]
+    client_key: Annotated[str, Field(max_length=128)]
+
+
+class QueryAnswers(BaseModel):
+    """Answers about queries in the order in which they were given."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    answers: Annotated[list[QueryAnswer], Field(max_length=50)]
 
 
 def answered(handler: Handler) -> Handler:
@@ -100,7 +127,14 @@ async def presentations(request: Request) -> Any:
 async def previous(request: Request) -> Any:
     """GET: the item answered last, with the answer, or null."""
     found = await run_in_threadpool(previous_answered, project_store(), request.state.annotator)
-    return found and {**found._asdict(), "showing": found.showing._asdict()}
+    return found and _answered(found)
+
+
+@answered
+async def history(request: Request) -> Any:
+    """GET: the annotator's last answers, newest first, each with the revision that a change needs."""
+    found = await run_in_threadpool(recent_answers, project_store(), request.state.annotator)
+    return [_answered(one) for one in found]
 
 
 @answered
@@ -119,10 +153,15 @@ async def guide(request: Request) -> Any:
 @answered
 async def judgments(request: Request) -> Any:
     """POST: record what was done, in order; the answer says what became of each, and what comes next."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise InputError("expected JSON with the content type application/json")
-    asked = Judgments.model_validate(_json(await _body(request)))
+    asked = Judgments.model_validate(await _json(request))
     return await run_in_threadpool(_record, request.state.annotator, asked)
+
+
+@answered
+async def answers(request: Request) -> Any:
+    """POST: record whether the corpus answers queries; the answer says what became of each."""
+    asked = QueryAnswers.model_validate(await _json(request))
+    return await run_in_threadpool(_record_answers, request.state.annotator, asked)
 
 
 async def health(request: Request) -> Response:
@@ -141,6 +180,8 @@ ROUTES = [
     Route("/api/presentations/{presentation_id}/document", document),
     Route("/api/guides/{guide_hash}", guide),
     Route("/api/judgments", judgments, methods=["POST"]),
+    Route("/api/answers", answers, methods=["POST"]),
+    Route("/api/history", history),
 ]
 
 
@@ -148,13 +189,30 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     store = project_store()
     outcomes = submit(store, annotator, [item.submission() for item in asked.submissions])
     answer: dict[str, Any] = {"outcomes": [outcome._asdict() for outcome in outcomes], "queue": None}
+    if asked.explain:
+        answer["feedback"] = [found._asdict() for found in feedback(store, annotator, asked.explain)]
     with suppress(StoreBusyError):  # what was saved is told as saved; what comes next is asked for again
         answer["queue"] = _queue(next_showings(store, annotator, asked.limit, asked.holding))
     return answer
 
 
+def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
+    store = project_store()
+    outcomes = [
+        answer_query(store, annotator, item.presentation_id, item.answer, item.client_key)
+        for item in asked.answers
+    ]
+    return {"outcomes": [asdict(outcome) for outcome in outcomes]}
+
+
+def _answered(answered: Answered) -> dict[str, Any]:
+    return {**answered._asdict(), "showing": answered.showing._asdict()}
+
+
 def _queue(queue: Queue) -> dict[str, Any]:
-    return {**queue._asdict(), "showings": [showing._asdict() for showing in queue.showings]}
+    practice = queue.practice and queue.practice._asdict()
+    showings = [showing._asdict() for showing in queue.showings]
+    return {**queue._asdict(), "showings": showings, "practice": practice}
 
 
 def _guide(guide_hash: str) -> dict[str, Any]:
@@ -183,7 +241,10 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-def _json(body: bytes) -> Any:
+async def _json(request: Request) -> Any:
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise InputError("expected JSON with the content type application/json")
+    body = await _body(request)
     try:
         return json.loads(body)
     except ValueError as error:

@@ -1,17 +1,34 @@
-"""The grading loop as a Streamlit component: it talks to `app.api` itself and never causes a rerun."""
+"""The grading loop as a Streamlit component: it talks to `app.api` itself and never causes a rerun.
+
+Its script is written as modules, each of which owns one noun, and handed to Streamlit as one: a component's
+script has no address that an import could be relative to.
+"""
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import streamlit as st
 
+MODULES = (
+    "dom memory server sight outbox status guide item question practice history keyboard grading".split()
+)
 _own = files(__name__)
+_BOUNDARIES = re.compile(r"^import .*;\n|^export (?!default)", re.MULTILINE)
+
+
+def script() -> str:
+    """The modules as one: what they import from each other is beside them."""
+    return "\n".join(_BOUNDARIES.sub("", _read(f"{name}.js")) for name in MODULES)
+
+
+def _read(name: str) -> str:
+    return _own.joinpath(name).read_text(encoding="utf-8")
+
+
 _component = st.components.v2.component(
-    "goldset_grading",
-    html=_own.joinpath("grading.html").read_text(encoding="utf-8"),
-    css=_own.joinpath("grading.css").read_text(encoding="utf-8"),
-    js=_own.joinpath("grading.js").read_text(encoding="utf-8"),
+    "goldset_grading", html=_read("grading.html"), css=_read("grading.css"), js=script()
 )
 
 

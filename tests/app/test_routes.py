@@ -17,8 +17,11 @@ from starlette.websockets import WebSocketDisconnect
 
 from app import api, signin, workplace
 from app.guard import Guard
-from app.sessions import LASTS, Sessions
-from curation.labeling.annotators import add_annotator
+from app.password import password
+from app.patience import Patience, patience
+from app.sessions import LASTS, Sessions, SignIn
+from curation.labeling.annotators import add_annotator, set_password
+from curation.labeling.practice_rounds import open_practice
 from curation.labeling.rounds import open_round
 from curation.pooling.pool import build_pool
 from curation.project import init_project
@@ -53,10 +56,12 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """What the process serves."""
     store = open_store(Path(shutil.copy(template, tmp_path / "project.duckdb")))
     monkeypatch.setenv(workplace.PROJECT, str(store.path))
-    monkeypatch.setattr(signin, "patience", signin.Patience())
+    monkeypatch.setattr(patience, "_wrong", {})
     workplace.sessions.cache_clear()
+    workplace.people.cache_clear()
     yield store
     workplace.sessions.cache_clear()
+    workplace.people.cache_clear()
     store.close()
 
 
@@ -66,6 +71,7 @@ def anyone(project: Store) -> Iterator[TestClient]:
     routes = [
         Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", signin.sign_out, methods=["POST"]),
+        Route("/password", password, methods=["GET", "POST"]),
         *api.ROUTES,
     ]
     application = Starlette(routes=routes, middleware=[Middleware(Guard)])
@@ -101,7 +107,9 @@ def send(client: TestClient, *submissions: dict[str, Any], **more: Any) -> Any:
 def test_nothing_answers_who_is_not_signed_in(anyone: TestClient) -> None:
     assert anyone.get("/api/presentations").status_code == 401
     assert anyone.get("/api/guides/x").status_code == 401
+    assert anyone.get("/api/history").status_code == 401
     assert send(anyone).status_code == 401
+    assert anyone.post("/api/answers", json={"answers": []}, headers=ORIGIN).status_code == 401
     assert anyone.get("/_stcore/host-config").status_code == 401
     with pytest.raises(WebSocketDisconnect), anyone.websocket_connect("/_stcore/stream", headers=ORIGIN):
         pass
@@ -123,13 +131,22 @@ def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(anyone: TestClien
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
     assert f"max-age={LASTS}" in cookie
+    assert "secure" not in cookie, "over http the browser would not send it back"
+
+
+def test_over_https_the_cookie_goes_over_https_only(anyone: TestClient) -> None:
+    form = {"name": "anna", "password": PASSWORD}
+    answer = anyone.post("https://testserver/sign-in", data=form, headers={"Origin": "https://testserver"})
+    assert answer.status_code == 303
+    assert "secure" in answer.headers["set-cookie"].lower()
 
 
 def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
     sessions = Sessions(b"k" * 32)
-    cookie = sessions.issue("anna", now=1_000.0)
+    anna = SignIn("anna", 3, "anna@example.org")
+    cookie = sessions.issue(anna, now=1_000.0)
     content, signature = cookie.split(".")
-    assert sessions.read(cookie, now=1_000.0 + LASTS - 1) == "anna"
+    assert sessions.read(cookie, now=1_000.0 + LASTS - 1) == anna
     assert sessions.read(cookie, now=1_000.0 + LASTS) is None
     assert Sessions(b"x" * 32).read(cookie, now=1_000.0) is None
     for forged in (
@@ -146,15 +163,15 @@ def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
 
 def test_guessing_a_password_makes_that_name_wait_whether_it_exists_or_not(anyone: TestClient) -> None:
     for name in ("anna", "nobody"):
-        answers = [enter(anyone, name, "wrong password") for _ in range(signin.Patience.FREE + 1)]
-        assert [answer.status_code for answer in answers] == [401] * signin.Patience.FREE + [429]
+        answers = [enter(anyone, name, "wrong password") for _ in range(Patience.FREE + 1)]
+        assert [answer.status_code for answer in answers] == [401] * Patience.FREE + [429]
         assert int(answers[-1].headers["retry-after"]) >= 1
         assert enter(anyone, name).status_code == 429, "the right password waits too"
     assert enter(anyone, "ben").status_code == 303
 
 
 def test_the_wait_doubles_and_ends() -> None:
-    patience = signin.Patience()
+    patience = Patience()
     waits = []
     for _ in range(12):
         patience.failed("anna", 0.0)
@@ -173,6 +190,7 @@ def test_another_site_cannot_act_with_somebodys_cookie(anna: TestClient) -> None
     body = {"submissions": [grade(items(anna)[0])]}
     for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {}):
         assert anna.post("/api/judgments", json=body, headers=headers).status_code == 403
+        assert anna.post("/api/answers", json={"answers": []}, headers=headers).status_code == 403
         assert anna.post("/sign-out", headers=headers).status_code == 403
     assert len(items(anna)) == 3
 
@@ -241,6 +259,69 @@ def test_the_last_answer_can_be_asked_for(anna: TestClient) -> None:
     assert (last["showing"]["revision"], last["grade"], last["note"]) == (1, 2, "why")
 
 
+def test_the_history_is_ones_own_and_a_change_from_it_is_a_new_event(
+    anna: TestClient, project: Store
+) -> None:
+    assert anna.get("/api/history").json() == []
+    first, second, _ = items(anna)
+    send(anna, grade(first), grade(second, grade=1, note="why"))
+    newest, oldest = anna.get("/api/history").json()
+    assert (newest["grade"], newest["note"], newest["showing"]["revision"]) == (1, "why", 1)
+    assert oldest["showing"]["presentation_id"] == first["presentation_id"]
+    change = grade(oldest["showing"], grade=0, client_key="changed-it")
+    assert send(anna, change).json()["outcomes"][0]["status"] == "saved"
+    assert [one["grade"] for one in anna.get("/api/history").json()] == [1, 0]
+    enter(anna, "ben")
+    assert anna.get("/api/history").json() == []
+    with project.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM judgment_events").fetchone() == (3,)
+
+
+def test_what_the_corpus_answers_is_asked_once_and_a_retry_counts_once(
+    anna: TestClient, project: Store
+) -> None:
+    shown = items(anna)
+    assert [item["asks"] for item in shown] == [False, False, True]
+    send(anna, *map(grade, shown))
+    answer = {"presentation_id": shown[-1]["presentation_id"], "answer": "partly", "client_key": "answer-1"}
+    statuses = [reply(anna, answer)["outcomes"][0]["status"] for _ in range(2)]
+    assert statuses == ["saved", "repeated"]
+    assert (
+        reply(anna, {**answer, "answer": "x", "client_key": "answer-2"})["outcomes"][0]["status"] == "refused"
+    )
+    enter(anna, "ben")
+    assert reply(anna, {**answer, "client_key": "answer-3"})["outcomes"][0]["status"] == "refused"
+    with project.reading() as cursor:
+        rows = cursor.execute("SELECT annotator, answer FROM query_answers").fetchall()
+    assert rows == [("anna", "partly")]
+
+
+def reply(client: TestClient, *answers: dict[str, Any]) -> Any:
+    return client.post("/api/answers", json={"answers": answers}, headers=ORIGIN).json()
+
+
+def test_the_expected_grade_of_a_practice_item_is_told_after_its_answer_only(
+    anyone: TestClient, project: Store, tmp_path: Path
+) -> None:
+    add_annotator(project, "cleo", "annotator", PASSWORD)
+    known = tmp_path / "known.jsonl"
+    pair = {"query_id": "q", "document_id": "one", "grade": 3, "explanation": "It says what one is."}
+    known.write_text(json.dumps(pair))
+    open_practice(project, "practice", ["cleo"], path=known)
+    enter(anyone, "cleo")
+    queue = anyone.get("/api/presentations").json()
+    (item,) = queue["showings"]
+    assert (item["kind"], queue["practice"]["passed"], queue["practice"]["total"]) == ("practice", None, 1)
+    assert "3" not in json.dumps({**item, "presentation_id": "", "guide_hash": ""})
+    explain = [item["presentation_id"]]
+    assert send(anyone, explain=explain).json()["feedback"] == []
+    (told,) = send(anyone, grade(item), explain=explain).json()["feedback"]
+    assert (told["expected"], told["given"], told["right"]) == (3, 2, False)
+    assert told["explanation"] == "It says what one is."
+    enter(anyone, "ben")
+    assert send(anyone, explain=explain).json()["feedback"] == []
+
+
 def test_a_guide_comes_as_html_that_holds_no_html_of_its_author(anna: TestClient, project: Store) -> None:
     body = "# Task\n\n<script>x</script> [link](javascript:alert(1)) ![i](http://x/y.png)\n\n|a|\n|-|\n|b|\n"
     with project.transaction() as cursor:
@@ -253,6 +334,54 @@ def test_a_guide_comes_as_html_that_holds_no_html_of_its_author(anna: TestClient
     for danger in ("<script", "<img", 'href="javascript'):
         assert danger not in guide["html"]
     assert anna.get("/api/guides/unknown").status_code == 404
+
+
+def change(client: TestClient, old: str, new: str, again: str | None = None) -> Any:
+    form = {"old": old, "new": new, "again": new if again is None else again}
+    return client.post("/password", data=form, headers=ORIGIN)
+
+
+def test_a_changed_password_keeps_this_browser_and_ends_the_other_sign_ins(anna: TestClient) -> None:
+    before = dict(anna.cookies)
+    assert "old password" in anna.get("/password").text.lower()
+    assert change(anna, PASSWORD, "another horse").headers["location"] == "/"
+    assert anna.get("/api/presentations").status_code == 200
+    elsewhere = TestClient(anna.app, cookies=before, follow_redirects=False)
+    assert elsewhere.get("/api/presentations").status_code == 401
+    assert enter(elsewhere, "anna").status_code == 401
+    assert enter(elsewhere, "anna", "another horse").status_code == 303
+
+
+def test_a_password_given_by_the_lead_ends_all_sign_ins(anna: TestClient, project: Store) -> None:
+    assert set_password(project, "anna", "the lead's horse") == 1
+    workplace.people().forget()  # as it does by itself after some seconds
+    assert anna.get("/api/presentations").status_code == 401
+    assert enter(anna, "anna", "the lead's horse").status_code == 303
+    assert anna.get("/api/presentations").status_code == 200
+
+
+def test_a_grade_costs_no_reading_of_who_may_sign_in(
+    anna: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    anna.get("/api/history")
+    monkeypatch.setattr(workplace, "standings", None)  # would fail if it were asked
+    assert send(anna, grade(items(anna)[0])).json()["outcomes"][0]["status"] == "saved"
+
+
+def test_a_password_is_changed_by_who_knows_it_only(anna: TestClient, anyone: TestClient) -> None:
+    assert change(anna, PASSWORD, "short").status_code == 422
+    assert change(anna, PASSWORD, PASSWORD).status_code == 422
+    assert "alike" in change(anna, PASSWORD, "another horse", "other horse").text
+    answers = [change(anna, "wrong password", "another horse") for _ in range(Patience.FREE + 1)]
+    assert [answer.status_code for answer in answers] == [422] * Patience.FREE + [429]
+    assert change(anna, PASSWORD, "another horse").status_code == 429, "the right one waits too"
+    assert enter(anna, "anna").status_code == 429, "and so does signing in elsewhere"
+
+
+def test_another_site_changes_no_password(anna: TestClient) -> None:
+    form = {"old": PASSWORD, "new": "another horse", "again": "another horse"}
+    for headers in ({"Origin": "https://evil.example"}, {}):
+        assert anna.post("/password", data=form, headers=headers).status_code == 403
 
 
 def test_signing_out_ends_it(anna: TestClient) -> None:

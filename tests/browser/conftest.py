@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from chromium import find_chromium
 from playwright.sync_api import Browser, sync_playwright
-from served import ANNOTATORS, PASSWORD, Served, fill
+from served import ANNOTATORS, PASSWORD, QUERIES, SESSION, TRAINEES, Served, fill, known_pairs
 
 from curation.labeling.annotators import add_annotator
+from curation.labeling.practice_rounds import open_practice
 from curation.labeling.rounds import open_round
 from curation.project import init_project
 
@@ -63,6 +64,21 @@ def served(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def own_served(template: Path, tmp_path: Path) -> Iterator[Served]:
     """A served project that a test may kill."""
     yield from _serve(template, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A served project with 54 items for everybody; the trainees practise on four pairs first."""
+    folder = tmp_path_factory.mktemp("session")
+    store = init_project(folder / "project.duckdb").store
+    fill(store, folder, (*QUERIES, "compress data", "archive of many files"))
+    for name in (*SESSION, *TRAINEES):
+        add_annotator(store, name, "annotator", PASSWORD)
+    open_practice(store, "practice", TRAINEES, queries=1, pass_mark=0.5, path=known_pairs(folder))
+    everybody = (*SESSION, *TRAINEES)
+    open_round(store, "first", everybody, overlap=len(everybody), duplicates=0, seed=5)
+    store.close()
+    yield from _serve(store.path, tmp_path_factory.mktemp("session_served"))
 
 
 def _serve(template: Path, folder: Path) -> Iterator[Served]:

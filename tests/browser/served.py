@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +25,8 @@ from curation.store import Store, open_store
 GOLDSET = str(Path(sys.executable).with_name("goldset"))
 PASSWORD = "correct horse battery"
 ANNOTATORS = ("anna", "ben", "cleo", "dora", "emil", "fay", "gus")
+SESSION = ("hana", "ivo", "jan", "kim", "lea", "mia", "nils", "otto")
+TRAINEES = ("pia", "quin")
 HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
 SUBJECTS = ("csv", "json", "tarfile", "zipfile", "gzip", "pickle", "sqlite3", "configparser", "plistlib")
 QUERIES = ("read csv files", "zip archive files", "pretty print json files", "store objects in files")
@@ -80,7 +84,7 @@ class Served:
             rows = cursor.execute(
                 """
                 SELECT presentation_id, revision, kind, grade FROM judgment_events WHERE author = ?
-                ORDER BY submitted_at, presentation_id, revision
+                ORDER BY submitted_at, shown_at, presentation_id, revision
                 """,
                 [annotator],
             ).fetchall()
@@ -90,6 +94,15 @@ class Served:
         with self.store.reading() as cursor:
             sql = f"SELECT {column} FROM judgment_events WHERE author = ? ORDER BY submitted_at"
             return [row[0] for row in cursor.execute(sql, [annotator]).fetchall()]
+
+    def query_answers(self, annotator: str) -> list[tuple[str, str]]:
+        """What somebody answered about queries: query and answer, in order."""
+        with self.store.reading() as cursor:
+            sql = """
+                SELECT q.text, a.answer FROM query_answers a JOIN queries q USING (query_id)
+                WHERE a.annotator = ? ORDER BY a.answered_at
+                """
+            return [(row[0], row[1]) for row in cursor.execute(sql, [annotator]).fetchall()]
 
     def _healthy(self) -> bool:
         try:
@@ -117,14 +130,33 @@ class Annotating:
         return self.root.inner_text()
 
     def wait_for_item(self) -> None:
+        """Wait for an item; who is here for the first time starts, who is asked about a query skips it."""
+        expect(self.root).to_have_attribute("data-phase", re.compile("item|welcome|question"))
+        if self.phase == "welcome":
+            self.go_on("Enter")
+        if self.phase == "question":
+            self.go_on("Escape")
         expect(self.root).to_have_attribute("data-phase", "item")
+
+    @property
+    def phase(self) -> str:
+        return self.root.get_attribute("data-phase") or ""
+
+    def go_on(self, key: str) -> None:
+        """Look at what stands between items, and leave it by a key."""
+        self.look()
+        phase = self.phase
+        self.page.keyboard.press(key)
+        expect(self.root).not_to_have_attribute("data-phase", phase)
 
     def look(self) -> None:
         """Look at the item for as long as a quick person needs."""
         self.page.wait_for_timeout(200)
 
     def press(self, key: str) -> str:
-        """Press a key that answers the item, wait for another one, and return which was answered."""
+        """Press a key that answers the item, wait for what follows, and return which was answered."""
+        if self.phase == "question":
+            self.go_on("Escape")
         self.look()
         shown = self.shown
         self.page.keyboard.press(key)
@@ -154,7 +186,7 @@ def open_tab(context: BrowserContext, served: Served) -> Annotating:
     return Annotating(page)
 
 
-def fill(store: Store, folder: Path) -> None:
+def fill(store: Store, folder: Path, texts: Sequence[str] = QUERIES) -> None:
     """Bring in a small corpus and queries, and pool them."""
     documents = [
         {
@@ -164,9 +196,25 @@ def fill(store: Store, folder: Path) -> None:
         }
         for name in SUBJECTS
     ]
-    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(QUERIES)]
+    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(texts)]
     for name, rows in (("corpus", documents), ("queries", queries)):
         (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
     import_corpus(store, folder / "corpus.jsonl")
     import_queries(store, folder / "queries.jsonl")
     build_pool(store, ["bm25"], depth=9, random_negatives=9, seed=1)
+
+
+def known_pairs(folder: Path) -> Path:
+    """A file of pairs whose grade is known, with the reason: one query, four documents."""
+    rows = [
+        {
+            "query_id": "q0",
+            "document_id": f"lib/{name}",
+            "grade": grade,
+            "explanation": f"{name}: it is {grade}.",
+        }
+        for grade, name in enumerate(SUBJECTS[:4])
+    ]
+    path = folder / "known.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path

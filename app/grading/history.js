@@ -1,0 +1,66 @@
+// The annotator's own last answers: a list that the arrow keys walk through, each line a way back to its item.
+
+import { chip, node, plain } from "./dom.js";
+
+export class History {
+  constructor(root, guide, chosen) {
+    Object.assign(this, { root, guide, chosen });
+  }
+
+  wait(sentence) {
+    this.#list.replaceChildren();
+    this.#say(sentence);
+  }
+
+  show(answered) {
+    this.#say(answered.length ? "" : "You have not answered anything yet.");
+    this.#list.replaceChildren(...answered.map((one) => node("li", {}, this.#line(one))));
+  }
+
+  focus() {
+    this.#lines[0]?.focus();
+  }
+
+  // Move through the list; true where the key was for it.
+  press(key) {
+    const lines = this.#lines;
+    const at = lines.indexOf(this.root.getRootNode().activeElement);
+    const to = { ArrowDown: at + 1, ArrowUp: Math.max(0, at - 1), Home: 0, End: lines.length - 1 }[key];
+    if (to === undefined || !lines.length) return false;
+    lines[Math.min(to, lines.length - 1)].focus();
+    return true;
+  }
+
+  #line(answered) {
+    const { showing, note, flagged } = answered;
+    const line = node("button", { type: "button", className: "line" },
+      node("span", { className: "words" },
+        node("span", { className: "sought", dir: "auto" }, showing.query),
+        node("span", { className: "name", dir: "auto" }, plain(showing.title) || "Untitled document")),
+      ...(flagged ? [node("span", { className: "noted" }, "flag")] : []),
+      ...(note ? [node("span", { className: "noted", title: note }, "note")] : []),
+      this.#answer(answered));
+    line.addEventListener("click", () => this.chosen(answered));
+    return line;
+  }
+
+  #answer({ kind, grade, reason }) {
+    if (kind !== "grade") return node("span", { className: "chip", title: reason ?? "" }, "Cannot tell");
+    const found = this.guide.grade(grade);
+    return found ? chip(found) : node("span", { className: "chip" }, String(grade));
+  }
+
+  #say(sentence) {
+    const box = this.root.querySelector(".history .why");
+    box.textContent = sentence;
+    box.hidden = !sentence;
+  }
+
+  get #list() {
+    return this.root.querySelector(".history ol");
+  }
+
+  get #lines() {
+    return [...this.root.querySelectorAll(".history .line")];
+  }
+}

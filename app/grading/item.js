@@ -1,0 +1,123 @@
+// The item on screen: the query, its document, and the draft of an answer (note and flag).
+
+import { appear, fill, plain, put } from "./dom.js";
+import { ask } from "./server.js";
+import { Sight } from "./sight.js";
+
+export class Item {
+  constructor(root, status, signal) {
+    Object.assign(this, { root, status });
+    this.sight = new Sight();
+    this.flagged = false;
+    this.field.addEventListener("input", () => this.#marks(), { signal });
+    document.addEventListener("visibilitychange", () => this.sight.turn(), { signal });
+  }
+
+  get field() {
+    return this.#find("textarea");
+  }
+
+  // What the annotator has begun on this item; painting a showing that carries it goes on there.
+  get draft() {
+    const { active, shownAt } = this.sight;
+    return { note: this.field.value.trim(), flagged: this.flagged, active, shownAt };
+  }
+
+  is(showing) {
+    return this.showing?.presentation_id === showing.presentation_id && this.showing.revision === showing.revision;
+  }
+
+  clear() {
+    this.showing = undefined;
+  }
+
+  paint(showing) {
+    const query = this.#find(".query");
+    const changed = query.textContent !== showing.query;
+    this.showing = showing;
+    this.whole = false;
+    query.textContent = showing.query;
+    query.removeAttribute("tabindex");
+    fill(this.#find(".title"), showing.title.length ? showing.title : [["Untitled document", false]]);
+    this.#find(".title").classList.toggle("untitled", !showing.title.length);
+    put(this.#find(".need"), showing.information_need);
+    put(this.#find(".facts"), [showing.published, showing.url].filter(Boolean).join("  ·  "));
+    this.#text(showing.passage);
+    this.#find(".more").hidden = !showing.has_more;
+    this.#find(".found").scrollTop = 0;
+    this.#write(showing.draft ?? { note: "", flagged: false });
+    this.sight.begin(showing.draft);
+    appear(this.#find(".found"));
+    if (changed) appear(query);
+    return changed ? `Query: ${showing.query}. ` : "";
+  }
+
+  // Once it is on screen: the next item starts at its query, and a very long query is scrolled by key, too.
+  settle() {
+    const query = this.#find(".query");
+    this.#find(".asked").scrollIntoView({ block: "nearest" });
+    if (query.scrollHeight > query.clientHeight + 4) query.tabIndex = 0;
+  }
+
+  get name() {
+    return plain(this.showing.title) || "untitled";
+  }
+
+  async toggleWhole() {
+    const { showing } = this;
+    if (!showing?.has_more) return;
+    this.whole = !this.whole;
+    if (!this.whole) return this.#text(showing.passage);
+    try {
+      const { segments } = await ask(`/api/presentations/${showing.presentation_id}/document`);
+      if (this.showing !== showing || !this.whole) return;
+      this.#text(segments);
+      this.status.announce("The whole document is shown.");
+    } catch (error) {
+      this.whole = false;
+      this.status.notice(`The whole document cannot be fetched just now (${error.message}).`);
+    }
+  }
+
+  toggleFlag() {
+    this.flagged = !this.flagged;
+    this.#marks();
+  }
+
+  openNote() {
+    this.#find(".note").hidden = false;
+    this.field.focus();
+  }
+
+  closeNote() {
+    this.field.blur();
+    this.#find(".note").hidden = !this.field.value.trim();
+    this.#marks();
+  }
+
+  #write({ note, flagged }) {
+    this.flagged = Boolean(flagged);
+    this.field.value = note ?? "";
+    this.#find(".note").hidden = !note;
+    this.#marks();
+  }
+
+  #marks() {
+    const press = (name, on) => this.#find(`[data-do="${name}"]`).setAttribute("aria-pressed", on);
+    press("note", Boolean(this.field.value.trim()));
+    press("flag", this.flagged);
+  }
+
+  #text(segments) {
+    const box = this.#find(".text");
+    fill(box, segments.length ? segments : [["This document has no text beyond its title.", false]]);
+    box.classList.toggle("untitled", !segments.length);
+    const button = this.#find(".more");
+    button.setAttribute("aria-pressed", this.whole);
+    button.querySelector("span").textContent = this.whole ? "Best passage only" : "Whole document";
+  }
+
+  #find(name) {
+    return this.root.querySelector(name);
+  }
+}

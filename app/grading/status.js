@@ -1,0 +1,99 @@
+// What the screen says about the work itself: how far it is, how fast, whether all is saved, and what is wrong.
+
+import { put } from "./dom.js";
+
+export class Status {
+  constructor(root) {
+    this.root = root;
+  }
+
+  leave() {
+    clearInterval(this.ticking);
+    clearTimeout(this.ending);
+  }
+
+  // What only a screen reader says.
+  announce(sentence) {
+    this.#find(".announcer").textContent = sentence;
+  }
+
+  // A sentence that goes by itself.
+  notice(sentence) {
+    this.noticed = sentence;
+    this.#trouble(sentence);
+    clearTimeout(this.ending);
+    this.ending = setTimeout(() => {
+      this.noticed = "";
+      if (!this.lasting) this.#trouble("");
+    }, 6_000);
+  }
+
+  // A sentence that stays until it is put to ''.
+  unreachable(sentence) {
+    this.lasting = sentence;
+    this.#trouble(sentence || this.noticed || "");
+  }
+
+  show({ done, total, hour, seconds_each: each }, outbox) {
+    const track = this.#find(".track");
+    track.setAttribute("aria-valuemax", total);
+    track.setAttribute("aria-valuenow", done);
+    track.setAttribute("aria-valuetext", `${done} of ${total} answered`);
+    track.firstElementChild.style.inlineSize = total ? `${(100 * done) / total}%` : "0";
+    this.#find(".count").textContent = total ? `${done} of ${total}` : "";
+    this.#find(".pace").textContent = pace(hour, total - done, each);
+    this.#saved(outbox);
+  }
+
+  #saved(outbox) {
+    const waiting = outbox.waiting.length;
+    // 'Saved' stands only where everything that was answered here is committed.
+    this.#find(".saved").textContent = waiting ? (outbox.failures ? "Not saved yet" : "") : outbox.committed ? "Saved" : "";
+    this.root.toggleAttribute("data-paused", outbox.paused);
+    clearInterval(this.ticking);
+    if (outbox.failures) {
+      this.offline = true;
+      this.ticking = setInterval(() => this.#waiting(outbox), 1_000);
+      this.#waiting(outbox);
+    } else if (this.offline) {
+      this.offline = false;
+      this.#trouble(this.lasting || this.noticed || "");
+    }
+  }
+
+  #waiting({ waiting, retryAt, busy, paused }) {
+    const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000));
+    const again = busy ? "Trying now…" : `Trying again in ${seconds} s.`;
+    const pause = paused ? " Grading pauses until they are saved." : " You can go on.";
+    this.#trouble(
+      `Not saved yet: ${waiting.length} waiting, kept in this browser. The server cannot be reached. ${again}${pause}`,
+      `Not saved yet. The server cannot be reached.${pause}`,
+    );
+  }
+
+  // What a screen reader says stays the same while the seconds on screen run, or it would speak every second.
+  #trouble(sentence, spoken = sentence) {
+    put(this.#find(".trouble"), sentence);
+    const alarm = this.#find(".alarm");
+    if (alarm.textContent !== spoken) alarm.textContent = spoken;
+  }
+
+  #find(name) {
+    return this.root.querySelector(name);
+  }
+}
+
+function pace(hour, open, each) {
+  const parts = hour ? [`${hour} this hour`] : [];
+  if (each && open > 0) parts.push(`${duration(open * each)} left`);
+  return parts.join("  ·  ");
+}
+
+// As exact as a forecast is: minutes up to an hour, then quarters of an hour.
+function duration(seconds) {
+  const minutes = Math.ceil(seconds / 60);
+  if (minutes < 60) return `about ${minutes} min`;
+  const quarters = Math.round(minutes / 15);
+  const [hours, rest] = [Math.floor(quarters / 4), (quarters % 4) * 15];
+  return `about ${hours} h${rest ? ` ${rest} min` : ""}`;
+}

@@ -1,0 +1,100 @@
+"""A project in which every page has something to show, and the pages with what says that they are there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+from served import PASSWORD, Served
+
+from curation.labeling.adjudication import decide, disputes
+from curation.labeling.annotators import add_annotator
+from curation.labeling.judgments import Submission, submit
+from curation.labeling.query_answers import answer_query
+from curation.labeling.queue import next_showings
+from curation.labeling.rounds import open_round
+from curation.pooling.pool import build_pool
+from curation.project import init_project
+from curation.releases import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.queries import import_queries
+from curation.splits import make_split
+from curation.store import Store
+
+PEOPLE = {"anna": "annotator", "ben": "annotator", "rosa": "reviewer", "lee": "lead"}
+HEADINGS = {
+    "/my-consistency": "My consistency",
+    "/adjudicate": "Adjudicate",
+    "/rounds": "Rounds",
+    "/curate?step=Sample": "Curate",
+    "/curate?step=Queries": "Curate",
+    "/curate?step=Pool": "Curate",
+    "/curate?step=Round": "Curate",
+    "/agreement": "Agreement",
+    "/releases": "Releases",
+}
+"""The pages besides Label, each as the lead sees it."""
+
+
+def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
+    """A project whose titles, texts, queries, needs and notes hold `words`, judged in part and in dispute."""
+    store = init_project(folder / "project.duckdb").store
+    documents = [
+        {"_id": f"d{n}", "title": f"Gulls {n} {words}", "text": f"Gulls {n} fly. {words} " * 3, "url": note}
+        for n in range(8)
+    ]
+    documents.append({"_id": "long", "title": "Long gulls", "text": f"Gulls. {words} {long_text}", "url": ""})
+    queries = [{"_id": f"q{n}", "text": f"gulls {n} {words}", "information_need": words} for n in range(3)]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    build_pool(store, ["bm25"], depth=6, random_negatives=9, seed=1)
+    for name, role in PEOPLE.items():
+        add_annotator(store, name, role, PASSWORD)
+    open_round(store, "gulls", ["anna", "ben"], overlap=2, duplicates=0, seed=3)
+    _judge(store, note)
+    store.close()
+    return store.path
+
+
+def _judge(store: Store, note: str) -> None:
+    for name, value in (("anna", 0), ("ben", 3)):
+        for place, item in enumerate(next_showings(store, name, 18).showings):
+            kind = "cannot_tell" if place == 3 else "grade"
+            title = "".join(part.text for part in item.title)
+            agreed = title[6:7] in set("0246")  # alike for both, whatever their orders
+            done = submit(
+                store,
+                name,
+                [
+                    Submission(
+                        item.presentation_id,
+                        item.revision,
+                        kind,
+                        f"{name} {item.presentation_id}",
+                        None if kind == "cannot_tell" else 2 if agreed else value,
+                        reason="other" if kind == "cannot_tell" else None,
+                        note=note,
+                        flagged=place % 4 == 0,
+                    )
+                ],
+            )
+            assert done[0].status == "saved", done
+            answer_query(store, name, item.presentation_id, "no", f"{name} answers {item.presentation_id}")
+    first = disputes(store)[0]
+    decide(store, first.query_id, first.document_id, 1, note, "rosa")
+    make_split(store, {"test": 1.0}, 1)
+    freeze(store, "first", allow_disputed=True, override="A project to look at.")
+
+
+def visit(page: Page, served: Served, path: str) -> None:
+    """Go to a page and wait until it is whole."""
+    page.goto(f"{served.url}{path}")
+    if path == "/":
+        expect(page.locator(".grading")).to_be_visible()
+    else:
+        expect(page.get_by_role("heading", name=HEADINGS[path], exact=True)).to_be_visible()
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    page.wait_for_timeout(500)  # colours fade in

@@ -1,0 +1,136 @@
+"""Every page passes axe, in light and dark, at 1024 px and at 200 % zoom, and shows where the focus is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from every_page import HEADINGS, build, visit
+from playwright.sync_api import Browser, Page, expect
+from served import Annotating, Served, sign_in
+
+pytestmark = pytest.mark.browser
+
+SCHEMES = ("light", "dark")
+FOCUSED = """
+() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  if (!element || element === document.body) return null;
+  const drawn = (one, pseudo) => {
+    const style = getComputedStyle(one, pseudo);
+    const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+    return [outline, style.boxShadow, style.borderColor, style.backgroundColor].join();
+  };
+  const chain = [];
+  for (let one = element, steps = 0; one && steps < 4; one = one.parentElement, steps++)
+    chain.push(drawn(one), drawn(one, "::before"), drawn(one, "::after"));
+  const before = chain.join("|");
+  element.blur();
+  const after = [];
+  for (let one = element, steps = 0; one && steps < 4; one = one.parentElement, steps++)
+    after.push(drawn(one), drawn(one, "::before"), drawn(one, "::after"));
+  element.focus({ preventScroll: true });
+  const label = element.getAttribute("aria-label") ?? element.textContent.trim().slice(0, 30);
+  return [`${element.tagName} ${label}`, before !== after.join("|")];
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def gulls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    running = Served(build(tmp_path_factory.mktemp("gulls"), "on cliffs by the sea", "Seen from afar."))
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def tab(
+    browser: Browser, served: Served, name: str, scheme: Any, width: int = 1024, height: int = 768
+) -> Page:
+    page = sign_in(browser, served, name).new_page()
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": height})
+    return page
+
+
+def passes(page: Page, what: str) -> None:
+    found = Axe().run(page)
+    assert found.violations_count == 0, f"{what}: {found.generate_report()}"
+
+
+def fits(page: Page, what: str) -> None:
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{what} is {wide} px wider than the window"
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("path", list(HEADINGS))
+def test_every_page_passes_axe(browser: Browser, gulls: Served, path: str, scheme: str) -> None:
+    page = tab(browser, gulls, "lee", scheme)
+    visit(page, gulls, path)
+    for summary in page.locator("summary").all():
+        summary.click()
+    page.wait_for_timeout(300)
+    passes(page, path)
+    fits(page, path)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_label_passes_axe_in_all_its_states(browser: Browser, gulls: Served, scheme: str) -> None:
+    page = tab(browser, gulls, "anna" if scheme == "light" else "ben", scheme)
+    visit(page, gulls, "/")
+    passes(page, "welcome")
+    label = Annotating(page)
+    passes(page, "item")
+    fits(page, "item")
+    for key, what in (("x", "cannot tell"), ("n", "note"), ("?", "keys"), ("h", "history")):
+        page.keyboard.press(key)
+        page.wait_for_timeout(300)
+        passes(page, what)
+        page.keyboard.press("Escape")
+    label.look()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_pages_before_the_app_pass_axe(browser: Browser, gulls: Served, scheme: Any) -> None:
+    page = browser.new_context(color_scheme=scheme).new_page()
+    page.goto(f"{gulls.url}/sign-in")
+    passes(page, "sign-in")
+    page.get_by_label("Name").fill("anna")
+    page.get_by_label("Password").fill("wrong")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_be_visible()
+    passes(page, "refused sign-in")
+    page = tab(browser, gulls, "anna", scheme)
+    page.goto(f"{gulls.url}/password")
+    passes(page, "password")
+
+
+@pytest.mark.parametrize("path", ["/", *HEADINGS])
+def test_every_page_is_usable_at_twice_the_size(browser: Browser, gulls: Served, path: str) -> None:
+    # 200 % zoom of a window of 1280 px leaves 640 px of the page's own measure.
+    page = tab(browser, gulls, "lee" if path != "/" else "ben", "light", 640, 480)
+    visit(page, gulls, path)
+    fits(page, path)
+
+
+@pytest.mark.parametrize("path", ["/", *HEADINGS])
+def test_the_keyboards_focus_is_seen_on_every_page(browser: Browser, gulls: Served, path: str) -> None:
+    page = tab(browser, gulls, "lee" if path != "/" else "ben", "light")
+    visit(page, gulls, path)
+    if path == "/":
+        Annotating(page)
+    unseen = []
+    reached = 0
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        found = page.evaluate(FOCUSED)
+        if found is not None:
+            reached += 1
+            unseen += [] if found[1] else [found[0]]
+    assert reached >= 3
+    assert unseen == []

@@ -1,0 +1,242 @@
+"""The Curate page in a real browser: work outlives a reload, and a choice the rest of the page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+from served import PASSWORD, SUBJECTS, Served, sign_in
+
+from curation.labeling.annotators import add_annotator
+from curation.sampling.tags import tagged_queries
+from curation.sources.queries import import_queries
+from curation.store import open_store
+
+pytestmark = pytest.mark.browser
+
+
+WRITTEN = [
+    f"{what} {kind} files"
+    for what in SUBJECTS
+    for kind in ("open", "close", "sort", "merge", "split", "copy")
+]
+
+
+@pytest.fixture(scope="module")
+def led(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A served project with two leads and 58 queries, for all tests; who kills it starts it again."""
+    folder = tmp_path_factory.mktemp("led")
+    store = open_store(Path(shutil.copy(template, folder / "project.duckdb")))
+    for name in ("lee", "mia"):
+        add_annotator(store, name, "lead", PASSWORD)
+    rows = [{"_id": f"w{number:02}", "text": text} for number, text in enumerate(WRITTEN)]
+    (folder / "more.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    import_queries(store, folder / "more.jsonl")
+    store.close()
+    running = Served(store.path)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def curate(browser: Browser, served: Served, step: str, name: str = "lee") -> Page:
+    page = sign_in(browser, served, name).new_page()
+    page.goto(f"{served.url}/curate?step={step}")
+    expect(page.get_by_role("heading", name="Curate")).to_be_visible()
+    return page
+
+
+def halt_job(served: Served) -> int:
+    """Halt the process of the job that is starting, while it does not hold the file; its process id."""
+    deadline = time.monotonic() + 20
+    while not (workers := workers_of(served)):
+        assert time.monotonic() < deadline, "no job was started"
+        time.sleep(0.01)
+    assert len(workers) == 1, "one process for one job"
+    while True:
+        os.kill(workers[0], signal.SIGSTOP)
+        if not any(link.readlink() == served.project for link in Path(f"/proc/{workers[0]}/fd").iterdir()):
+            return workers[0]
+        os.kill(workers[0], signal.SIGCONT)
+        time.sleep(0.02)
+
+
+def workers_of(served: Served) -> list[int]:
+    tasks = Path(f"/proc/{served.process.pid}/task").iterdir()
+    children = {int(child) for task in tasks for child in read(task / "children").split()}
+    return [child for child in children if "curation.jobs.worker" in read(Path(f"/proc/{child}/cmdline"))]
+
+
+def read(path: Path) -> str:
+    """A file below /proc; nothing once its task or process is gone."""
+    try:
+        return path.read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def wait_for_end_asked(process: int) -> None:
+    """Wait until somebody has asked a halted process to end: SIGTERM waits for it."""
+    deadline = time.monotonic() + 20
+    term = 1 << (signal.SIGTERM - 1)
+    while not int(re.findall(r"ShdPnd:\s*(\w+)", read(Path(f"/proc/{process}/status")))[0], 16) & term:
+        assert time.monotonic() < deadline, "nobody asked it to end"
+        time.sleep(0.02)
+
+
+def look_for_tags(page: Page, clicks: int = 1) -> None:
+    """Without synonyms, for which a model would have to be loaded."""
+    page.get_by_text("Synonyms, too").click()
+    expect(page.get_by_role("checkbox", name="Synonyms, too")).not_to_be_checked()
+    page.get_by_role("button", name="Look for tags").click(click_count=clicks)
+
+
+def query_box(page: Page, text: str) -> Locator:
+    return page.get_by_role("checkbox", name=text, exact=True)
+
+
+def say_so(page: Page, queries: str) -> Locator:
+    return page.get_by_role("button", name=f"Say so of {queries}")
+
+
+def jobs(served: Served) -> list[tuple[str, str | None]]:
+    with served.store.reading() as cursor:
+        return cursor.execute(
+            "SELECT kind, outcome FROM jobs LEFT JOIN job_endings USING (job_id) ORDER BY started_at"
+        ).fetchall()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the job's process in /proc")
+def test_a_job_outlives_a_reload_and_a_killed_server_is_told(browser: Browser, led: Served) -> None:
+    page = curate(browser, led, "Queries")
+    before = jobs(led)
+    look_for_tags(page, clicks=2)
+    worker = halt_job(led)
+    expect(page.get_by_text("Tags are being looked for")).to_be_visible()
+    page.reload()
+    expect(page.get_by_text("Tags are being looked for")).to_be_visible()
+    expect(page.get_by_role("button", name="Look for tags")).to_be_disabled()
+    other = curate(browser, led, "Pool", "mia")
+    expect(other.get_by_text("Started by lee")).to_be_visible()
+    expect(other.get_by_role("button", name="Build the pool")).to_be_disabled()
+    assert jobs(led) == [*before, ("tags", None)], "a double click starts one job"
+
+    led.kill()
+    os.kill(worker, signal.SIGCONT)
+    led.start()
+    page.goto(f"{led.url}/curate?step=Queries")
+    expect(page.get_by_text("The server was stopped while tags were being looked for")).to_be_visible()
+    assert jobs(led) == [*before, ("tags", None)]
+    look_for_tags(page)
+    expect(page.get_by_text("tags changed")).to_be_visible(timeout=30_000)
+    assert jobs(led) == [*before, ("tags", None), ("tags", "done")]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="finds the job's process in /proc")
+def test_another_lead_can_stop_a_job(browser: Browser, led: Served) -> None:
+    page = curate(browser, led, "Queries")
+    before = jobs(led)
+    look_for_tags(page)
+    worker = halt_job(led)
+    other = curate(browser, led, "Queries", "mia")
+    other.get_by_role("button", name="Stop").click()
+    wait_for_end_asked(worker)
+    os.kill(worker, signal.SIGCONT)  # a halted process hears of its end when it goes on
+    expect(other.get_by_text("Stopped by mia")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Stopped by mia")).to_be_visible()
+    assert jobs(led) == [*before, ("tags", "stopped")]
+
+
+def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
+    browser: Browser, led: Served
+) -> None:
+    page = curate(browser, led, "Queries")
+    page.get_by_role("heading", name="Curate").click()  # the keyboard goes on where the mouse was elsewhere
+    query_box(page, "csv open files").focus()
+    page.keyboard.press("Space")
+    expect(say_so(page, "1 query")).to_be_enabled()
+    page.keyboard.press("Shift+ArrowDown")
+    expect(say_so(page, "2 queries")).to_be_enabled()
+    look_for_tags(page)
+    expect(page.get_by_text("Not looked for: synonym")).to_be_visible(timeout=30_000)
+    expect(say_so(page, "2 queries")).to_be_enabled()
+    search = page.get_by_label("Text holds")
+    search.fill("gzip")
+    search.press("Enter")
+    expect(page.get_by_text("2 of them not shown by the filter")).to_be_visible()
+    page.get_by_role("cell", name="gzip merge files").last.click()
+    expect(say_so(page, "3 queries")).to_be_enabled()
+    page.get_by_text("Round", exact=True).click()
+    expect(page.get_by_role("button", name="Open the round")).to_be_visible()
+    page.get_by_text("Queries", exact=True).click()
+    expect(say_so(page, "3 queries")).to_be_enabled()
+    page.get_by_role("combobox", name="They are", exact=True).focus()
+    page.keyboard.type("advers")
+    expect(page.get_by_role("option", name="adversarial")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Remove adversarial")).to_be_visible()
+    page.keyboard.press("Escape")
+    say_so(page, "3 queries").dblclick()
+    expect(page.get_by_text("Tags that are there now: 3")).to_be_visible()
+    expect(page.get_by_text("None is chosen.")).to_be_visible()
+    tagged = {query.text for query in tagged_queries(led.store, "adversarial")}
+    assert tagged == {"csv open files", "csv close files", "gzip merge files"}
+    with led.store.reading() as cursor:
+        said = cursor.execute("SELECT actor FROM events WHERE action = 'tags set'").fetchall()
+    assert said == [("lee",)], "one click, one act, whose it was"
+
+
+def test_a_range_of_rows_is_chosen_with_shift_and_taken_back(browser: Browser, led: Served) -> None:
+    page = curate(browser, led, "Queries")
+    query_box(page, "json open files").click()
+    page.get_by_role("cell", name="json split files").last.click(modifiers=["Shift"])
+    expect(say_so(page, "5 queries")).to_be_enabled()
+    query_box(page, "json sort files").click()
+    expect(say_so(page, "4 queries")).to_be_enabled()
+    page.get_by_role("button", name="Choose none").click()
+    expect(say_so(page, "the chosen queries")).to_be_disabled()
+    page.get_by_role("checkbox", name="All that are shown").click()
+    expect(say_so(page, "58 queries")).to_be_enabled()
+
+
+def test_a_round_opens_once(browser: Browser, led: Served) -> None:
+    page = curate(browser, led, "Round")
+    page.get_by_label("Name of the round").fill("second")
+    page.get_by_text("Show candidates again").click()
+    page.get_by_role("button", name="Open the round").dblclick()
+    expect(page.get_by_text("Annotators find them under Label")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    with led.store.reading() as cursor:
+        names = cursor.execute("SELECT name FROM rounds ORDER BY opened_at").fetchall()
+    assert names == [("first",), ("second",)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_step_passes_the_accessibility_check(browser: Browser, led: Served, scheme: str) -> None:
+    page = sign_in(browser, led, "lee").new_page()
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    buttons = {
+        "Sample": "Draw the sample",
+        "Queries": "Add the query",
+        "Pool": "Build the pool",
+        "Round": "Open the round",
+    }
+    for step, button in buttons.items():
+        page.goto(f"{led.url}/curate?step={step}")
+        expect(page.get_by_role("button", name=button)).to_be_visible()
+        page.wait_for_timeout(300)  # colours fade in
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{step}: {found.generate_report()}"
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{step} is wider than the window"

@@ -1,0 +1,169 @@
+"""Words of documents, queries and people stay words on every page of a real browser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from every_page import HEADINGS, build, visit
+from playwright.sync_api import Browser, Page, expect
+from served import Annotating, Served, sign_in
+
+pytestmark = pytest.mark.browser
+
+CANARY = "canary.invalid"
+START, END = "STARTHERE", "ENDSHERE"
+MARKUP = (
+    f"<script>window.ran = 1</script><img src=//{CANARY}/i onerror=window.ran=1><b>bold</b>"
+    f"<iframe src=//{CANARY}/f></iframe><svg onload=window.ran=1></svg><style>@import '//{CANARY}/s'</style>"
+    f"![image](https://{CANARY}/m.png) [link](javascript:window.ran=1) <a href=//{CANARY}>a</a> "
+    "$\\frac{1}{2}$ :red[red] `code` **strong** :material/home: {{7*7}} </script></style></textarea>"
+)
+OVERRIDE = "\u202edesrever\u2067"
+WORDS = f"{START} {MARKUP} {OVERRIDE} {END}"
+LONG = "A sentence about birds on cliffs by the sea. " * 116_000  # 5.2 MB
+
+LOOK = """
+() => {
+  const found = [];
+  const roots = [document];
+  for (const root of roots) {
+    for (const element of root.querySelectorAll("*")) {
+      if (element.shadowRoot) roots.push(element.shadowRoot);
+      const target = `${element.getAttribute("src") ?? ""}${element.getAttribute("href") ?? ""}`;
+      if (/canary\\.invalid|^javascript:/.test(target)) found.push(element.outerHTML.slice(0, 200));
+      if (element.matches(".katex, [onerror], [onload]")) found.push(element.outerHTML.slice(0, 200));
+    }
+  }
+  return found;
+}
+"""
+TURNED = """
+([start, end]) => {
+  const turned = [];
+  const inside = (node) => {
+    for (let above = node.parentNode; above; above = above.parentNode ?? above.host) {
+      if (above.nodeType !== 1) continue;
+      const style = getComputedStyle(above);
+      if (/isolate|plaintext/.test(style.unicodeBidi)) return above.textContent;
+      if (!/^(inline|contents)$/.test(style.display)) return above.textContent;
+    }
+    return "";
+  };
+  const look = (root) => {
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (node.shadowRoot) look(node.shadowRoot);
+      if (node.nodeType !== 3 || !node.textContent.includes("\\u202e")) continue;
+      if (/^(STYLE|SCRIPT|TEXTAREA|TITLE)$/.test(node.parentNode.tagName)) continue;
+      const around = inside(node).trim();
+      if (!/^(Gulls|gulls|STARTHERE)/.test(around) || !/(ENDSHERE\\s*|\\u2026)$/.test(around))
+        turned.push(around.replaceAll(/STARTHERE.*?ENDSHERE/gs, "\\u2039words\\u203a").slice(0, 300));
+    }
+  };
+  look(document.body);
+  return turned;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    running = Served(build(tmp_path_factory.mktemp("hostile"), WORDS, WORDS, LONG))
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def watched(browser: Browser, served: Served, name: str) -> tuple[Page, list[str]]:
+    """A signed-in tab, and the addresses that it asks for elsewhere."""
+    page = sign_in(browser, served, name).new_page()
+    elsewhere: list[str] = []
+    page.on("request", lambda request: elsewhere.append(request.url) if CANARY in request.url else None)
+    return page, elsewhere
+
+
+def inert(page: Page, elsewhere: list[str]) -> None:
+    page.wait_for_timeout(300)
+    assert page.evaluate("window.ran") is None, "a script of a document ran"
+    assert elsewhere == [], "a document made the browser ask another host"
+    assert page.evaluate(LOOK) == [], "markup of a document became elements"
+
+
+@pytest.mark.parametrize("path", list(HEADINGS))
+def test_words_stay_words_on_every_page(browser: Browser, hostile: Served, path: str) -> None:
+    page, elsewhere = watched(browser, hostile, "lee")
+    visit(page, hostile, path)
+    for summary in page.locator("summary").all():
+        summary.click()
+    inert(page, elsewhere)
+    assert page.evaluate(TURNED, [START, END]) == [], "an override turns words around it"
+
+
+def test_a_hostile_item_is_text_in_label_its_whole_document_and_the_history(
+    browser: Browser, hostile: Served
+) -> None:
+    page, elsewhere = watched(browser, hostile, "anna")
+    page.goto(hostile.url)
+    anna = Annotating(page)
+    assert MARKUP[:40] in anna.text
+    anna.page.keyboard.press("w")
+    inert(page, elsewhere)
+    assert page.evaluate(TURNED, [START, END]) == []
+    anna.press("2")
+    anna.saved()
+    page.keyboard.press("h")
+    page.wait_for_timeout(500)
+    inert(page, elsewhere)
+    assert page.evaluate(TURNED, [START, END]) == []
+
+
+def test_my_consistency_of_an_annotator_shows_the_reviewers_words_as_words(
+    browser: Browser, hostile: Served
+) -> None:
+    for name in ("anna", "ben"):
+        page, elsewhere = watched(browser, hostile, name)
+        visit(page, hostile, "/my-consistency")
+        inert(page, elsewhere)
+        assert page.evaluate(TURNED, [START, END]) == []
+
+
+def test_a_document_of_five_megabytes_freezes_nothing(browser: Browser, hostile: Served) -> None:
+    page, _ = watched(browser, hostile, "ben")
+    page.goto(hostile.url)
+    ben = Annotating(page)
+    while "Long gulls" not in ben.text:
+        ben.press("1")
+    page.keyboard.press("w")
+    expect(ben.root).to_contain_text("birds on cliffs")
+    started = time.monotonic()
+    page.wait_for_function(
+        "() => document.querySelector('.st-key-grading [data-testid=stBidiComponentIsolated]')"
+        ".shadowRoot.textContent.length > 5_000_000"
+    )
+    whole = time.monotonic() - started
+    started = time.monotonic()
+    ben.press("1")
+    print(f"\nwhole document after {whole:.2f} s, next item after {time.monotonic() - started:.2f} s")
+    ben.saved()
+
+
+def test_a_nul_byte_reaches_the_page_as_harmless_text(tmp_path: Path, browser: Browser) -> None:
+    served = Served(build(tmp_path, f"before \x00 after {OVERRIDE} {END}", "note"))
+    try:
+        page, elsewhere = watched(browser, served, "anna")
+        page.goto(served.url)
+        anna = Annotating(page)
+        assert "after" in anna.text
+        anna.press("2")
+        anna.saved()
+        inert(page, elsewhere)
+        page, elsewhere = watched(browser, served, "lee")
+        visit(page, served, "/adjudicate")
+        expect(page.locator(".gs-document")).to_contain_text("after")
+        inert(page, elsewhere)
+    finally:
+        served.stop()

@@ -1,0 +1,336 @@
+"""Who gets what: every route and websocket, asked by nobody, a forger, and an annotator who wants more."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx2
+import pytest
+from served import PASSWORD, Served
+from websockets.exceptions import InvalidStatus
+from websockets_client import pages, session, strings
+
+from app.sessions import Sessions, SignIn
+from curation.errors import CurationError, RefusedError
+from curation.jobs import jobs_of
+from curation.labeling.adjudication import decide
+from curation.labeling.annotators import add_annotator
+from curation.labeling.guide_questions import ask_guide
+from curation.labeling.handover import reassign
+from curation.labeling.judgments import Submission, submit
+from curation.labeling.lifecycle import close_round, pause_round, reopen_round, resume_round
+from curation.labeling.opinions import ask_opinion
+from curation.labeling.queue import next_showings
+from curation.labeling.rounds import open_round
+from curation.pooling.pool import build_pool
+from curation.project import init_project
+from curation.sources.corpus import import_corpus
+from curation.sources.queries import import_queries
+from curation.store import Store, open_store
+
+pytestmark = pytest.mark.browser
+
+OPEN = {"/sign-in", "/health"}
+STRANGERS_ROUTES = {"/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/with"}
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
+DOCUMENT, QUERY, NEED, NOTE = "halcyonword", "cormorantword", "guillemotword", "petrelword"
+WORDS = (DOCUMENT, QUERY, NEED, NOTE)
+PEOPLE = {"quixote": "annotator", "dulcinea": "annotator", "rosinante": "reviewer", "sancho": "lead"}
+ALL_ROUTES = """
+import json
+from app.serve import build
+found = build()
+found._runtime = found._create_runtime()
+print(json.dumps([getattr(route, "path", "") for route in found._build_starlette_app().routes]))
+"""
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two annotators who disagree on what both judged, and much that is still open, duplicates among it."""
+    folder = tmp_path_factory.mktemp("safety")
+    store = init_project(folder / "project.duckdb").store
+    documents = [
+        {"_id": f"d{n}", "title": f"{DOCUMENT} {n}", "text": f"{DOCUMENT} text {n}"} for n in range(30)
+    ]
+    queries = [
+        {"_id": f"q{n}", "text": f"{QUERY} {DOCUMENT} {n}", "information_need": NEED} for n in range(6)
+    ]
+    (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, queries)))
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    build_pool(store, ["bm25"], depth=8, random_negatives=8, seed=1)
+    for name, role in PEOPLE.items():
+        add_annotator(store, name, role, PASSWORD)
+    open_round(store, "both", ["quixote", "dulcinea"], overlap=2, duplicates=0.1, seed=3)
+    for name, value in (("quixote", 0), ("dulcinea", 3)):
+        items = next_showings(store, name, 12).showings
+        submit(
+            store,
+            name,
+            [
+                Submission(
+                    one.presentation_id,
+                    one.revision,
+                    "grade",
+                    f"{name} {one.presentation_id}",
+                    value,
+                    note=NOTE,
+                )
+                for one in items
+            ],
+        )
+    store.close()
+    return store.path
+
+
+@pytest.fixture(scope="module")
+def safe(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    running = Served(Path(shutil.copy(prepared, tmp_path_factory.mktemp("served") / "project.duckdb")))
+    try:
+        yield running
+    finally:
+        running.kill()  # stop() would take what Streamlit logs of forged values as a fault
+        running.store.close()
+
+
+@pytest.fixture
+def copied(prepared: Path, tmp_path: Path) -> Iterator[Store]:
+    store = open_store(Path(shutil.copy(prepared, tmp_path / "project.duckdb")))
+    yield store
+    store.close()
+
+
+def key_of(store: Store) -> bytes:
+    with store.reading() as cursor:
+        row = cursor.execute("SELECT value FROM settings WHERE name = 'cookie_key'").fetchone()
+    assert row is not None
+    return bytes.fromhex(row[0])
+
+
+def cookie(served: Served, name: str, **more: Any) -> str:
+    sessions = Sessions(key_of(served.store))
+    return f"{sessions.cookie}={sessions.issue(SignIn(name, 0), **more)}"
+
+
+def forgeries(served: Served) -> dict[str, str]:
+    """Cookie headers that say they are the lead's."""
+    real = Sessions(key_of(served.store))
+    other = Sessions(b"x" * 32)
+    content = base64.urlsafe_b64encode(
+        json.dumps([int(time.time()) + 9_999, "sancho", 0, None]).encode()
+    ).decode()
+    plain = hmac.new(b"", content.encode(), hashlib.sha256).hexdigest()
+    quixote = real.issue(SignIn("quixote", 0))
+    return {
+        "none": "",
+        "another key": f"{real.cookie}={other.issue(SignIn('sancho', 0))}",
+        "no signature": f"{real.cookie}={content}.",
+        "an empty key": f"{real.cookie}={content}.{plain}",
+        "another's signature": f"{real.cookie}={content}.{quixote.partition('.')[2]}",
+        "ended": f"{real.cookie}={real.issue(SignIn('sancho', 0), now=1_000.0)}",
+        "an older password": f"{real.cookie}={real.issue(SignIn('sancho', -1))}",
+        "a later password": f"{real.cookie}={real.issue(SignIn('sancho', 1))}",
+        "an address that is not theirs": f"{real.cookie}={real.issue(SignIn('sancho', 0, 'a@example.org'))}",
+        "somebody who does not exist": f"{real.cookie}={real.issue(SignIn('nobody', 0))}",
+        "Streamlit's own": "_streamlit_user=" + content,
+    }
+
+
+def tables(store: Store) -> dict[str, int]:
+    names = (
+        "rounds round_events adjudications jobs query_tags queries judgment_events opinion_requests".split()
+    )
+    with store.reading() as cursor:
+        return {name: cursor.execute(f"SELECT count(*) FROM {name}").fetchall()[0][0] for name in names}
+
+
+def words_in(text: str, words: tuple[str, ...] = WORDS) -> set[str]:
+    return {word for word in words if word in text}
+
+
+@pytest.fixture(scope="module")
+def routes(safe: Served) -> list[str]:
+    """Every route of the app, Streamlit's among them, as the running program has them."""
+    environment = {**os.environ, "GOLDSET_PROJECT": str(safe.project)}
+    found = subprocess.run(
+        [sys.executable, "-c", ALL_ROUTES], env=environment, capture_output=True, text=True
+    )
+    assert found.returncode == 0, found.stderr
+    return [path for path in json.loads(found.stdout.splitlines()[-1]) if path]
+
+
+def test_no_route_answers_who_is_not_signed_in(safe: Served, routes: list[str]) -> None:
+    assert {"/api/judgments", "/_stcore/stream", "/password", *STRANGERS_ROUTES} <= set(routes)
+    pages = ["/", "/label", "/my-consistency", "/adjudicate", "/rounds", "/curate", "/agreement", "/releases"]
+    paths = {path.replace("{", "").replace("}", "").partition(":")[0] for path in routes} - OPEN
+    answered = []
+    with httpx2.Client(base_url=safe.url, headers={"Origin": safe.url}) as client:
+        for path in sorted(paths | set(pages)):
+            for method in METHODS:
+                for kind, value in forgeries(safe).items() if method == "GET" else [("none", "")]:
+                    answer = client.request(method, path, headers={"Cookie": value, "Accept": "*/*"})
+                    assert not words_in(answer.text), (method, path, kind)
+                    if answer.status_code not in {401, 405}:
+                        answered.append((method, path, kind, answer.status_code))
+    assert answered == []
+
+
+def test_a_browser_is_led_to_the_sign_in_by_every_page(safe: Served) -> None:
+    for path in ("/", "/label", "/rounds", "/curate", "/anything"):
+        answer = httpx2.get(f"{safe.url}{path}", headers={"Accept": "text/html"})
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/sign-in?next={path}")
+
+
+@pytest.mark.parametrize("path", sorted(OPEN))
+def test_what_is_open_tells_nothing(safe: Served, path: str) -> None:
+    text = httpx2.get(f"{safe.url}{path}").text
+    assert not words_in(text, (*WORDS, *PEOPLE))
+
+
+def test_a_websocket_opens_for_who_is_signed_in_here_only(safe: Served) -> None:
+    for kind, value in forgeries(safe).items():
+        with pytest.raises(InvalidStatus), session(safe.url, value):
+            pytest.fail(kind)
+    for origin in ("https://evil.example", "null", safe.url + "0"):
+        with pytest.raises(InvalidStatus), session(safe.url, cookie(safe, "quixote"), origin):
+            pytest.fail(origin)
+    with session(safe.url, cookie(safe, "quixote")) as opened:
+        assert opened.ask()
+
+
+def test_a_forged_rerun_brings_an_annotator_no_page_of_others(safe: Served) -> None:
+    before = tables(safe.store)
+    with session(safe.url, cookie(safe, "sancho")) as opened:
+        offered = pages(opened.ask())
+        shown = {path: opened.ask(page_hash) for path, page_hash in offered.items()}
+    texts = {path: " ".join(text for one in found for text in strings(one)) for path, found in shown.items()}
+    assert words_in(texts["adjudicate"]) >= {DOCUMENT, QUERY, NOTE}, (
+        "the lead is shown what is looked for below"
+    )
+    assert words_in(texts["rounds"], ("quixote", "dulcinea")) == {"quixote", "dulcinea"}
+    widgets = {
+        text for found in shown.values() for one in found for text in strings(one) if text.startswith("$$")
+    }
+    assert widgets
+
+    with session(safe.url, cookie(safe, "quixote")) as opened:
+        own = pages(opened.ask())
+        assert set(own) <= {"", "label", "my-consistency"}
+        for path, page_hash in offered.items():
+            for value in (True, "dulcinea", "both"):
+                messages = opened.ask(page_hash, "round=both&pair=q0", dict.fromkeys(sorted(widgets), value))
+                text = " ".join(text for one in messages for text in strings(one))
+                if path != "my-consistency":
+                    assert not words_in(text), (path, value)
+                assert not words_in(text, ("dulcinea", "rosinante", "sancho")), (path, value)
+    assert tables(safe.store) == before
+
+
+def test_an_ended_sign_in_gets_nothing_more_by_a_websocket_that_is_open(
+    prepared: Path, tmp_path: Path
+) -> None:
+    own = Served(Path(shutil.copy(prepared, tmp_path / "project.duckdb")))
+    try:
+        form = {"old": PASSWORD, "new": "another horse", "again": "another horse"}
+        with session(own.url, cookie(own, "sancho")) as opened:
+            rounds = pages(opened.ask())["rounds"]
+            headers = {"Origin": own.url, "Cookie": cookie(own, "sancho")}
+            assert httpx2.post(f"{own.url}/password", data=form, headers=headers).status_code == 303
+            text = " ".join(text for one in opened.ask(rounds) for text in strings(one))
+        assert "Your sign-in has ended" in text
+        assert not words_in(text, ("quixote", "dulcinea"))
+    finally:
+        own.stop()
+
+
+def test_an_annotator_gets_and_answers_nothing_that_is_not_theirs(safe: Served) -> None:
+    with safe.store.reading() as cursor:
+        ids = dict(
+            cursor.execute(
+                "SELECT annotator, list(presentation_id) FROM presentations GROUP BY annotator"
+            ).fetchall()
+        )
+    before = tables(safe.store)
+    headers = {"Origin": safe.url, "Cookie": cookie(safe, "quixote")}
+    with httpx2.Client(base_url=safe.url, headers=headers) as client:
+        for theirs in [*ids["dulcinea"], "", "%00", "../../etc/passwd", "'; DROP TABLE rounds; --"]:
+            answer = client.get(f"/api/presentations/{quote(theirs, safe='')}/document")
+            assert not words_in(answer.text, (*WORDS, "segments"))
+            judged = {
+                "presentation_id": theirs,
+                "revision": 0,
+                "kind": "grade",
+                "grade": 3,
+                "client_key": f"k{theirs}",
+            }
+            sent = {"submissions": [judged], "explain": [theirs] if theirs else []}
+            answer = client.post("/api/judgments", json=sent)
+            assert answer.status_code == 422 or answer.json()["outcomes"][0]["status"] == "refused"
+            said = {"presentation_id": theirs, "answer": "yes", "client_key": f"a{theirs}"}
+            answer = client.post("/api/answers", json={"answers": [said]})
+            assert (
+                answer.status_code in {403, 404, 422} or answer.json()["outcomes"][0]["status"] == "refused"
+            )
+        for path in ("/api/presentations?limit=20", "/api/history", "/api/presentations/previous"):
+            text = client.get(path, params={"annotator": "dulcinea"} if "?" not in path else None).text
+            assert not [one for one in ids["dulcinea"] if one in text], path
+            assert "dulcinea" not in text
+    assert tables(safe.store) == before
+
+
+def test_a_blind_duplicate_is_sent_like_any_other_item(safe: Served) -> None:
+    with safe.store.reading() as cursor:
+        sql = "FROM presentations SELECT presentation_id WHERE annotator = ? AND duplicate_of IS NOT NULL"
+        again = {row[0] for row in cursor.execute(sql, ["quixote"]).fetchall()}
+    assert again
+    headers = {"Origin": safe.url, "Cookie": cookie(safe, "quixote")}
+    found: list[dict[str, Any]] = []
+    with httpx2.Client(base_url=safe.url, headers=headers) as client:
+        while more := client.get(
+            "/api/presentations",
+            params=[("limit", "20"), *(("holding", one["presentation_id"]) for one in found[-100:])],
+        ).json()["showings"]:
+            fresh = [one for one in more if one not in found]
+            found += fresh
+            if not fresh or len(found) > 100:
+                break
+    assert again & {one["presentation_id"] for one in found}
+    shapes = {frozenset((name, type(value).__name__) for name, value in one.items()) for one in found}
+    assert len({frozenset(one) for one in found}) == 1, shapes
+    words = json.dumps(found).lower()
+    assert not words_in(words, ("duplicate", "rank", "bm25", "random", "system", "score"))
+
+
+@pytest.mark.parametrize("name", ["quixote", "rosinante", "nobody"])
+def test_curation_itself_refuses_what_a_role_may_not(copied: Store, name: str) -> None:
+    pair = ("q0", "d0")
+    for deed in (pause_round, resume_round, close_round, reopen_round):
+        with pytest.raises(CurationError):
+            deed(copied, "both", name, "because")
+    with pytest.raises(CurationError):
+        reassign(copied, "both", "dulcinea", ["quixote"], name)
+    with pytest.raises(CurationError):
+        jobs_of(copied).start("tags", {"model": "", "dense": False}, name, None)
+    if name != "rosinante":
+        for asked in (
+            lambda: decide(copied, *pair, 3, "because", name),
+            lambda: ask_opinion(copied, *pair, name),
+            lambda: ask_guide(copied, *pair, "unclear", name),
+        ):
+            with pytest.raises(CurationError) as caught:
+                asked()
+            assert name == "nobody" or isinstance(caught.value, RefusedError)

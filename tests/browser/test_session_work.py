@@ -1,0 +1,228 @@
+"""A working day in a real browser: what was pressed, and exactly the rows that it left."""
+
+from __future__ import annotations
+
+import re
+from itertools import cycle
+
+import pytest
+from playwright.sync_api import Browser, expect
+from served import Annotating, Event, Served, open_tab, sign_in
+
+pytestmark = pytest.mark.browser
+
+
+def graded(pressed: list[tuple[str, str]]) -> list[Event]:
+    return [Event(presentation, 0, "grade", int(key)) for presentation, key in pressed]
+
+
+def ask_about_query(tab: Annotating, key: str = "2") -> list[tuple[str, str]]:
+    """Grade until the last document of a query is done; what was graded."""
+    pressed = []
+    while tab.phase != "question":
+        pressed.append((tab.press(key), key))
+    return pressed
+
+
+def test_fifty_items_by_keyboard_alone_leave_their_rows_and_nothing_else(
+    browser: Browser, session: Served
+) -> None:
+    hana = open_tab(sign_in(browser, session, "hana"), session)
+    pressed: list[tuple[str, str]] = []
+    asked: list[tuple[str, str]] = []
+    answers = {"y": "yes", "p": "partly", "n": "no"}
+    keys, replies = cycle("0123"), cycle(answers)
+    while len(pressed) < 50:
+        if hana.phase == "question":
+            reply = next(replies)
+            asked.append((hana.root.locator(".query").inner_text(), answers[reply]))
+            hana.go_on(reply)
+        key = next(keys)
+        pressed.append((hana.press(key), key))
+    hana.saved()
+    assert len(dict(pressed)) == 50
+    assert sorted(session.events("hana")) == sorted(graded(pressed))
+    assert session.query_answers("hana") == asked
+    assert len(asked) == 5
+    expect(hana.root.locator(".count")).to_have_text("50 of 54")
+    expect(hana.root.locator(".pace")).to_have_text(re.compile(r"^50 this hour\s+·\s+about 1 min left$"))
+
+
+def test_a_change_from_the_history_is_a_new_event_and_leads_back_to_where_one_was(
+    browser: Browser, session: Served
+) -> None:
+    ivo = open_tab(sign_in(browser, session, "ivo"), session)
+    pressed = [(ivo.press(key), key) for key in "01"]
+    ivo.page.keyboard.press("f")
+    pressed += [(ivo.press(key), key) for key in "23"]
+    ivo.look()
+    ivo.page.keyboard.press("n")
+    ivo.page.keyboard.type("half a thought")
+    ivo.page.keyboard.press("Escape")
+    here = ivo.shown
+    ivo.page.keyboard.press("h")
+    lines = ivo.root.locator(".history .line")
+    expect(lines).to_have_count(4)
+    expect(lines.first).to_be_focused()
+    expect(lines.locator(".cap")).to_have_text(["3", "2", "1", "0"])
+    ivo.page.keyboard.press("2")  # a grade key grades nothing here
+    ivo.page.keyboard.press("ArrowDown")
+    expect(lines.nth(1)).to_be_focused()
+    ivo.look()
+    ivo.page.keyboard.press("Enter")
+    ivo.wait_for_item()
+    changed = pressed[2][0]
+    assert ivo.shown == changed
+    expect(ivo.root.locator(".grade[data-was]")).to_contain_text("Useful")
+    expect(ivo.root.locator("[data-do=flag]")).to_have_attribute("aria-pressed", "true")
+    assert ivo.press("0") == changed
+    assert ivo.shown == here
+    expect(ivo.root.locator("textarea")).to_have_value("half a thought")
+    ivo.page.keyboard.press("h")
+    expect(lines.locator(".cap")).to_have_text(["3", "0", "1", "0"])
+    ivo.look()
+    ivo.page.keyboard.press("Enter")
+    ivo.wait_for_item()
+    ivo.page.keyboard.press("Escape")  # leaves the earlier answer as it is
+    expect(ivo.root).to_have_attribute("data-presentation", here)
+    pressed.append((ivo.press("1"), "1"))
+    ivo.saved()
+    assert sorted(session.events("ivo")) == sorted([*graded(pressed), Event(changed, 1, "grade", 0)])
+    assert session.column("ivo", "note")[-1] == "half a thought"
+    assert session.column("ivo", "flagged") == [False, False, True, False, True, False]
+    expect(ivo.root.locator(".count")).to_have_text("5 of 54")
+
+
+def test_the_history_waits_for_what_is_not_saved_and_loses_none_of_it(
+    browser: Browser, session: Served
+) -> None:
+    context = sign_in(browser, session, "otto")
+    otto = open_tab(context, session)
+    context.route("**/api/judgments", lambda route: route.abort())
+    pressed = [(otto.press(key), key) for key in "13"]
+    otto.page.keyboard.press("h")
+    expect(otto.root.locator(".history .why")).to_contain_text("Waiting until your last answers are saved")
+    context.unroute("**/api/judgments")
+    expect(otto.root.locator(".history .line")).to_have_count(2)
+    otto.page.keyboard.press("Escape")
+    otto.wait_for_item()
+    assert sorted(session.events("otto")) == sorted(graded(pressed))
+
+
+def test_the_question_about_a_query_takes_its_own_keys_once_it_could_be_read(
+    browser: Browser, session: Served
+) -> None:
+    jan = open_tab(sign_in(browser, session, "jan"), session)
+    pressed = ask_about_query(jan)
+    query = jan.root.locator(".query").inner_text()
+    jan.look()
+    for key in "0123":  # somebody who is still grading answers nothing
+        jan.page.keyboard.press(key)
+    assert jan.phase == "question"
+    jan.page.keyboard.press("u")
+    jan.wait_for_item()
+    last = pressed[-1][0]
+    assert jan.shown == last
+    assert jan.press("3") == last
+    assert jan.phase == "question", "the last document of the query is graded again"
+    jan.page.reload()
+    expect(jan.root).to_have_attribute("data-phase", "question")
+    expect(jan.root.locator(".query")).to_have_text(query)
+    jan.go_on("n")
+    jan.saved()
+    pressed += ask_about_query(jan)
+    jan.go_on("Escape")
+    jan.saved()
+    assert session.query_answers("jan") == [(query, "no")]
+    change = [Event(last, 1, "undo", None), Event(last, 2, "grade", 3)]
+    assert sorted(session.events("jan")) == sorted([*graded(pressed), *change])
+
+
+def test_an_answer_about_a_query_that_got_lost_is_written_once(browser: Browser, session: Served) -> None:
+    context = sign_in(browser, session, "kim")
+    kim = open_tab(context, session)
+    ask_about_query(kim)
+    query = kim.root.locator(".query").inner_text()
+    kim.saved()
+    # The request arrives, its answer does not.
+    context.route("**/api/answers", lambda route: (route.fetch(), route.abort()))
+    kim.go_on("p")
+    expect(kim.trouble()).to_contain_text("Not saved yet: 1 waiting")
+    kim.page.reload()
+    context.unroute("**/api/answers")
+    kim.wait_for_item()
+    kim.saved()
+    assert session.query_answers("kim") == [(query, "partly")]
+
+
+def test_a_slow_network_loses_and_doubles_nothing(browser: Browser, session: Served) -> None:
+    context = sign_in(browser, session, "lea")
+    lea = open_tab(context, session)
+    slow = {"offline": False, "latency": 600, "downloadThroughput": 20_000, "uploadThroughput": 20_000}
+    context.new_cdp_session(lea.page).send("Network.emulateNetworkConditions", slow)
+    pressed = []
+    for key in "0123012":
+        expect(lea.root).not_to_have_attribute("data-paused", "")
+        pressed.append((lea.press(key), key))
+        lea.wait_for_item()
+    lea.saved()
+    assert len(dict(pressed)) == 7
+    assert sorted(session.events("lea")) == sorted(graded(pressed))
+
+
+def test_two_annotators_who_race_on_the_same_pairs_each_have_their_own_rows(
+    browser: Browser, session: Served
+) -> None:
+    tabs = [open_tab(sign_in(browser, session, name), session) for name in ("mia", "nils")]
+    pressed: list[list[tuple[str, str]]] = [[], []]
+    for key in "012301230":
+        for tab, mine in zip(tabs, pressed, strict=True):
+            mine.append((tab.press(key), key))
+    for name, tab, mine in zip(("mia", "nils"), tabs, pressed, strict=True):
+        tab.saved()
+        assert sorted(session.events(name)) == sorted(graded(mine))
+    with session.store.reading() as cursor:
+        (most,) = cursor.execute(
+            """
+            SELECT max(voices) FROM (
+                SELECT count(*) AS voices FROM counted_judgments GROUP BY annotator, query_id, document_id)
+            """
+        ).fetchone() or (0,)
+    assert most == 1
+
+
+def test_going_to_another_page_and_back_resumes_at_the_same_item(browser: Browser, session: Served) -> None:
+    mia = open_tab(sign_in(browser, session, "mia"), session)
+    before = session.events("mia")
+    answered = mia.press("2")
+    mia.saved()
+    coming = mia.shown
+    mia.page.get_by_role("link", name="My consistency").click()
+    expect(mia.page.get_by_role("heading", name="My consistency")).to_be_visible()
+    mia.page.keyboard.press("3")  # there is nothing to grade here
+    mia.page.go_back()
+    mia.wait_for_item()
+    assert mia.shown == coming
+    assert sorted(session.events("mia")) == sorted([*before, Event(answered, 0, "grade", 2)])
+
+
+def test_a_grade_that_is_pointed_at_or_focused_shows_its_worked_examples(
+    browser: Browser, session: Served
+) -> None:
+    page = sign_in(browser, session, "otto").new_page()
+    page.goto(session.url)
+    otto = Annotating(page)
+    spot, whole = otto.root.locator(".guide .spot"), otto.root.locator(".guide .whole")
+    buttons = otto.root.locator(".grade")
+    buttons.nth(2).hover()
+    expect(spot).to_contain_text("One of two things asked for, in full.")
+    expect(whole).to_be_hidden()
+    otto.root.locator(".query").hover()
+    expect(whole).to_be_visible()
+    otto.root.locator(".found").focus()
+    page.keyboard.press("Tab")
+    if not buttons.first.evaluate("button => button.matches(':focus')"):  # past "Whole document"
+        page.keyboard.press("Tab")
+    expect(spot).to_contain_text("A shared word")
+    otto.press("l")
+    otto.saved()
