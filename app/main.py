@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui
-from app.views import adjudicate, agreement, label, my_consistency, releases, rounds
+from app.views import adjudicate, agreement, curate, label, my_consistency, releases, rounds
 from app.workplace import signed_in
 from curation.errors import CurationError
 from curation.labeling.annotators import require_role
@@ -23,6 +23,7 @@ PAGES: list[tuple[ModuleType, str, tuple[str, ...]]] = [
     (label, "Label", EVERYONE),
     (my_consistency, "My consistency", EVERYONE),
     (adjudicate, "Adjudicate", REVIEWERS),
+    (curate, "Curate", ("lead",)),
     (rounds, "Rounds", ("lead",)),
     (agreement, "Agreement", REVIEWERS),
     (releases, "Releases", ("lead",)),

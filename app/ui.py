@@ -18,9 +18,21 @@ _STYLE = files("app").joinpath("app.css").read_text(encoding="utf-8")
 _FIGURE = ' class="gs-figure"'
 _account = st.components.v2.component(
     "goldset_account",
-    html='<span class="who"></span><button type="button">Sign out</button>',
+    html='<span class="who"></span><a href="/password">Password</a><button type="button">Sign out</button>',
     js=files("app").joinpath("account.js").read_text(encoding="utf-8"),
     css=files("app").joinpath("account.css").read_text(encoding="utf-8"),
+)
+
+_drawing = st.components.v2.component(
+    "goldset_drawing",
+    html='<div class="drawing"></div>',
+    js="export default ({ parentElement, data }) => {"
+    ' parentElement.querySelector(".drawing").innerHTML = data.svg; };',
+    css=files("app").joinpath("drawing.css").read_text(encoding="utf-8"),
+)
+
+_keys = st.components.v2.component(
+    "goldset_keys", html="", js=files("app").joinpath("keys.js").read_text(encoding="utf-8")
 )
 
 
@@ -29,6 +41,13 @@ class Bar(NamedTuple):
 
     part: int
     whole: int
+
+
+class Number(NamedTuple):
+    """A cell with a figure of so many places, a dash where it is not known."""
+
+    value: float | None
+    places: int
 
 
 class Span(NamedTuple):
@@ -50,9 +69,25 @@ def lead(sentence: str) -> None:
     st.html(f'<p class="gs-lead">{escape(sentence)}</p>')
 
 
+def heading(words: str) -> None:
+    """What a part of a page is about."""
+    st.html(f'<h2 class="gs-heading">{escape(words)}</h2>')
+
+
 def quiet(sentence: str) -> None:
     """A remark below a figure or a table, as text."""
     st.html(f'<p class="gs-quiet">{escape(sentence)}</p>')
+
+
+def sentences(text: str) -> None:
+    """Remarks, one a line of the text."""
+    lines = "".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
+    st.html(f'<div class="gs-sentences" dir="auto">{lines}</div>')
+
+
+def drawing(svg: str) -> None:
+    """An SVG that a function of ours drew, its texts escaped there. `st.html` would take it out."""
+    _drawing(data={"svg": svg})
 
 
 def plain(text: object) -> str:
@@ -65,17 +100,37 @@ def problem(error: Exception) -> None:
     st.error(plain(error), icon=":material/error:")
 
 
-def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """An HTML table: figures stand right, None is a dash, Bar and Span are drawn."""
+def keys(focus: str, reason: str) -> None:
+    """Let a held key act once, and put the keyboard into a field whenever `reason` changes; Esc leaves it.
+
+    Parameters
+    ----------
+    focus: the key of the container that holds the field.
+    reason: '' leaves the keyboard where it is.
+    """
+    _keys(key="keys", data={"focus": focus, "reason": reason})
+
+
+def table(
+    caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]], words: bool = False
+) -> None:
+    """An HTML table: figures stand right, None is a dash, Bar and Span are drawn.
+
+    With `words`, cells are broken into lines instead of making the table wider than the page.
+    """
     lines = list(rows)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in lines)
-    figures = [bool(lines) and all(_is_figure(row[index]) for row in lines) for index in range(len(columns))]
+    figures = [
+        bool(lines) and all(_is_figure(row[index]) or isinstance(row[index], Number) for row in lines)
+        for index in range(len(columns))
+    ]
     head = "".join(
         f'<th scope="col"{_FIGURE * right}>{escape(column)}</th>'
         for column, right in zip(columns, figures, strict=True)
     )
     st.html(
-        f'<div class="gs-scroll"><table class="gs-table"><caption>{escape(caption)}</caption>'
+        f'<div class="gs-scroll"><table class="gs-table{" gs-words" * words}">'
+        f"<caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
@@ -110,13 +165,15 @@ def share(value: float | None) -> str:
 
 def figure(value: float | None, places: int = 3) -> str:
     """A figure with fixed places, a dash where it is not known."""
-    return "–" if value is None else f"{value:.{places}f}"
+    return "–" if value is None else f"{value:,.{places}f}"
 
 
 def _cell(value: object) -> str:
     if isinstance(value, Bar):
         width = 100 * value.part / value.whole if value.whole else 0
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
+    if isinstance(value, Number):
+        return f"<td{_FIGURE}>{figure(value.value, value.places)}</td>"
     if isinstance(value, Span):
         return f"<td>{_span(value)}</td>"
     if not _is_figure(value):

@@ -130,14 +130,15 @@ def sample(
     if top_up:
         _refuse_other_options(context)
         with progress_bar() as progress:
-            report = sampling.top_up(store, _quotas(quota or []), size, progress)
+            report = sampling.top_up(store, sampling.read_quotas(quota or []), size, progress)
     else:
         if size is None:
             raise InputError(
                 "No --size was given; expected how many queries to draw, for instance --size 200."
             )
         plan = sampling.Plan(
-            *(_listed(strata), design, allocation, _quotas(quota or []), head, torso, from_release, run)
+            *(_listed(strata), design, allocation, sampling.read_quotas(quota or []), head, torso),
+            *(from_release, run),
         )
         limits = sampling.Limits(
             *(_time("--since", since), _time("--until", until), min_count, exclude_judged, group_spellings),
@@ -224,20 +225,6 @@ def _refuse_other_options(context: typer.Context) -> None:
 
 def _listed(names: str) -> list[str]:
     return [name.strip() for name in names.split(",") if name.strip()]
-
-
-def _quotas(asked: list[str]) -> dict[str, int]:
-    parts = [text.rpartition("=") for text in asked]
-    problems = [
-        f"--quota {text!r} is no STRATUM=N; expected for instance head=50"
-        for text, (name, _, number) in zip(asked, parts, strict=True)
-        if not name.strip() or not (number.strip().isascii() and number.strip().isdecimal())
-    ]
-    names = [name.strip() for name, _, _ in parts]
-    problems += [f"--quota names {name!r} twice" for name in sorted(set(names)) if names.count(name) > 1]
-    if problems:
-        raise InputError(problems)
-    return {name: int(number) for name, (_, _, number) in zip(names, parts, strict=True)}
 
 
 def _time(option: str, text: str | None) -> datetime | None:

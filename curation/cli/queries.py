@@ -131,25 +131,27 @@ def tags_list(
 @tags.command("set")
 def tags_set(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(help="The query's id, or its text.")],
-    add: Annotated[list[str] | None, typer.Option(help="A tag that it has; repeatable.")] = None,
-    remove: Annotated[list[str] | None, typer.Option(help="A tag that it has not; repeatable.")] = None,
+    queries: Annotated[list[str], typer.Argument(help="The ids of queries, or their texts.")],
+    add: Annotated[list[str] | None, typer.Option(help="A tag that they have; repeatable.")] = None,
+    remove: Annotated[list[str] | None, typer.Option(help="A tag that they have not; repeatable.")] = None,
     by: By = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Say which tags a query has and which it has not; that stands over the rules.
+    """Say which tags a query, or several, have and have not; that stands over the rules.
 
-    Besides the tags of the rules there are single-hop, multi-hop, ambiguous, out-of-domain, adversarial and
-    unanswerable, which only people give.
+    Of several queries the same is said: of all, or of none where one cannot be found. Besides the tags of
+    the rules there are single-hop, multi-hop, ambiguous, out-of-domain, adversarial and unanswerable, which
+    only people give.
 
     \b
     Examples:
       goldset tags set "head set" --add misspelling
+      goldset tags set "head set" "ear phones" "key board" --add misspelling
       goldset tags set q1f2e3d4c5b6a --add multi-hop --add question --remove entity --by ada
     """
     from curation.sampling.tags import set_tags
 
-    _show_set(set_tags(project_store(context), query, add or [], remove or [], by), as_json)
+    _show_set(set_tags(project_store(context), queries, add or [], remove or [], by), as_json)
 
 
 @tags.command("import")

@@ -17,7 +17,7 @@ document without text, which nobody could judge, nor a near-duplicate of a relev
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -73,43 +73,49 @@ def assumed_negatives(
     candidates: decide under which id a text is judged that stands under several.
     """
     identical = Identical(documents)
-    stand_ins = StandIns(identical, candidates)
     by_id = {document.document_id: document for document in documents}
     done = {(query_id, identical.first(document_id)) for query_id, document_id in taken}
-    ranks = _best_ranks(found, queries, random, stand_ins, depth)
+    ranks = _best_ranks(found, queries, random, StandIns(identical, candidates), depth)
+    alike_to_relevant = _near_duplicates(by_id, standing, threshold)
+    strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
+    near: list[AlikePair] = []
+    left_out: Counter[str] = Counter()
+    for pair, rank in sorted(ranks.items()):
+        if pair[1] not in by_id:
+            left_out["easy negatives name a document that the corpus no longer has"] += 1
+        elif (pair[0], identical.first(pair[1])) in done:
+            left_out["pairs are judged, or planned in an open round"] += 1
+        elif not by_id[pair[1]].text:
+            left_out["pairs have a document without text"] += 1
+        elif (alike := alike_to_relevant(pair)) is not None:
+            near.append(alike)
+        else:
+            strata[RANDOM if rank is None else TOP if rank <= pool_depth else BELOW].append(pair)
+    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near)
+    return Population(strata, near, {reason: count for reason, count in left_out.items() if count})
+
+
+def _near_duplicates(
+    by_id: Mapping[str, Document], standing: Standing, threshold: float
+) -> Callable[[Pair], AlikePair | None]:
+    """What tells to which relevant document of its query a pair's text is nearly the same, if to any."""
     positives: dict[str, list[str]] = {}
-    for pair in sorted(standing.grades):
-        if standing.is_relevant(pair) and pair[1] in by_id:
-            positives.setdefault(pair[0], []).append(pair[1])
+    for query_id, document_id in sorted(standing.grades):
+        if standing.is_relevant((query_id, document_id)) and document_id in by_id:
+            positives.setdefault(query_id, []).append(document_id)
 
     @cache
     def shingles_of(document_id: str) -> Shingles:
         return word_shingles(by_id[document_id].text)
 
-    strata: dict[str, list[Pair]] = {name: [] for name in STRATA}
-    near: list[AlikePair] = []
-    left_out: Counter[str] = Counter()
-    for (query_id, document_id), rank in sorted(ranks.items()):
-        if document_id not in by_id:
-            left_out["easy negatives name a document that the corpus no longer has"] += 1
-            continue
-        if (query_id, identical.first(document_id)) in done:
-            left_out["pairs are judged, or planned in an open round"] += 1
-            continue
-        if not by_id[document_id].text:
-            left_out["pairs have a document without text"] += 1
-            continue
+    def alike(pair: Pair) -> AlikePair | None:
+        query_id, document_id = pair
         own = positives.get(query_id, [])
         known = {other: shingles_of(other) for other in [document_id, *own]} if own else {}
-        alike = near_duplicate(document_id, own, known, threshold) if own else None
-        if alike is not None:
-            near.append(AlikePair(query_id, *alike))
-            continue
-        strata[RANDOM if rank is None else TOP if rank <= pool_depth else BELOW].append(
-            (query_id, document_id)
-        )
-    left_out["pairs are near-duplicates of a relevant document, and no negatives"] = len(near)
-    return Population(strata, near, {reason: count for reason, count in left_out.items() if count})
+        found = near_duplicate(document_id, own, known, threshold) if own else None
+        return None if found is None else AlikePair(query_id, *found)
+
+    return alike
 
 
 def _best_ranks(

@@ -246,17 +246,22 @@ def audit_report(store: Store, name: str | None = None) -> AuditReport:
         ).fetchall()
         pairs = {(pair.query_id, pair.document_id): pair for pair in consensus(cursor, found.round_id).pairs}
         lowest = current_guide(cursor).values[0]
-    parameters = json.loads(found.parameters)
+    graded = {(row[0], row[1]): pairs.get((row[0], row[1])) for row in rows}
     stratum_of = {(row[0], row[1]): str(row[2]).removeprefix(SOURCE) for row in rows}
     false = [
-        FalseNegative(*pair, stratum, grade)
-        for pair, stratum in stratum_of.items()
-        if (grade := _grade(pairs.get(pair))) is not None and grade > lowest
+        FalseNegative(*pair, stratum_of[pair], grade)
+        for pair, judged in graded.items()
+        if (grade := _grade(judged)) is not None and grade > lowest
     ]
     strata = [
-        _measured(drawn, [pairs.get(pair) for pair, name in stratum_of.items() if name == drawn.name], lowest)
-        for drawn in (Drawn(**row) for row in parameters["strata"])
+        _measured(drawn, [graded[pair] for pair, name in stratum_of.items() if name == drawn.name], lowest)
+        for drawn in (Drawn(**row) for row in json.loads(found.parameters)["strata"])
     ]
+    return _report(found, strata, false)
+
+
+def _report(found: Round, strata: list[StratumRate], false: list[FalseNegative]) -> AuditReport:
+    parameters = json.loads(found.parameters)
     rate, low, high = rate_over(strata) or (None, None, None)
     return AuditReport(
         round=found.name,

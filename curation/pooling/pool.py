@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
+from curation.labeling.annotators import require_author
 from curation.pooling.budget import spend
 from curation.pooling.candidates import Proposal, SystemReport, system_reports, unite
 from curation.pooling.identical import Identical, StandIns
@@ -27,6 +28,7 @@ from curation.sources.corpus import current_corpus, current_snapshot
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Store, append, record_event, utc_now
 from curation.store.rows import Document, Query
+from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json, digest
 
 
@@ -79,6 +81,7 @@ def build_pool(
     model: str = DEFAULT_MODEL,
     progress: Progress = silent,
     budget: int | None = None,
+    author: str = COMMAND_LINE,
 ) -> PoolReport:
     """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
 
@@ -88,16 +91,17 @@ def build_pool(
     model: what dense and hybrid embed with; see `retrieval.embeddings.find_model`.
     budget: at most so many pairs that systems propose, evenly over the queries; see `pooling.budget`. Random
         negatives come on top.
+    author: who asked, for the audit trail: a lead or the command line.
 
     Raises
     ------
     InputError: unknown systems, or a depth or number that is none.
     NotFoundError: the model or a run is not there.
-    RefusedError: there is no corpus, no query to judge, or the model cannot be used.
+    RefusedError: there is no corpus, no query to judge, the model cannot be used, or the author is no lead.
     """
     names = known_systems(systems)
     _check_numbers(depth, random_negatives, budget)
-    given = _read(store)
+    given = _read(store, author)
     engines = Systems(store, names, given.documents, model)
     parameters = {
         "budget": budget,
@@ -117,7 +121,19 @@ def build_pool(
         return before
     found = engines.search(given.queries, max(REACH, depth), progress)
     proposals, report = _unite(given, found, parameters, identical, stand_ins, engines.outside)
-    return _keep(store, _Pool(pool_id, given.snapshot_id, parameters, proposals, report))
+    return _keep(store, _Pool(pool_id, given.snapshot_id, parameters, proposals, report), author)
+
+
+def last_pool(store: Store) -> PoolReport | None:
+    """The pool that was built last, as it was reported; None before the first. `added` is not kept: 0."""
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT pool_id, snapshot_id, report FROM pools ORDER BY built_at DESC, pool_id LIMIT 1"
+        ).fetchall()
+    if not rows:
+        return None
+    pool_id, snapshot_id, report = rows[0]
+    return _report(pool_id, snapshot_id, json.loads(report), 0, built_before=True)
 
 
 def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> None:
@@ -132,8 +148,9 @@ def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> Non
         raise InputError(problems)
 
 
-def _read(store: Store) -> _Given:
+def _read(store: Store, author: str) -> _Given:
     with store.reading() as cursor:
+        require_author(cursor, author, "lead")
         queries = active_queries(cursor)
         if not queries:
             raise RefusedError(
@@ -190,7 +207,7 @@ def _unite(
     return proposals, report
 
 
-def _keep(store: Store, pool: _Pool) -> PoolReport:
+def _keep(store: Store, pool: _Pool, author: str) -> PoolReport:
     columns = {name: [getattr(proposal, name) for proposal in pool.proposals] for name in Proposal._fields}
     sources = pa.table({"pool_id": [pool.pool_id] * len(pool.proposals), **columns}, schema=_SOURCES)
     row = [pool.pool_id, pool.snapshot_id, canonical_json(pool.parameters), canonical_json(pool.report)]
@@ -200,7 +217,7 @@ def _keep(store: Store, pool: _Pool) -> PoolReport:
             return before
         added = _append(cursor, row, sources)
         detail = {"pool": pool.pool_id, **pool.parameters, "candidates added": added}
-        record_event(cursor, "pool", detail)
+        record_event(cursor, "pool", detail, author)
     return _report(pool.pool_id, pool.snapshot_id, pool.report, added, built_before=False)
 
 

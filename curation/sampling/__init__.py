@@ -3,7 +3,7 @@
 from curation.sampling.bands import BANDS, HEAD, TORSO
 from curation.sampling.designs import DESIGNS, Stratum
 from curation.sampling.frame import Limits
-from curation.sampling.plan import Plan
+from curation.sampling.plan import Plan, read_quotas
 from curation.sampling.sample import SampleReport, draw_sample
 from curation.sampling.stored import StoredSample, current_sample
 from curation.sampling.strata import DIMENSIONS
@@ -24,5 +24,6 @@ __all__ = [
     "Stratum",
     "current_sample",
     "draw_sample",
+    "read_quotas",
     "top_up",
 ]

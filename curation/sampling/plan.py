@@ -44,6 +44,26 @@ class Plan:
     run: str | None = None
 
 
+def read_quotas(asked: Sequence[str]) -> dict[str, int]:
+    """Stratum → number, of texts such as `head=50`.
+
+    Raises
+    ------
+    InputError: texts that are no quotas, or strata that are named twice.
+    """
+    parts = [text.rpartition("=") for text in asked]
+    problems = [
+        f"the quota {text!r} is no STRATUM=N; expected for instance head=50"
+        for text, (name, _, number) in zip(asked, parts, strict=True)
+        if not name.strip() or not (number.strip().isascii() and number.strip().isdecimal())
+    ]
+    names = [name.strip() for name, _, _ in parts]
+    problems += [f"{name!r} has two quotas" for name in sorted(set(names)) if names.count(name) > 1]
+    if problems:
+        raise InputError(problems)
+    return {name: int(number) for name, (_, _, number) in zip(names, parts, strict=True)}
+
+
 def check_plan(size: int, plan: Plan) -> None:
     """Raise an InputError with all that makes no sense."""
     problems = []
@@ -58,11 +78,11 @@ def check_plan(size: int, plan: Plan) -> None:
         )
     if plan.allocation == "neyman" and not plan.from_release:
         problems.append(
-            "The allocation neyman needs to know how much figures vary in each stratum. Name a release that "
-            "was sampled by the same strata with --from-release."
+            "The allocation neyman needs to know how much figures vary in each stratum. Name a release to "
+            "learn from, one that was sampled by the same strata."
         )
     if plan.allocation != "neyman" and (plan.from_release or plan.run):
-        problems.append("A release or a run to take variances from goes with --allocation neyman alone.")
+        problems.append("A release or a run to take variances from goes with the allocation neyman alone.")
     if problems:
         raise InputError(problems)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from curation.errors import RefusedError
+from curation.labeling.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.cautions import about_strata
@@ -22,6 +23,7 @@ from curation.sampling.plan import Plan, check_plan, parameters_of
 from curation.sampling.stored import DrawnQuery, keep_sample
 from curation.sampling.variances import Spread, Variances, cautions, read_spread, variances_of
 from curation.store import Store
+from curation.store.settings import COMMAND_LINE
 
 
 @dataclass(frozen=True)
@@ -58,22 +60,26 @@ def draw_sample(
     limits: Limits | None = None,
     progress: Progress = silent,
     model: str = DEFAULT_MODEL,
+    author: str = COMMAND_LINE,
 ) -> SampleReport:
     """Draw `size` distinct queries of the traffic, store them and make them the current sample.
 
     Parameters
     ----------
     model: embedding model of the tags that need one.
+    author: who asked, for the audit trail: a lead or the command line.
 
     Raises
     ------
     InputError: a size below 1, or a plan or limits that make no sense.
     NotFoundError: a release or run that the project does not have.
     RefusedError: there is no traffic, fewer distinct queries than asked for, a release that says nothing
-        about these strata, or traffic arrived meanwhile.
+        about these strata, traffic arrived meanwhile, or the author is no lead.
     """
     plan, limits = plan or Plan(), limits or Limits()
     check_plan(size, plan)
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
     spread = read_spread(store, plan.from_release, plan.run) if plan.from_release else None
     dimensions = Dimensions(plan.strata, plan.head, plan.torso, model)
     frame = read_frame(store, seed, limits, dimensions, progress=progress)
@@ -86,7 +92,7 @@ def draw_sample(
     if spread and variances:
         parameters |= _told(spread, variances, frame.strata.names)
         notes = cautions(spread, variances)
-    return keep_drawing(store, frame, drawing, parameters, limits, notes)
+    return keep_drawing(store, frame, drawing, parameters, limits, notes, author)
 
 
 def keep_drawing(
@@ -96,6 +102,7 @@ def keep_drawing(
     parameters: dict[str, Any],
     limits: Limits,
     notes: list[str],
+    author: str,
 ) -> SampleReport:
     """Make what was drawn from a frame the current sample; `notes` come before the other warnings."""
     drawn = [
@@ -104,7 +111,7 @@ def keep_drawing(
         )
         for row, chance in zip(drawing.rows, drawing.probability.tolist(), strict=True)
     ]
-    kept = keep_sample(store, parameters, drawing.strata, drawn, limits, frame.state)
+    kept = keep_sample(store, parameters, drawing.strata, drawn, limits, frame.state, author)
     warnings = [*notes, *about_strata(drawing.strata), *kept.warnings]
     return SampleReport(
         *(kept.sample_id, parameters["size"], parameters["seed"], drawing.strata, kept.added, kept.known),

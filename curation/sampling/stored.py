@@ -18,6 +18,7 @@ from curation.sampling.designs import Stratum
 from curation.sampling.frame import Limits, state_of
 from curation.sources.queries import query_id_of
 from curation.store import Cursor, Store, append, fetch, get_setting, put_setting, record_event, utc_now
+from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json, digest
 
 
@@ -98,6 +99,7 @@ def keep_sample(
     drawn: Sequence[DrawnQuery],
     limits: Limits,
     state: tuple[object, ...],
+    author: str = COMMAND_LINE,
 ) -> Kept:
     """Store a sample and make it the current one.
 
@@ -119,7 +121,8 @@ def keep_sample(
         added = 0 if known else _append(cursor, sample_id, parameters, strata, drawn)
         if get_setting(cursor, "sample") != sample_id:
             put_setting(cursor, "sample", sample_id)
-            record_event(cursor, "sample", {"sample": sample_id, **parameters, "queries added": added})
+            detail = {"sample": sample_id, **parameters, "queries added": added}
+            record_event(cursor, "sample", detail, author)
         return Kept(sample_id, known, added, about_failure_modes(cursor))
 
 

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.annotators import require_author
+from curation.labeling.query_answers import answered_no, unanswerable
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.retrieval.word_counts import vocabulary
@@ -150,20 +152,26 @@ def tag_texts(
 
 
 def find_tags(
-    store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent, dense: bool = True
+    store: Store,
+    model: str = DEFAULT_MODEL,
+    progress: Progress = silent,
+    dense: bool = True,
+    author: str = COMMAND_LINE,
 ) -> TagsFound:
     """Run all rules on the queries in force and keep what they say; what is known already is not repeated.
 
     Parameters
     ----------
     dense: look for synonyms too, for which the corpus must be embedded once.
+    author: who had them looked for, for the audit trail: a lead or the command line.
 
     Raises
     ------
-    RefusedError: there are no queries, or queries or corpus changed meanwhile.
+    RefusedError: there are no queries, or queries or corpus changed meanwhile; or the author is no lead.
     NotFoundError, RefusedError: see `retrieval.embeddings.embed`.
     """
     with store.reading() as cursor:
+        require_author(cursor, author, "lead")
         queries = active_queries(cursor)
         snapshot = get_setting(cursor, "corpus")
     if not queries:
@@ -187,7 +195,7 @@ def find_tags(
         _write(cursor, new, by_person=False, author=tag_rules.VERSION)
         if new:
             detail = {"queries": len(queries), "changed": len(new), "not looked for": reasons}
-            record_event(cursor, "tags find", detail)
+            record_event(cursor, "tags find", detail, author)
         people = _told(cursor, by_person=True)
         counts = _counts(cursor, {query.query_id for query in queries})
     standing = sum((word.query_id, word.tag) in people for word in said)
@@ -195,15 +203,28 @@ def find_tags(
 
 
 def set_tags(
-    store: Store, query: str, add: Sequence[str], remove: Sequence[str], author: str = COMMAND_LINE
+    store: Store,
+    queries: Sequence[str] | str,
+    add: Sequence[str],
+    remove: Sequence[str],
+    author: str = COMMAND_LINE,
+    actor: str = COMMAND_LINE,
 ) -> TagsSet:
-    """Write a person's word on one query, named by id or text; it stands over the rules'.
+    """Write a person's word on one query or several, named by id or text; it stands over the rules'.
+
+    All of it is written, or nothing; a query that is named twice counts once.
+
+    Parameters
+    ----------
+    author: whose word it is; need not be known to the project.
+    actor: who writes it down: a lead or the command line.
 
     Raises
     ------
-    InputError: there is no such tag, one is added and removed at once, nothing is said, or several queries
-        have the text.
-    NotFoundError: no query has this id or text.
+    InputError: there is no such tag, one is added and removed at once, nothing is said, no query is named, or
+        several queries have one text.
+    NotFoundError: queries that nothing has the id or text of, all of them.
+    RefusedError: the actor is no lead.
     """
     _check_tags([*add, *remove])
     both = sorted(set(add) & set(remove))
@@ -212,13 +233,10 @@ def set_tags(
     if not add and not remove:
         raise InputError("No tag was named. Give at least one to add or to remove.")
     with store.transaction() as cursor:
-        found = KnownQueries(cursor).find(query)
-        if found is None:
-            raise NotFoundError(
-                f"No query has the id or text {query!r}. `goldset tags list` shows those in force."
-            )
-        said = [_Word(found.query_id, tag, True) for tag in dict.fromkeys(add)]
-        said += [_Word(found.query_id, tag, False) for tag in dict.fromkeys(remove)]
+        require_author(cursor, actor, "lead")
+        query_ids = _find_all(cursor, [queries] if isinstance(queries, str) else queries)
+        words = dict.fromkeys([*((tag, True) for tag in add), *((tag, False) for tag in remove)])
+        said = [_Word(query_id, *word) for query_id in query_ids for word in words]
         return _say(cursor, said, author)
 
 
@@ -229,16 +247,22 @@ def write_query(
     information_need: str | None = None,
     tags: Sequence[str] = (),
     author: str = COMMAND_LINE,
+    actor: str = COMMAND_LINE,
 ) -> Query:
     """Add a query that somebody wrote, with the tags that they give it.
+
+    Parameters
+    ----------
+    author, actor: see `set_tags`.
 
     Raises
     ------
     InputError: there is no such tag; or see `sources.queries.add_query`.
-    RefusedError: the project holds the text, or the id, already.
+    RefusedError: the project holds the text, or the id, already; or the actor is no lead.
     """
     _check_tags(tags)
     with store.transaction() as cursor:
+        require_author(cursor, actor, "lead")
         query = add_query(cursor, text, query_id, information_need)
         record_event(cursor, "query add", {"query": query.query_id}, author)
         _say(cursor, [_Word(query.query_id, tag, True) for tag in dict.fromkeys(tags)], author)
@@ -315,22 +339,56 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
 
 
 def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
-    """Queries of the current sample that are tagged unanswerable, of how many.
+    """Queries of the current sample that the corpus does not answer, of how many.
 
-    None while nobody has said anything of their failure modes, or there is no sample: unknown is not zero.
+    Those are tagged unanswerable, or most annotators who were asked after their last document said no. None
+    while nobody has tagged a failure mode or answered, or there is no sample: unknown is not zero.
     """
     rows = cursor.execute(
         """
-        SELECT count(DISTINCT s.query_id) FILTER (c.tag = 'unanswerable'), count(DISTINCT s.query_id),
+        SELECT count(DISTINCT s.query_id) FILTER (
+                   c.tag = 'unanswerable' OR list_contains($answered_no, s.query_id)),
+               count(DISTINCT s.query_id),
                (SELECT count(*) FROM query_tags SEMI JOIN sample_queries d
                 ON query_tags.query_id = d.query_id AND d.sample_id = $sample
-                WHERE list_contains($modes, tag))
+                WHERE list_contains($modes, tag)),
+               count(*) FILTER (list_contains($asked, s.query_id))
         FROM sample_queries s LEFT JOIN current_query_tags c USING (query_id) WHERE s.sample_id = $sample
         """,
-        {"sample": get_setting(cursor, "sample"), "modes": list(FAILURE_MODES)},
+        {
+            "sample": get_setting(cursor, "sample"),
+            "modes": list(FAILURE_MODES),
+            "answered_no": sorted(answered_no(cursor)),
+            "asked": [row.query_id for row in unanswerable(cursor)],
+        },
     ).fetchall()
-    tagged, of, said = rows[0]
-    return (tagged, of) if said else None
+    found, of, tagged, answered = rows[0]
+    return (found, of) if tagged or answered else None
+
+
+def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
+    """The ids of these queries, each once; refuses all at once what cannot be found."""
+    if not names:
+        raise InputError("No query was named. Give the id or text of at least one.")
+    known = KnownQueries(cursor)
+    found: dict[str, None] = {}
+    unclear, missing = [], []
+    for name in dict.fromkeys(names):
+        try:
+            query = known.find(name)
+        except InputError as error:
+            unclear += error.problems
+            continue
+        if query is None:
+            missing.append(name)
+        else:
+            found[query.query_id] = None
+    absent = f"No query has the id or text {', '.join(map(repr, missing))}."
+    if unclear:
+        raise InputError([*unclear, *([absent] if missing else [])])
+    if missing:
+        raise NotFoundError(f"{absent} `goldset tags list` shows those in force.")
+    return list(found)
 
 
 def _check_tags(names: Iterable[str]) -> None:

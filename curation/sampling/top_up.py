@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from curation.errors import InputError, RefusedError
+from curation.labeling.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.allocation import allocate, impossible
@@ -26,6 +27,7 @@ from curation.sampling.plan import limits_of
 from curation.sampling.sample import SampleReport, keep_drawing
 from curation.sampling.stored import StoredSample, queries_of, read_current
 from curation.store import Store
+from curation.store.settings import COMMAND_LINE
 
 
 def top_up(
@@ -33,6 +35,7 @@ def top_up(
     quotas: Mapping[str, int] | None = None,
     size: int | None = None,
     progress: Progress = silent,
+    author: str = COMMAND_LINE,
 ) -> SampleReport:
     """Draw more queries for the current sample; the result becomes the current one.
 
@@ -41,11 +44,13 @@ def top_up(
     quotas: stratum → number that it shall have at least.
     size: of the whole sample. What the quotas leave of it goes to the strata without one, by the sample's
         allocation; None draws what the quotas need.
+    author: who asked, for the audit trail: a lead or the command line.
 
     Raises
     ------
     InputError: neither is given, a quota is impossible, or the size is less than what is there and asked for.
-    RefusedError: there is no sample, it cannot be topped up, or an earlier query would be lost.
+    RefusedError: there is no sample, it cannot be topped up, an earlier query would be lost, or the author is
+        no lead.
     """
     quotas = quotas or {}
     if not quotas and size is None:
@@ -53,6 +58,7 @@ def top_up(
             "Nothing to top up to was given; expected a size of the whole sample, or quotas such as tail=40."
         )
     with store.reading() as cursor:
+        require_author(cursor, author, "lead")
         earlier = read_current(cursor)
         held = queries_of(cursor, earlier.sample_id) if earlier else set()
     if earlier is None:
@@ -70,7 +76,7 @@ def top_up(
     total = sum(numbers.values())
     drawing = draw_stratified(frame.traffic, frame.strata, total, quotas=numbers)
     _refuse_loss(frame, drawing, held)
-    return keep_drawing(store, frame, drawing, _parameters(earlier, numbers, total), limits, [])
+    return keep_drawing(store, frame, drawing, _parameters(earlier, numbers, total), limits, [], author)
 
 
 def _numbers(

@@ -20,7 +20,7 @@ within-stratum variance stand in. All is rounded to six digits, so that the same
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import fsum, log2
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from curation.errors import RefusedError
 from curation.releases.frozen import find_release, part_rows, read_parts
 from curation.sampling.strata import Labels
-from curation.sources.runs import find_run, run_entries
+from curation.sources.runs import RunEntry, find_run, run_entries
 from curation.store import Store
 
 LEAST = 2
@@ -58,7 +58,7 @@ class Spread(NamedTuple):
     figure: its name.
     strata: stratum of the release → moments, where it has `LEAST` queries.
     pooled: mean of all, and the variance within strata.
-    unranked: queries that the run does not have; their figure is 0.
+    unranked: queries of its sample that the run does not have; their figure is 0.
     left_out: reason → number of the release's queries.
     """
 
@@ -93,31 +93,21 @@ def read_spread(store: Store, release: str, run: str | None = None) -> Spread:
     Raises
     ------
     NotFoundError: there is no such release or run.
-    RefusedError: no stratum of the release has `LEAST` queries that were drawn from traffic.
+    RefusedError: no stratum of the release has `LEAST` queries of its sample with a figure.
     """
     with store.reading() as cursor:
         row = find_release(cursor, release)
         parts = read_parts(cursor, row.release_id)
         found = find_run(cursor, run) if run else None
         entries = run_entries(cursor, found) if found else None
-    grades: Grades = defaultdict(dict)
-    for qrel in part_rows(parts["qrels"]):
-        grades[qrel["query_id"]][qrel["document_id"]] = qrel["grade"]
-    unranked = 0
-    if entries is None:
-        relevant = int(part_rows(parts["split"])[0]["parameters"]["relevant_grade"])
-        figures = _shares(grades, relevant, _proposed_at_random(parts["candidates"]))
-        figure = f"{SHARE} (grade {relevant} or more)"
-    else:
-        ranked: dict[str, list[str]] = defaultdict(list)
-        for entry in entries:
-            ranked[entry.query_id].append(entry.document_id)
-        figures = {query: ndcg(graded, ranked.get(query, [])) for query, graded in grades.items()}
-        unranked, figure = sum(query not in ranked for query in grades), NDCG
-    strata, pooled, left_out = _by_stratum(part_rows(parts["queries"]), figures)
+    ranked = None if entries is None else _ranked(entries)
+    figure, figures = _figures(parts, ranked)
+    queries, left_out = _that_tell(part_rows(parts["queries"]), figures)
+    unranked = 0 if ranked is None else sum(query["query_id"] not in ranked for query in queries)
+    strata, pooled = _by_stratum(queries, figures)
     if not strata:
         raise RefusedError(
-            f"The release {release!r} has no stratum with {LEAST} queries that were drawn from traffic and "
+            f"The release {release!r} has no stratum with {LEAST} queries of its sample that "
             "have a figure, so nothing is known about how figures vary. Choose another allocation or release."
         )
     run_id = found.run_id if found else None
@@ -158,13 +148,36 @@ def cautions(spread: Spread, variances: Variances) -> list[str]:
         )
     if spread.unranked:
         told.append(
-            f"The run has no result for {spread.unranked:,} queries of the release: their figure is 0."
+            f"The run has no result for {spread.unranked:,} queries of the release's sample: "
+            "their figure is 0."
         )
     told += [
         f"{count:,} queries of the release tell nothing about the variances: {reason}."
         for reason, count in spread.left_out.items()
     ]
     return told
+
+
+def _ranked(entries: Iterable[RunEntry]) -> dict[str, list[str]]:
+    """Query → documents, best first."""
+    ranked: dict[str, list[str]] = defaultdict(list)
+    for entry in entries:
+        ranked[entry.query_id].append(entry.document_id)
+    return dict(ranked)
+
+
+def _figures(
+    parts: Mapping[str, str], ranked: Mapping[str, Sequence[str]] | None
+) -> tuple[str, dict[str, float]]:
+    """The figure's name, and what it is for each query of a release that has a grade that counts."""
+    grades: Grades = defaultdict(dict)
+    for qrel in part_rows(parts["qrels"]):
+        grades[qrel["query_id"]][qrel["document_id"]] = qrel["grade"]
+    if ranked is not None:
+        return NDCG, {query: ndcg(graded, ranked.get(query, [])) for query, graded in grades.items()}
+    relevant = int(part_rows(parts["split"])[0]["parameters"]["relevant_grade"])
+    figures = _shares(grades, relevant, _proposed_at_random(parts["candidates"]))
+    return f"{SHARE} (grade {relevant} or more)", figures
 
 
 def _shares(grades: Grades, relevant: int, at_random: set[tuple[str, str]]) -> dict[str, float]:
@@ -185,24 +198,33 @@ def _proposed_at_random(candidates: str) -> set[tuple[str, str]]:
     return {pair for pair, proposed in systems.items() if proposed == {"random"}}
 
 
-def _by_stratum(
+def _that_tell(
     queries: Sequence[Mapping[str, Any]], figures: Mapping[str, float]
-) -> tuple[dict[str, Moments], Moments, dict[str, int]]:
+) -> tuple[list[Mapping[str, Any]], dict[str, int]]:
+    """The queries that the release's sample drew and that have a figure; the others by reason."""
     left_out: Counter[str] = Counter()
-    drawn: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    telling = []
     for query in queries:
         if query["inclusion_probability"] is None:
-            left_out["they were not drawn from traffic"] += 1
+            left_out["they are not of the sample that was in force when it was frozen"] += 1
         elif query["query_id"] not in figures:
-            left_out["all their judged documents were proposed at random"] += 1
+            left_out["none of the documents that the figure counts is graded"] += 1
         else:
-            weighed = (figures[query["query_id"]], 1 / query["inclusion_probability"])
-            drawn[query["stratum"]].append(weighed)
+            telling.append(query)
+    return telling, dict(left_out)
+
+
+def _by_stratum(
+    queries: Sequence[Mapping[str, Any]], figures: Mapping[str, float]
+) -> tuple[dict[str, Moments], Moments]:
+    drawn: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    for query in queries:
+        drawn[query["stratum"]].append((figures[query["query_id"]], 1 / query["inclusion_probability"]))
     strata = {name: _moments(rows) for name, rows in sorted(drawn.items()) if len(rows) >= LEAST}
     every = [row for rows in drawn.values() for row in rows]
     free = sum(found.queries - 1 for found in strata.values())
     within = fsum((found.queries - 1) * found.variance for found in strata.values()) / max(free, 1)
-    return strata, Moments(len(every), _mean(every), _rounded(within)), dict(left_out)
+    return strata, Moments(len(every), _mean(every), _rounded(within))
 
 
 def _moments(rows: Sequence[tuple[float, float]]) -> Moments:

@@ -66,7 +66,7 @@ ZIPF: Rows = [(f"query {rank}", 1 + 600 // rank) for rank in range(1, 301)]
     order=st.randoms(use_true_random=False),
     seed=st.integers(0, 5),
 )
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_order_of_the_log_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, rows: Rows, order: object, seed: int
 ) -> None:
@@ -113,9 +113,12 @@ def test_another_sample_becomes_the_current_one_and_the_earlier_stays(store: Sto
 
 
 def test_inclusion_frequencies_match_the_stored_probabilities(store: Store) -> None:
-    """Over 60 seeds each query is drawn about as often as its probability says: 5 standard errors."""
+    """Over 40 seeds each query is drawn about as often as its probability says: 5 standard errors.
+
+    What is stored is looked at here; test_designs.py draws 2,000 times.
+    """
     log(store, ZIPF[:60])
-    draws = 60
+    draws = 40
     times: Counter[str] = Counter()
     probability: dict[str, float] = {}
     for seed in range(draws):

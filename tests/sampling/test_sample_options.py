@@ -184,9 +184,11 @@ def test_queries_that_a_round_shows_or_a_release_holds_can_be_left_out(store: St
     draw_sample(store, 4, seed=0)
     with store.transaction() as cursor:
         ids = dict(cursor.execute("SELECT normalised, query_id FROM queries").fetchall())
-        cursor.execute(
-            "INSERT INTO presentations VALUES ('p', 'r', 'ann', ?, 'd', 'h', 0, NULL)", [ids["shown"]]
-        )
+        for kind, shown in {"labeling": "shown", "pilot": "sampled", "practice": "sampled"}.items():
+            cursor.execute("INSERT INTO rounds VALUES ($1, $1, $1, 'h', '{}', now()::TIMESTAMP)", [kind])
+            cursor.execute(
+                "INSERT INTO presentations VALUES ($1, $1, 'ann', $2, 'd', 'h', 0, NULL)", [kind, ids[shown]]
+            )
         lines = [
             json.dumps({"query_id": ids["released"], "text": "released"}),
             json.dumps({"query_id": "gone"}),
@@ -386,14 +388,14 @@ def test_the_command_takes_all_options_and_writes_the_page(store: Store, tmp_pat
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        (["--quota", "head"], "--quota 'head' is no STRATUM=N"),
-        (["--quota", "head=2", "--quota", "head=3"], "--quota names 'head' twice"),
+        (["--quota", "head"], "the quota 'head' is no STRATUM=N"),
+        (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
         (["--since", "last week"], "--since 'last week' is no time"),
         (["--html", "no/such/folder/page.html"], "its folder does not exist"),
         (["--html", "."], "it is a folder"),
         (["--strata", "tag:"], "'tag:' is nothing to make strata by"),
         (["--allocation", "neyman"], "Name a release"),
-        (["--run", "bm25"], "goes with --allocation neyman alone"),
+        (["--run", "bm25"], "goes with the allocation neyman alone"),
         (["--exclude-release", "v9"], "no release 'v9'"),
         (["--top-up", "--strata", "band", "--exclude-judged"], "leave --strata, --exclude-judged out"),
         (["--html", "PROJECT"], "it is the project itself"),

@@ -189,9 +189,9 @@ def test_a_tag_that_was_added_while_the_sample_was_drawn_stops_it(store: Store) 
 
 
 def test_queries_are_drawn_from_tag_strata_as_often_as_their_probability_says(store: Store) -> None:
-    """Exact binomial tails over 60 seeds, shared among the queries."""
+    """Exact binomial tails over 40 seeds, shared among the queries."""
     log(store, [*QUESTIONS, *OTHERS, *(Asked(f"where is shop {number}", 3) for number in range(5))])
-    draws, plan = 60, Plan(strata=("tag:question",), allocation="square-root")
+    draws, plan = 40, Plan(strata=("tag:question",), allocation="square-root")
     times: dict[str, int] = {}
     chances: dict[str, float] = {}
     for seed in range(draws):

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.sampling import tags
+from curation.labeling.annotators import add_annotator
+from curation.labeling.rounds import open_round
+from curation.pooling import build_pool
+from curation.sampling import draw_sample, tags, top_up
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries, import_queries, query_id_of
 from curation.store import append, put_setting
@@ -219,9 +222,39 @@ def test_a_written_query_comes_with_its_tags_or_not_at_all(asked):
     assert added.query_id == query_id_of("who repairs phones in space?")
 
 
+@pytest.mark.dense
 def test_synonyms_are_told_by_dense_neighbours(store, tmp_path):
     titles = ["notebook sleeve", "optical disc writer", "in-ear headphones", "garden hose"]
     rows = "".join(f"{number},{title}\n" for number, title in enumerate(titles))
     import_corpus(store, write(tmp_path / "c.csv", "id,title\n" + rows))
     texts = ["earbuds", "garden hose", "medieval theology"]
     assert tags.tag_texts(store, "synonym", texts).tolist() == [True, False, False]
+
+
+def test_several_queries_are_tagged_at_once_or_none_is(asked):
+    with pytest.raises(NotFoundError, match="'no such', 'nor this'"):
+        tags.set_tags(asked, ["1", "no such", "2", "nor this"], ["multi-hop"], [])
+    assert not tags.tagged_queries(asked, "multi-hop")
+    said = tags.set_tags(asked, ["1", "2", "1"], ["multi-hop"], ["entity"])
+    assert said.added == [("1", "multi-hop"), ("2", "multi-hop")]
+    assert said.removed == [("1", "entity"), ("2", "entity")]
+    with asked.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM events WHERE action = 'tags set'").fetchall() == [(1,)]
+    with pytest.raises(InputError, match="No query was named"):
+        tags.set_tags(asked, [], ["multi-hop"], [])
+
+
+def test_only_a_lead_changes_what_is_judged_whatever_page_asks(asked):
+    add_annotator(asked, "ann", "annotator", "correct horse battery")
+    deeds = [
+        lambda: tags.set_tags(asked, "1", ["multi-hop"], [], "ann", "ann"),
+        lambda: tags.write_query(asked, "a new one", author="ann", actor="ann"),
+        lambda: tags.find_tags(asked, dense=False, author="ann"),
+        lambda: draw_sample(asked, 1, 0, author="ann"),
+        lambda: top_up(asked, size=1, author="ann"),
+        lambda: build_pool(asked, ["bm25"], 1, 0, 0, author="ann"),
+        lambda: open_round(asked, "first", ["ann"], overlap=1, author="ann"),
+    ]
+    for deed in deeds:
+        with pytest.raises(RefusedError, match="This is for the lead; ann is annotator"):
+            deed()

@@ -1,0 +1,151 @@
+"""Curate, second step: the queries in force, what kind each is, and a person's word on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import ui
+from app.picker import Row, picker
+from app.views.curate_work import Desk
+from curation.errors import CurationError
+from curation.retrieval import DEFAULT_MODEL
+from curation.sampling.tags import (
+    FAILURE_MODES,
+    RULE_TAGS,
+    TAGS,
+    TaggedQuery,
+    set_tags,
+    tagged_queries,
+    write_query,
+)
+
+ANY, UNTAGGED, NOT_DRAWN = "any", "no tag", "not drawn from traffic"
+COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
+_CHOSEN, _ACTS, _SAID = "chosen queries", "acts on tags", "said of tags"
+_WRITTEN = "written queries"
+
+
+def show(desk: Desk) -> None:
+    queries = tagged_queries(desk.store)
+    if not queries:
+        st.info("There are no queries yet. Draw a sample, import queries, or write one below.")
+    else:
+        chosen = _chosen(queries, _filtered(queries))
+        _correct(desk, chosen)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _find(desk)
+        desk.ending("tags")
+    with right:
+        _write(desk)
+
+
+def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
+    strata = sorted({query.stratum or NOT_DRAWN for query in queries})
+    text, tag, stratum = st.columns(3)
+    with text:
+        words = st.text_input("Text holds", type="search", key="query text")
+    with tag:
+        kind = st.selectbox("Tag", [ANY, UNTAGGED, *TAGS], key="query tag")
+    with stratum:
+        part = st.selectbox("Stratum", [ANY, *strata], key="query stratum")
+    return [
+        query
+        for query in queries
+        if words.casefold() in query.text.casefold()
+        and (kind == ANY or kind in query.tags or (kind == UNTAGGED and not query.tags))
+        and part in (ANY, query.stratum or NOT_DRAWN)
+    ]
+
+
+def _chosen(queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]) -> list[TaggedQuery]:
+    """The queries in force that are chosen, whether the filter shows them or not."""
+    ui.quiet(f"{len(shown):,} of {len(queries):,} queries. Choose some to say what kind they are.")
+    rows = [
+        Row(
+            query.query_id,
+            [
+                query.text,
+                query.stratum or NOT_DRAWN,
+                [tag for tag, by_person in query.tags.items() if not by_person],
+                [tag for tag, by_person in query.tags.items() if by_person],
+            ],
+        )
+        for query in shown
+    ]
+    before = st.session_state.get(_CHOSEN, [])
+    chosen = picker("queries", COLUMNS, rows, before, st.session_state.get(_ACTS, 0))
+    st.session_state[_CHOSEN] = chosen  # for when the list is drawn anew, as after another step
+    return [query for query in queries if query.query_id in set(chosen)]
+
+
+def _correct(desk: Desk, chosen: Sequence[TaggedQuery]) -> None:
+    acts = st.session_state.get(_ACTS, 0)
+    with st.form("tags"):
+        left, right = st.columns(2)
+        order = [*FAILURE_MODES, *RULE_TAGS]
+        # Fields and button are new ones after each act: a second click belongs to none, and is lost.
+        add = left.multiselect("They are", order, placeholder="choose tags to add", key=f"are {acts}")
+        remove = right.multiselect(
+            "They are not", order, placeholder="choose tags to take away", key=f"are not {acts}"
+        )
+        label = f"Say so of {_some(chosen)}" if chosen else "Say so of the chosen queries"
+        asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=f"set tags {acts}")
+    if asked:
+        try:
+            st.session_state[_SAID] = _say(desk, chosen, add, remove)
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            st.session_state.update({_ACTS: acts + 1, _CHOSEN: []})
+            st.rerun()
+    elif not chosen and _SAID in st.session_state:
+        ui.sentences(st.session_state[_SAID])
+
+
+def _say(desk: Desk, chosen: Sequence[TaggedQuery], add: list[str], remove: list[str]) -> str:
+    name = desk.annotator.name
+    done = set_tags(desk.store, [query.query_id for query in chosen], add, remove, name, name)
+    return (
+        f"{_some(chosen)}. Tags that are there now: {len(done.added):,}, not there: {len(done.removed):,}, "
+        f"said before: {done.unchanged:,}."
+    )
+
+
+def _some(chosen: Sequence[TaggedQuery]) -> str:
+    return f"{len(chosen):,} {'query' if len(chosen) == 1 else 'queries'}"
+
+
+def _find(desk: Desk) -> None:
+    with st.form("find tags"):
+        st.markdown("**Tags by rule**")
+        dense = st.checkbox("Synonyms, too: embeds the corpus, once", value=True)
+        with st.expander("Embedding model"):
+            model = st.text_input("Name or folder, for synonyms", DEFAULT_MODEL)
+        asked = desk.submit("Look for tags", "tags")
+    if asked:
+        desk.start("tags", {"model": model, "dense": dense})
+
+
+def _write(desk: Desk) -> None:
+    written = st.session_state.get(_WRITTEN, [])
+    place = len(written)  # fields and button are new ones after each query
+    with st.form("write"):
+        st.markdown("**Write a query**")
+        text = st.text_input("Query", key=f"text of query {place}")
+        need = st.text_area("Information need (may stay empty)", height=80, key=f"need of query {place}")
+        tags = st.multiselect("It is", [*FAILURE_MODES, *RULE_TAGS], key=f"tags of query {place}")
+        asked = st.form_submit_button("Add the query", type="primary", key=f"add query {place}")
+    if asked:
+        name = desk.annotator.name
+        try:
+            added = write_query(desk.store, text, None, need or None, tags, name, name)
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            st.session_state[_WRITTEN] = [*written, added.text]
+            st.rerun()
+    elif written:
+        ui.sentences(f"Added: {written[-1]}. Build a pool again to find its documents.")

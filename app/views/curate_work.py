@@ -1,0 +1,123 @@
+"""The long work of the Curate page: start it, see how far it is, stop it, and read how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from app import ui
+from app.workplace import project_store
+from curation.errors import CurationError
+from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs
+from curation.store import Store
+from curation.store.rows import Annotator
+
+EVERY = 1.0
+"""Seconds between two looks at a job at work."""
+_OWN_JOB = "job started here"
+
+
+class Desk(NamedTuple):
+    """What the steps need: who is here, what ran last of each kind, and whether something is at work.
+
+    after: the id of the job that ran last, '' before the first. It is part of the keys of buttons that start
+    something: a second click on one whose work has begun then belongs to no button, and does nothing.
+    """
+
+    store: Store
+    annotator: Annotator
+    jobs: Mapping[str, Job]
+    after: str
+    at_work: str | None
+
+    def start(self, kind: str, parameters: Mapping[str, Any]) -> None:
+        """Start a job and show the page anew; a refusal is shown where the form is."""
+        try:
+            job = jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None)
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            st.session_state[_OWN_JOB] = job.job_id
+            st.rerun()
+
+    def submit(self, label: str, name: str) -> bool:
+        """The button of a form that starts a job."""
+        own = st.session_state.get(_OWN_JOB)
+        return submit(label, name, self.after, own, disabled=self.at_work is not None)
+
+    def ending(self, kind: str) -> None:
+        """How the last job of this kind ended, unless it is at work."""
+        job = self.jobs.get(kind)
+        if job is not None and job.job_id != self.at_work:
+            _ending(job)
+
+
+def look(annotator: Annotator) -> Desk:
+    """What is going on; shows the job at work, if there is one, and follows it."""
+    store = project_store()
+    found = jobs_of(store).at_work()  # before the endings are read: a job that ends now is then told as ended
+    with store.reading() as cursor:
+        jobs, last = last_jobs(cursor), last_job(cursor)
+    place = st.empty()  # there with a job and without: what is below keeps its place and is not made anew
+    if found is not None:
+        with place.container(border=True):
+            st.fragment(_follow, run_every=EVERY)(store, annotator, found[0].job_id)
+    return Desk(store, annotator, jobs, last.job_id if last else "", found[0].job_id if found else None)
+
+
+def submit(label: str, name: str, state: str, own: str | None, disabled: bool = False) -> bool:
+    """The button of a form, whose key holds a state of the project: a click on an older page does nothing.
+
+    It is told, unless it was the second click of whoever brought the project into this state (`own`).
+    """
+    asked = st.form_submit_button(label, type="primary", key=f"{name} {state}", disabled=disabled)
+    before = st.session_state.get(f"state of {name}", state)
+    st.session_state[f"state of {name}"] = state
+    if state not in (before, own) and st.session_state.get(f"{name} {before}"):
+        st.warning(
+            "Nothing was done: the page was older than what somebody else did meanwhile. It is up to date "
+            "now. Look at it, then ask again.",
+            icon=":material/update:",
+        )
+    return asked
+
+
+def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
+    found = jobs_of(store).at_work()
+    if found is None or found[0].job_id != job_id:
+        st.rerun()
+    job, (step, done, total) = found
+    doing = KINDS[job.kind].doing
+    words = f"{step}: {done:,} of {total:,}" if total else f"{step}: {done:,}" if done else step
+    with st.container(horizontal=True, vertical_alignment="center"):
+        told = ui.plain(f"{doing[0].upper()}{doing[1:]}: {words or 'starting'}")
+        st.progress(min(1.0, done / total) if total else 0.0, text=told)
+        if st.button("Stop", key=f"stop {job_id}"):
+            _stop(store, annotator, job_id)
+    ui.quiet(
+        f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "
+        "It goes on when you leave or reload the page."
+    )
+
+
+def _stop(store: Store, annotator: Annotator, job_id: str) -> None:
+    try:
+        jobs_of(store).stop(job_id, annotator.name)
+    except CurationError as error:
+        ui.problem(error)
+    else:
+        st.rerun()
+
+
+def _ending(job: Job) -> None:
+    if job.outcome == "done":
+        ui.sentences(f"{job.message}\n{job.started_by}, {job.started_at:%d %b %Y %H:%M} UTC")
+    elif job.outcome is None:
+        kind = KINDS[job.kind]
+        doing = kind.doing.replace(" is ", " was ").replace(" are ", " were ")
+        st.warning(f"The server was stopped while {doing}. {kind.kept}", icon=":material/warning:")
+    else:
+        told = "\n\n".join(map(ui.plain, str(job.message).splitlines()))
+        (st.warning if job.outcome == "stopped" else st.error)(told, icon=":material/error:")

@@ -1,0 +1,101 @@
+"""What a job can be: its function of `curation`, called with parameters that are stored as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from curation.progress import Progress
+from curation.store import Store
+
+if TYPE_CHECKING:
+    from curation.sampling import SampleReport
+
+Parameters = Mapping[str, Any]
+
+
+class Kind(NamedTuple):
+    """One kind of job.
+
+    work: does it for whoever asked, by name, and returns the sentences that people then read.
+    doing: what is going on, as "a pool is being built".
+    kept: what a process that was ended halfway leaves.
+    """
+
+    work: Callable[[Store, Parameters, Progress, str], str]
+    doing: str
+    kept: str
+
+
+def _sample(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.retrieval import DEFAULT_MODEL
+    from curation.sampling import Limits, Plan, draw_sample
+
+    within = parameters["limits"]
+    times = {end: within[end] and datetime.fromisoformat(within[end]) for end in ("since", "until")}
+    report = draw_sample(
+        store,
+        parameters["size"],
+        parameters["seed"],
+        Plan(**parameters["plan"]),
+        Limits(**{**within, **times}),
+        progress,
+        parameters.get("model", DEFAULT_MODEL),
+        author,
+    )
+    return _drawn(report)
+
+
+def _top_up(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.sampling import top_up
+
+    return _drawn(top_up(store, parameters["quotas"], parameters["size"], progress, author))
+
+
+def _drawn(report: SampleReport) -> str:
+    told = [f"Drew {report.size:,} queries; {report.added:,} of them are new to the project."]
+    if report.drawn_before:
+        told = ["This sample was drawn before; it is the current one, and nothing was added."]
+    if report.grouped:
+        told.append(f"{report.grouped:,} queries were grouped with a more frequent spelling of theirs.")
+    told += [f"Left out: {count:,} rows of traffic: {why}." for why, count in report.left_out.items()]
+    return "\n".join(told)
+
+
+def _pool(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.pooling import build_pool
+
+    report = build_pool(store, progress=progress, author=author, **parameters)
+    if report.built_before:
+        return "This pool was built before from the same inputs; nothing was added."
+    return f"{report.added:,} of the {report.candidates:,} candidates are new to the project."
+
+
+def _tags(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.sampling.tags import find_tags
+
+    found = find_tags(store, progress=progress, author=author, **parameters)
+    counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
+    told = [
+        f"Of {found.queries:,} queries: {counts or 'none has a tag'}.",
+        f"{found.changed:,} tags changed.",
+    ]
+    if found.by_person:
+        told.append(f"For {found.by_person:,} tags a person's word stands, whatever a rule says.")
+    return "\n".join(
+        [*told, *(f"Not looked for: {tag}, as {why}." for tag, why in found.not_looked_for.items())]
+    )
+
+
+KINDS: dict[str, Kind] = {
+    "sample": Kind(_sample, "a sample is being drawn", "Nothing was changed: draw it again."),
+    "top up": Kind(_top_up, "a sample is being topped up", "Nothing was changed: top it up again."),
+    "tags": Kind(_tags, "tags are being looked for", "No tag was changed: look again."),
+    "pool": Kind(
+        _pool,
+        "a pool is being built",
+        "No pool was stored. Build it again: what was embedded or counted is kept.",
+    ),
+}
+"""Name → kind."""

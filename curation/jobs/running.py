@@ -1,0 +1,166 @@
+"""The job that is at work: its process, how far it says it is, and how to stop it.
+
+There is one `Jobs` for a project within a process. A project that two processes serve at once has two, and
+each knows its own job alone.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.errors import CurationError, RefusedError
+from curation.jobs.kinds import KINDS
+from curation.jobs.stored import Job, begin, end, is_same
+from curation.labeling.annotators import require_annotators, require_role
+from curation.store import Store
+
+GRACE = 5.0
+"""Seconds that a process has to end when it is asked to."""
+
+
+class Progressed(NamedTuple):
+    """How far a job is; `total` is 0 while it is unknown, `step` empty before the first."""
+
+    step: str = ""
+    done: int = 0
+    total: int = 0
+
+
+class Jobs:
+    """Starts and stops the jobs of one project, and knows how far the one at work is."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._running: _Running | None = None
+
+    def start(self, kind: str, parameters: Mapping[str, Any], by: str, after: str | None) -> Job:
+        """Start a job and return at once; a request that is repeated gives the job of the first.
+
+        Parameters
+        ----------
+        kind, parameters: one of `KINDS`, and what it takes, as JSON knows it.
+        by: who asks; must be a lead.
+        after: the id of the job that came last when this one was asked for; None if there was none.
+
+        Raises
+        ------
+        RefusedError, NotFoundError: another job is at work or was started meanwhile, or `by` is no lead.
+        """
+        with self._lock:
+            at_work = self._at_work()
+            if at_work is not None and not is_same(at_work.job, kind, parameters, by):
+                raise RefusedError(_busy(at_work.job))
+            if at_work is not None:
+                return at_work.job
+            begun = begin(self._store, kind, parameters, by, after)
+            if begun.new:
+                self._running = self._launch(begun.job)
+        return begun.job
+
+    def stop(self, job_id: str, by: str) -> None:
+        """End the process of this job, if it is still at work; what it had stored stays.
+
+        Raises
+        ------
+        RefusedError, NotFoundError: `by` is no lead.
+        """
+        with self._store.reading() as cursor:
+            require_role(require_annotators(cursor, [by])[0], "lead")
+        with self._lock:
+            at_work = self._at_work()
+        if at_work is None or at_work.job.job_id != job_id:
+            return
+        at_work.stopped_by = by
+        at_work.process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            at_work.process.wait(GRACE)
+        at_work.process.kill()
+        at_work.watcher.join()
+
+    def at_work(self) -> tuple[Job, Progressed] | None:
+        """The job that is at work and how far it is, or None."""
+        with self._lock:
+            running = self._at_work()
+        return None if running is None else (running.job, running.progress)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until no job is at work and the ending of the last is stored."""
+        with self._lock:
+            running = self._running
+        if running is not None:
+            running.watcher.join(timeout)
+
+    def _at_work(self) -> _Running | None:
+        if self._running is not None and not self._running.watcher.is_alive():
+            self._running = None
+        return self._running
+
+    def _launch(self, job: Job) -> _Running | None:
+        # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.
+        command = [sys.executable, "-P", "-m", "curation.jobs.worker", str(self._store.path), job.job_id]
+        pipe = subprocess.PIPE
+        try:
+            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+        except OSError as error:
+            end(self._store, job.job_id, "failed", f"Its process could not be started: {error}.")
+            return None
+        return _Running(self._store, job, process)
+
+
+class _Running:
+    """A process at work, and the thread that listens to it until it ends."""
+
+    def __init__(self, store: Store, job: Job, process: subprocess.Popen[bytes]) -> None:
+        self.job = job
+        self.process = process
+        self.progress = Progressed()
+        self.stopped_by: str | None = None
+        self._store = store
+        self.watcher = threading.Thread(target=self._watch, daemon=True, name="goldset-job")
+        self.watcher.start()
+
+    def _watch(self) -> None:
+        with self.process:  # closes the pipes
+            assert self.process.stdout is not None
+            for line in self.process.stdout:
+                self.progress = Progressed(*json.loads(line))
+        outcome, message = self._ending()
+        with suppress(CurationError):  # the file is held: without an ending it counts as stopped
+            end(self._store, self.job.job_id, outcome, message)
+
+    def _ending(self) -> tuple[str, str]:
+        """What is stored unless the process itself told how it ended."""
+        kept = KINDS[self.job.kind].kept
+        if self.stopped_by is not None:
+            return "stopped", f"Stopped by {self.stopped_by}. {kept}"
+        code = self.process.returncode
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with the exit status {code}"
+        return "failed", (
+            f"Its process was ended {how} before it was done; perhaps the machine ran out of memory. {kept}"
+        )
+
+
+_jobs: dict[Path, Jobs] = {}
+_jobs_lock = threading.Lock()
+
+
+def jobs_of(store: Store) -> Jobs:
+    """The jobs of a project; the same object for the same file within a process."""
+    with _jobs_lock:
+        return _jobs.setdefault(store.path, Jobs(store))
+
+
+def _busy(job: Job) -> str:
+    return (
+        f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
+        f"({KINDS[job.kind].doing}). One job runs at a time: wait for it, or stop it."
+    )

@@ -1,0 +1,123 @@
+"""What is stored of jobs: who asked for what, and how it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from curation.errors import NotFoundError, RefusedError
+from curation.labeling.annotators import require_annotators, require_role
+from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.text import canonical_json, digest
+
+
+class Job(NamedTuple):
+    """One job. `outcome` is 'done', 'refused', 'failed', 'stopped', or None: no ending is stored.
+
+    Without an ending a job is at work, or the process that served the project ended meanwhile.
+    """
+
+    job_id: str
+    kind: str
+    parameters: dict[str, Any]
+    started_by: str
+    started_at: datetime
+    outcome: str | None = None
+    message: str | None = None
+    ended_at: datetime | None = None
+
+
+class Begun(NamedTuple):
+    """A job, and whether it was this request that began it rather than an earlier one like it."""
+
+    job: Job
+    new: bool
+
+
+def begin(
+    store: Store, kind: str, parameters: Mapping[str, Any], started_by: str, after: str | None
+) -> Begun:
+    """Store that a job begins.
+
+    Parameters
+    ----------
+    after: the id of the job that came last when this one was asked for; None if there was none.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: whoever asks is unknown or no lead, or another job was started meanwhile.
+    """
+    with store.transaction() as cursor:
+        require_role(require_annotators(cursor, [started_by])[0], "lead")
+        last = last_job(cursor)
+        if last is not None and last.job_id != after:
+            if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):
+                return Begun(last, new=False)
+            raise RefusedError(
+                f"{last.started_by} started another job ({last.kind}) meanwhile. Look at what it did, then "
+                "start yours."
+            )
+        job = Job(_id_after(after), kind, dict(parameters), started_by, utc_now())
+        row = [job.job_id, kind, canonical_json(parameters), started_by, job.started_at]
+        cursor.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", row)
+        record_event(cursor, "start job", {"job": job.job_id, "kind": kind, **parameters}, started_by)
+    return Begun(job, new=True)
+
+
+def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
+    """Whether a job is what is asked for here, by the same person."""
+    return (job.kind, canonical_json(job.parameters), job.started_by) == (
+        kind,
+        canonical_json(parameters),
+        started_by,
+    )
+
+
+def end(store: Store, job_id: str, outcome: str, message: str) -> None:
+    """Store how a job ended, unless its ending is stored already."""
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO job_endings VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            [job_id, outcome, message, utc_now()],
+        )
+
+
+def find_job(cursor: Cursor, job_id: str) -> Job:
+    """The job of that id.
+
+    Raises
+    ------
+    NotFoundError: there is none.
+    """
+    found = _read(cursor, "WHERE j.job_id = ?", [job_id])
+    if not found:
+        raise NotFoundError(f"There is no job {job_id!r}.")
+    return found[0]
+
+
+def last_job(cursor: Cursor) -> Job | None:
+    """The job that was started last, or None."""
+    return next(iter(_read(cursor, "ORDER BY j.started_at DESC LIMIT 1", [])), None)
+
+
+def last_jobs(cursor: Cursor) -> dict[str, Job]:
+    """Kind → the job of that kind that was started last."""
+    latest = "QUALIFY row_number() OVER (PARTITION BY j.kind ORDER BY j.started_at DESC) = 1"
+    return {job.kind: job for job in _read(cursor, latest, [])}
+
+
+def _read(cursor: Cursor, which: str, values: list[Any]) -> list[Job]:
+    rows = fetch(
+        cursor,
+        Job,
+        "SELECT j.job_id, j.kind, j.parameters, j.started_by, j.started_at, e.outcome, e.message, e.ended_at "  # noqa: S608 - `which` is one of the texts above
+        f"FROM jobs j LEFT JOIN job_endings e USING (job_id) {which}",
+        values,
+    )
+    return [job._replace(parameters=json.loads(str(job.parameters))) for job in rows]
+
+
+def _id_after(job_id: str | None) -> str:
+    return digest("job", job_id)

@@ -1,0 +1,348 @@
+"""The Curate page's own logic, run by Streamlit's AppTest on a real project with real jobs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import workplace
+from app.views.curate import STEPS
+from curation.errors import RefusedError
+from curation.jobs import KINDS, Job, jobs_of, last_job
+from curation.jobs.stored import begin, end
+from curation.labeling.annotators import add_annotator
+from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.labeling.rounds import open_round
+from curation.pooling import build_pool
+from curation.progress import silent
+from curation.sampling import draw_sample
+from curation.sampling.tags import set_tags, tagged_queries
+from curation.sources.corpus import import_corpus
+from curation.sources.traffic import TrafficFields, import_traffic
+from curation.store import Store, open_store
+from curation.store.rows import Annotator
+
+LEE, ANN = Annotator("lee", "lead", False), Annotator("ann", "annotator", False)
+HOSTILE = "<img src=x onerror=alert(1)> **bold** zebras"
+QUERIES = ["how do zebras sleep", "volcano", "tea from assam in march", HOSTILE]
+
+
+@pytest.fixture(scope="session")
+def peopled(empty_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project with two leads and two annotators; tests copy it, as hashing passwords takes long."""
+    store = open_store(
+        Path(shutil.copy(empty_project, tmp_path_factory.mktemp("peopled") / "project.duckdb"))
+    )
+    for name, role in (("lee", "lead"), ("mia", "lead"), ("ann", "annotator"), ("bob", "annotator")):
+        add_annotator(store, name, role, "correct horse battery")
+    store.close()
+    return store.path
+
+
+@pytest.fixture
+def project(peopled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    store = open_store(Path(shutil.copy(peopled, tmp_path / "project.duckdb")))
+    monkeypatch.setenv(workplace.PROJECT, str(store.path))
+    yield store
+    jobs_of(store).wait()
+    store.close()
+
+
+@pytest.fixture
+def filled(project: Store, tmp_path: Path) -> Store:
+    """A corpus and a log of four queries."""
+    topics = ["zebras", "volcano", "tea", "lakes", "rivers", "trains"]
+    documents = [
+        {"_id": f"d{number}", "title": HOSTILE[:28], "text": f"{topics[number % 6]} and item{number}"}
+        for number in range(30)
+    ]
+    (tmp_path / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
+    rows = [{"query": text, "count": number + 1} for number, text in enumerate(QUERIES)]
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    import_corpus(project, tmp_path / "corpus.jsonl")
+    import_traffic(project, tmp_path / "log.jsonl", TrafficFields(query="query", count="count"))
+    return project
+
+
+def run(step: str, annotator: Annotator = LEE) -> AppTest:
+    """The page at a step, as the annotator sees it."""
+
+    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.views import curate
+
+        curate.show(annotator)
+
+    page = AppTest.from_function(script, kwargs={"annotator": annotator}, default_timeout=30)
+    page.query_params["step"] = step
+    page.run()
+    assert not page.exception, page.exception
+    return page
+
+
+def html(page: AppTest) -> str:
+    return " ".join(str(element.proto.body) for element in page.get("html"))
+
+
+def labelled(elements: Any, label: str) -> Any:
+    """The widget of that label."""
+    found = [element for element in elements if element.label == label]
+    assert len(found) == 1, [element.label for element in elements]
+    return found[0]
+
+
+def last(store: Store) -> Job:
+    with store.reading() as cursor:
+        job = last_job(cursor)
+    assert job is not None
+    return job
+
+
+def count(store: Store, table: str) -> int:
+    with store.reading() as cursor:
+        return int(cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_says_what_there_is_not_yet(project: Store, step: str) -> None:
+    page = run(step)
+    assert not page.error
+    assert len(page.info) == 1
+
+
+def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffic(filled: Store) -> None:
+    page = run("Sample")
+    labelled(page.number_input, "Queries to draw").set_value(3)
+    button = labelled(page.button, "Draw the sample")
+    button.click().run()
+    button.click().run()
+    assert not page.warning, "a second click comes from no older page"
+    jobs_of(filled).wait()
+    job = last(filled)
+    assert (job.outcome, job.started_by, count(filled, "jobs")) == ("done", "lee", 1)
+    page = run("Sample")
+    assert "Drew 3 queries" in html(page)
+    assert "<td>tail</td>" in html(page)
+    assert "Fewer than 10 queries were drawn" in html(page)
+    with filled.reading() as cursor:
+        by_page = cursor.execute("SELECT sample_id FROM samples").fetchall()[0][0]
+        by = cursor.execute("SELECT actor FROM events WHERE action = 'sample'").fetchall()
+    assert draw_sample(filled, 3, 0).sample_id == by_page, "the form's defaults are the command's"
+    assert by == [("lee",)], "the audit trail names the lead"
+
+
+def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:
+    end(
+        filled,
+        begin(filled, "sample", {}, "lee", None).job.job_id,
+        "refused",
+        "4 queries and 5 were asked for.",
+    )
+    assert "5 were asked for" in run("Sample").error[0].value
+    assert not run("Pool").error
+
+
+def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
+    page = run("Sample")
+    labelled(page.number_input, "Queries to draw").set_value(3)
+    labelled(page.text_area, "Quotas: exactly so many from a stratum").set_value("head=1\n\ntail=1\n")
+    labelled(page.number_input, "Head up to").set_value(0.5)
+    labelled(page.number_input, "Torso up to").set_value(0.75)
+    labelled(page.datetime_input, "Asked before this time (UTC)").set_value(datetime(2030, 1, 31, 8, 15))
+    labelled(page.checkbox, "Leave out queries that any release holds").check()
+    labelled(page.button, "Draw the sample").click().run()
+    job = last(filled)
+    jobs_of(filled).stop(job.job_id, "lee")
+    asked = job.parameters
+    assert asked["plan"]["quotas"] == {"head": 1, "tail": 1}
+    assert (asked["plan"]["head"], asked["plan"]["torso"]) == (0.5, 0.75)
+    assert asked["limits"]["until"] == "2030-01-31T08:15:00"
+    assert asked["limits"]["exclude_released"]
+    with pytest.raises(RefusedError, match="no known time"):  # the log has none, and `until` needs them
+        KINDS["sample"].work(filled, job.parameters, silent, "lee")
+
+
+def test_quotas_that_are_none_are_told_beside_the_form_and_start_nothing(filled: Store) -> None:
+    page = run("Sample")
+    labelled(page.text_area, "Quotas: exactly so many from a stratum").set_value("head=many")
+    labelled(page.button, "Draw the sample").click().run()
+    assert "the quota 'head" in page.error[0].value
+    assert count(filled, "jobs") == 0
+
+
+def test_a_sample_is_topped_up_by_quota_and_by_whom_is_kept(filled: Store) -> None:
+    draw_sample(filled, 2, 0)
+    page = run("Sample")
+    labelled(page.number_input, "Queries in the whole sample").set_value(4)
+    labelled(page.button, "Top up").click().run()
+    jobs_of(filled).wait()
+    assert (last(filled).kind, last(filled).outcome) == ("top up", "done"), last(filled).message
+    with filled.reading() as cursor:
+        by = cursor.execute(
+            "SELECT actor FROM events WHERE action = 'sample' ORDER BY happened_at"
+        ).fetchall()
+    assert by == [("command line",), ("lee",)]
+    assert "Drew 4 queries" in html(run("Sample"))
+
+
+def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    page = run("Pool")
+    labelled(page.multiselect, "Systems").set_value(["bm25"])
+    labelled(page.number_input, "Depth").set_value(3)
+    labelled(page.number_input, "Random negatives for each query").set_value(0)
+    labelled(page.button, "Build the pool").click().run()
+    jobs_of(filled).wait()
+    assert last(filled).outcome == "done"
+    page = run("Pool")
+    assert "12 candidates for 4 queries, 0 of them random negatives." in html(page)
+    assert "<td>bm25</td>" in html(page)
+
+
+def test_the_pool_tells_what_it_lacks_whoever_built_it(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    report = build_pool(filled, ["bm25"], 20, 0, 0)
+    assert report.left_out
+    shown = html(run("Pool"))
+    for why, number in report.left_out.items():
+        assert f"{number:,} {why}." in shown
+
+
+def test_a_round_is_opened_once_and_told(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    build_pool(filled, ["bm25"], 5, 0, 0)
+    page = run("Round")
+    assert labelled(page.multiselect, "Annotators").value == ["ann", "bob"]
+    labelled(page.text_input, "Name of the round").set_value("first")
+    labelled(page.button, "Open the round").click().run()
+    assert not page.error
+    assert "Round first" in html(page)
+    assert "<td>ann</td>" in html(page)
+    assert "Annotators find them under Label" in html(page)
+    labelled(page.button, "Open the round").click().run()
+    assert "exists already" in page.error[0].value
+    assert count(filled, "rounds") == 1
+
+
+def test_a_page_that_shows_an_older_state_opens_no_second_round(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    build_pool(filled, ["bm25"], 5, 0, 0)
+    page = run("Round")
+    labelled(page.text_input, "Name of the round").set_value("second")
+    open_round(filled, "first", ["ann", "bob"])
+    labelled(page.button, "Open the round").click().run()
+    assert not page.exception
+    assert count(filled, "rounds") == 1, "the button belonged to the state before"
+    assert page.warning[0].value.startswith("Nothing was done")
+
+
+def test_what_does_not_fit_is_told_beside_the_rounds_form(filled: Store) -> None:
+    page = run("Round")
+    labelled(page.number_input, "Annotators for each candidate").set_value(3)
+    labelled(page.button, "Open the round").click().run()
+    assert "the round needs a name" in page.error[0].value
+    assert count(filled, "rounds") == 0
+
+
+def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> None:
+    page = run("Sample")
+    end(filled, begin(filled, "pool", {}, "mia", None).job.job_id, "done", "Mia was quicker.")
+    labelled(page.button, "Draw the sample").click().run()
+    assert not page.exception
+    assert count(filled, "jobs") == 1
+    assert page.warning[0].value.startswith("Nothing was done: the page was older")
+    assert not run("Sample").warning
+
+
+def test_a_job_whose_server_was_stopped_is_told_so(filled: Store) -> None:
+    begin(filled, "pool", {"systems": ["dense"]}, "lee", None)
+    page = run("Pool")
+    assert "The server was stopped while a pool was being built" in page.warning[0].value
+    assert "what was embedded or counted is kept" in page.warning[0].value
+    assert not labelled(page.button, "Build the pool").disabled
+
+
+def test_whoever_is_no_lead_starts_nothing_whatever_page_asks(filled: Store) -> None:
+    page = run("Sample", Annotator("ann", "lead", False))  # a forged role
+    labelled(page.button, "Draw the sample").click().run()
+    assert page.error[0].value.startswith("This is for the lead")
+    assert count(filled, "jobs") == 0
+
+
+def test_queries_are_filtered_by_text_tag_and_stratum(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    set_tags(filled, "volcano", ["ambiguous"], [])
+    page = run("Queries")
+    assert "4 of 4 queries" in html(page)
+    labelled(page.text_input, "Text holds").set_value("ZEBRAS").run()
+    assert "2 of 4 queries" in html(page)
+    labelled(page.text_input, "Text holds").set_value("").run()
+    labelled(page.selectbox, "Tag").set_value("ambiguous").run()
+    assert "1 of 4 queries" in html(page)
+    labelled(page.selectbox, "Tag").set_value("no tag").run()
+    assert "3 of 4 queries" in html(page)
+    labelled(page.selectbox, "Tag").set_value("any").run()
+    labelled(page.selectbox, "Stratum").set_value("head").run()
+    assert "4 of 4" not in html(page)
+
+
+def test_tags_are_found_by_rule_in_the_background(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    page = run("Queries")
+    labelled(page.checkbox, "Synonyms, too: embeds the corpus, once").uncheck()  # needs a model
+    labelled(page.button, "Look for tags").click().run()
+    jobs_of(filled).wait()
+    assert last(filled).outcome == "done", last(filled).message
+    tags = {query.text: query.tags for query in tagged_queries(filled)}
+    assert tags["how do zebras sleep"]["question"] is False, "by rule, not by a person"
+    assert "tags changed" in html(run("Queries"))
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_no_step_makes_html_or_markdown_of_what_people_wrote(filled: Store, step: str) -> None:
+    draw_sample(filled, 4, 0)
+    build_pool(filled, ["bm25"], 5, 0, 0)
+    add_annotator(filled, "_under_score_", "annotator", "correct horse battery")
+    end(filled, begin(filled, "pool", {}, "lee", None).job.job_id, "failed", HOSTILE)
+    page = run(step)
+    assert "<img" not in html(page)
+    assert not [text for text in (*page.markdown, *page.error) if "**bold**" in text.value]
+
+
+def test_a_written_query_comes_with_its_tags_and_only_once(filled: Store) -> None:
+    page = run("Queries")
+    assert "There are no queries yet" in page.info[0].value
+    labelled(page.text_input, "Query").set_value("why do zebras have stripes")
+    labelled(page.multiselect, "It is").set_value(["unanswerable"])
+    labelled(page.button, "Add the query").click().run()
+    assert not page.error
+    assert "Added: why do zebras have stripes." in html(page)
+    assert [(query.text, query.tags) for query in tagged_queries(filled)] == [
+        ("why do zebras have stripes", {"unanswerable": True})
+    ]
+    labelled(page.text_input, "Query").set_value("Why do zebras have stripes")
+    labelled(page.button, "Add the query").click().run()
+    assert "holds this text already" in page.error[0].value
+    assert count(filled, "queries") == 1
+
+
+def test_hard_negatives_are_shown_once_something_is_graded(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    build_pool(filled, ["bm25"], 5, 0, 0)
+    assert not run("Pool").toggle
+    volcano = next(query for query in tagged_queries(filled) if query.text == "volcano")
+    said = [
+        ImportedJudgment(volcano.query_id, f"d{number}", "ann", grade) for number, grade in ((1, 2), (7, 0))
+    ]
+    add_judgments(filled, said, "votes.csv")
+    page = run("Pool")
+    labelled(page.toggle, "Hard negatives").set_value(True).run()
+    assert not page.exception
+    assert "hard negatives: high in" in html(page)
+    assert "<td>volcano</td>" in html(page)

@@ -1,0 +1,259 @@
+"""Jobs: one at a time, in processes of their own, stored from their start to their end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.errors import NotFoundError, RefusedError
+from curation.jobs import KINDS, Job, Jobs, jobs_of, last_job, last_jobs
+from curation.jobs.stored import begin, end
+from curation.labeling.annotators import add_annotator
+from curation.sources.corpus import import_corpus
+from curation.sources.queries import import_queries
+from curation.store import Store, open_store
+
+POOL = {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 7, "budget": None}
+DRAW = {"size": 4, "seed": 0, "plan": {}, "limits": {"since": None, "until": None}}
+
+
+@pytest.fixture(scope="session")
+def prepared(empty_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus, two queries, two leads and an annotator; tests copy it."""
+    folder = tmp_path_factory.mktemp("prepared")
+    store = open_store(Path(shutil.copy(empty_project, folder / "project.duckdb")))
+    texts = ["zebras in the wild", "volcanoes of iceland", "tea from assam", "rivers and lakes"]
+    documents = [{"_id": f"d{number}", "text": text} for number, text in enumerate(texts)]
+    queries = [{"_id": "q1", "text": "zebras"}, {"_id": "q2", "text": "iceland volcanoes"}]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    for name, role in (("lee", "lead"), ("mia", "lead"), ("ann", "annotator")):
+        add_annotator(store, name, role, "correct horse battery")
+    store.close()
+    return store.path
+
+
+@pytest.fixture
+def project(prepared: Path, tmp_path: Path) -> Iterator[Store]:
+    store = open_store(Path(shutil.copy(prepared, tmp_path / "project.duckdb")))
+    yield store
+    jobs_of(store).wait()
+    store.close()
+
+
+def last(store: Store) -> Job:
+    with store.reading() as cursor:
+        job = last_job(cursor)
+    assert job is not None
+    return job
+
+
+def count(store: Store, table: str) -> int:
+    with store.reading() as cursor:
+        return int(cursor.execute(f"SELECT count(*) FROM {table}").fetchall()[0][0])
+
+
+def slowed(store: Store, kind: str = "pool", parameters: Any = POOL) -> Job:
+    """A job whose process was halted before it could do anything."""
+    jobs = jobs_of(store)
+    job = jobs.start(kind, parameters, "lee", None)
+    os.kill(process_of(jobs), signal.SIGSTOP)
+    return job
+
+
+def process_of(jobs: Jobs) -> int:
+    assert jobs._running is not None
+    return jobs._running.process.pid
+
+
+def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(project: Store) -> None:
+    jobs = jobs_of(project)
+    job = jobs.start("pool", POOL, "lee", None)
+    assert jobs.at_work() is not None
+    assert process_of(jobs) != os.getpid()
+    running = jobs._running
+    assert running is not None
+    jobs.wait()
+    step, reached, total = running.progress
+    assert step
+    assert reached == total > 0, "what the process said last"
+    jobs.stop(job.job_id, "lee")  # it is done: nothing changes
+    done = last(project)
+    assert jobs.at_work() is None
+    assert (done.job_id, done.kind, done.parameters, done.started_by) == (job.job_id, "pool", POOL, "lee")
+    assert done.outcome == "done"
+    assert done.message is not None
+    assert "candidates are new to the project" in done.message
+    assert count(project, "pools") == 1
+    with project.reading() as cursor:
+        by = cursor.execute("SELECT actor FROM events WHERE action = 'pool'").fetchall()
+    assert by == [("lee",)], "the audit trail names who asked"
+
+
+def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
+    jobs = jobs_of(project)
+    jobs.start("sample", DRAW, "lee", None)
+    jobs.wait()
+    refused = last(project)
+    assert refused.outcome == "refused"
+    assert (
+        refused.message == "There is no traffic to sample from. Bring a log in with `goldset import traffic`."
+    )
+
+
+def test_the_same_request_twice_starts_one_job(project: Store) -> None:
+    jobs = jobs_of(project)
+    first = jobs.start("pool", POOL, "lee", None)
+    assert jobs.start("pool", POOL, "lee", None).job_id == first.job_id, "while it is at work"
+    jobs.wait()
+    assert jobs.start("pool", POOL, "lee", None).job_id == first.job_id, "and when it is done"
+    assert count(project, "jobs") == 1
+    assert jobs.start("pool", POOL, "lee", first.job_id).job_id != first.job_id, "asked for anew"
+    jobs.wait()
+    assert count(project, "jobs") == 2
+
+
+def test_a_second_job_is_refused_by_naming_the_one_at_work(project: Store) -> None:
+    first = slowed(project)
+    jobs = jobs_of(project)
+    with pytest.raises(RefusedError, match=r"lee started a job at .* \(a pool is being built\)"):
+        jobs.start("sample", DRAW, "mia", first.job_id)
+    assert count(project, "jobs") == 1
+    os.kill(process_of(jobs), signal.SIGCONT)
+    jobs.wait()
+
+
+def test_who_did_not_see_the_last_job_is_told_of_it(project: Store) -> None:
+    jobs = jobs_of(project)
+    end(project, begin(project, "pool", POOL, "lee", None).job.job_id, "done", "All is well.")
+    with pytest.raises(RefusedError, match="lee started another job"):
+        jobs.start("sample", DRAW, "mia", None)
+
+
+@pytest.mark.parametrize(("who", "error"), [("ann", RefusedError), ("nobody", NotFoundError)])
+def test_only_a_lead_starts_or_stops_a_job(project: Store, who: str, error: type[Exception]) -> None:
+    jobs = jobs_of(project)
+    with pytest.raises(error):
+        jobs.start("pool", POOL, who, None)
+    assert count(project, "jobs") == 0
+    job = slowed(project)
+    with pytest.raises(error):
+        jobs.stop(job.job_id, who)
+    assert jobs.at_work() is not None
+    os.kill(process_of(jobs), signal.SIGCONT)
+    jobs.wait()
+    assert last(project).outcome == "done"
+
+
+def test_a_stopped_job_leaves_nothing_half_done_and_can_be_started_again(project: Store) -> None:
+    jobs = jobs_of(project)
+    job = jobs.start("pool", POOL, "lee", None)
+    jobs.stop(job.job_id, "mia")
+    stopped = last(project)
+    assert stopped.outcome == "stopped"
+    assert (stopped.message or "").startswith("Stopped by mia. No pool was stored.")
+    assert count(project, "pools") == count(project, "candidates") == 0
+    again = jobs.start("pool", POOL, "lee", job.job_id)
+    jobs.wait()
+    assert last(project).job_id == again.job_id
+    assert last(project).outcome == "done"
+
+
+def test_a_killed_process_is_told_as_failed(project: Store) -> None:
+    slowed(project)
+    jobs = jobs_of(project)
+    os.kill(process_of(jobs), signal.SIGKILL)
+    jobs.wait()
+    failed = last(project)
+    assert failed.outcome == "failed"
+    assert "ended by SIGKILL" in (failed.message or "")
+    assert jobs.at_work() is None
+
+
+def test_the_process_of_a_job_ends_with_the_one_that_serves(project: Store, tmp_path: Path) -> None:
+    served = tmp_path / "served.py"
+    served.write_text(
+        "import sys, time, os, signal\n"
+        "from pathlib import Path\n"
+        "from curation.jobs import jobs_of\n"
+        "from curation.store import open_store\n"
+        "jobs = jobs_of(open_store(Path(sys.argv[1])))\n"
+        f"jobs.start('pool', {POOL!r}, 'lee', None)\n"
+        "os.kill(jobs._running.process.pid, signal.SIGSTOP)\n"
+        "print(jobs._running.process.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    project.close()
+    with subprocess.Popen(
+        [sys.executable, str(served), str(project.path)], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        worker = int(server.stdout.readline())
+        server.kill()
+    os.kill(worker, signal.SIGCONT)
+    deadline = time.monotonic() + 20
+    while is_alive(worker):
+        assert time.monotonic() < deadline, "the process outlived the one that served it"
+        time.sleep(0.05)
+    orphan = last(project)
+    assert orphan.outcome is None, "nobody was there to store how it ended"
+    assert jobs_of(project).at_work() is None, "and it is not taken for one at work"
+    again = jobs_of(project).start("pool", POOL, "lee", orphan.job_id)
+    jobs_of(project).wait()
+    assert (last(project).job_id, last(project).outcome) == (again.job_id, "done")
+
+
+def is_alive(process: int) -> bool:
+    """Whether a process runs; one that ended and that nobody asked after does not."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def test_the_first_ending_stands(project: Store) -> None:
+    job = begin(project, "pool", POOL, "lee", None).job
+    end(project, job.job_id, "done", "All is well.")
+    end(project, job.job_id, "failed", "It was not.")
+    assert (last(project).outcome, last(project).message) == ("done", "All is well.")
+
+
+def test_the_last_job_of_each_kind_is_found(project: Store) -> None:
+    after = None
+    for kind, outcome in (("pool", "failed"), ("sample", "refused"), ("pool", "done")):
+        after = begin(project, kind, {}, "lee", after).job.job_id
+        end(project, after, outcome, "So it ended.")
+    with project.reading() as cursor:
+        found = last_jobs(cursor)
+    assert {kind: job.outcome for kind, job in found.items()} == {"pool": "done", "sample": "refused"}
+    assert found["pool"].job_id == after
+
+
+def test_a_mistake_of_ours_is_told_as_one_and_logged(
+    project: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    jobs = jobs_of(project)
+    jobs.start("pool", {"no such parameter": 1}, "lee", None)
+    jobs.wait()
+    assert last(project).outcome == "failed"
+    assert "mistake in goldset" in (last(project).message or "")
+    assert "TypeError" in capfd.readouterr().err
+
+
+def test_each_kind_says_what_it_does_and_what_stays() -> None:
+    for kind in KINDS.values():
+        assert kind.doing[0].islower()
+        assert kind.kept.endswith(".")
