@@ -44,7 +44,7 @@ def page() -> str:
 
 def _section(name: str, command: Any) -> str:
     text, _, examples = (command.help or "").replace("\b\n", "").partition("Examples:")
-    if hasattr(command, "commands"):
+    if hasattr(command, "commands") and not command.invoke_without_command:
         return f"\n## {name}\n\n{text.strip()}\n"
     level = "##" if name.count(" ") == 1 else "###"
     parts = [f"\n{level} {name}\n\n{_flow(text)}\n"]
