@@ -130,3 +130,20 @@ def test_the_project_can_be_named_by_the_environment(tmp_path: Path, monkeypatch
     monkeypatch.setenv("GOLDSET_PROJECT", str(tmp_path / "elsewhere.duckdb"))
     assert goldset("init").returncode == 0
     assert (tmp_path / "elsewhere.duckdb").is_file()
+
+
+def test_an_argument_that_is_no_text_is_refused_in_a_sentence() -> None:
+    command = [
+        sys.executable,
+        "-c",
+        "from curation.cli import main; main()",
+        "tags",
+        "set",
+        "q",
+        "--by",
+        b"\xff",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "is not UTF-8" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,4 +1,9 @@
-"""Adjudicate: the reviewer settles the pairs on which annotators disagree, without seeing who they are."""
+"""Adjudicate: the reviewer settles the pairs on which annotators disagree, without seeing who they are.
+
+The pair on screen stays until something is done about it, whatever other reviewers do meanwhile, and what
+they do is told. Where it stands is in the session: the pair (`at`) and how many decisions it had when it came
+on screen (`seen`), so that nobody decides over a decision that they have not read.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +12,100 @@ from html import escape
 import streamlit as st
 
 from app import ui
+from app.views import adjudicate_decision, adjudicate_recent
 from app.workplace import project_store
-from curation.errors import CurationError, InputError
-from curation.labeling.adjudication import Case, Dispute, decide, dispute, disputes
+from curation.errors import NotFoundError
+from curation.labeling.adjudication import Case, dispute, disputes, overtaken
 from curation.labeling.guides import Guide, current_guide
+from curation.labeling.opinions import awaited
+from curation.store import Store
 from curation.store.rows import Annotator
-
-NO_GRADE = "No grade can be given"
 
 
 def show(annotator: Annotator) -> None:
     store = project_store()
-    open_pairs = disputes(store)
-    if not open_pairs:
+    told = st.session_state.pop("told", "")
+    if told:
+        st.success(ui.plain(told), icon=":material/check:")
+    case = _current(store, annotator)
+    if case is None:
+        _nothing(store)
+    else:
+        with store.reading() as cursor:
+            guide = current_guide(cursor)
+        _case(case, guide, annotator)
+    adjudicate_recent.show(store, annotator)
+
+
+def _current(store: Store, annotator: Annotator) -> Case | None:
+    """The pair on screen; when there is none, the first that was not put off in this session."""
+    state = st.session_state
+    if state.get("at") is None:
+        state["pairs"] = [(one.query_id, one.document_id) for one in disputes(store)]
+        with store.reading() as cursor:
+            state["waiting"] = len(awaited(cursor))
+        later = state.setdefault("skipped", [])
+        left = [pair for pair in state["pairs"] if pair not in later]
+        if state["pairs"] and not left:  # all were put off: they come round again
+            state["skipped"] = []
+        state["at"] = next(iter(left or state["pairs"]), None)
+        state["seen"] = None
+    if state["at"] is None:
+        return None
+    try:
+        case = dispute(store, *state["at"])
+    except NotFoundError:  # all who had judged it took their judgments back
+        state["at"] = None
+        return _current(store, annotator)
+    if state["seen"] is None:
+        state["seen"] = case.revision
+    decision = case.dispute.decision
+    if decision is not None and case.revision > state["seen"] and decision.reviewer == annotator.name:
+        state["at"] = None  # decided here, by a press whose answer was cut off
+        return _current(store, annotator)
+    return case
+
+
+def _nothing(store: Store) -> None:
+    waiting = st.session_state["waiting"]
+    if waiting:
+        st.info(f"No pair waits for you. {waiting:,} were sent back and return with one more opinion.")
+    else:
         st.info("No pair is disputed. When annotators disagree on one, it comes here.")
-        return
-    chosen = _next(open_pairs)
-    case = dispute(store, chosen.query_id, chosen.document_id)
-    with store.reading() as cursor:
-        guide = current_guide(cursor)
-    ui.query(chosen.query, case.information_need)
+    st.session_state["at"] = None
+
+
+def _case(case: Case, guide: Guide, annotator: Annotator) -> None:
+    item, state = case.dispute, st.session_state
+    ui.query(item.query, case.information_need)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        ui.document(chosen.title, case.body, (case.published, case.url))
+        ui.document(item.title, case.body, (case.published, case.url))
     with right:
-        ui.quiet(f"{len(open_pairs):,} disputed, the largest disagreement first")
+        ui.quiet(_where(len(state["pairs"]), state["waiting"]))
+        if item.decision is not None:
+            if case.revision > state["seen"]:
+                st.warning(ui.plain(overtaken(item.decision)), icon=":material/info:")
+            else:
+                _decided(case, guide)
         _opinions(case, guide)
-        _decision(chosen, guide, annotator)
+        adjudicate_decision.show(case, guide, annotator)
 
 
-def _next(open_pairs: list[Dispute]) -> Dispute:
-    """The first pair that was not put off in this session; when all were, they come round again."""
-    skipped: list[tuple[str, str]] = st.session_state.setdefault("skipped", [])
-    left = [pair for pair in open_pairs if (pair.query_id, pair.document_id) not in skipped]
-    if not left:
-        skipped.clear()
-    return (left or open_pairs)[0]
+def _where(pairs: int, waiting: int) -> str:
+    more = f"; waiting for one more opinion: {waiting:,}" if waiting else ""
+    return f"{pairs:,} disputed, the largest disagreement first{more}"
+
+
+def _decided(case: Case, guide: Guide) -> None:
+    decision = case.dispute.decision
+    if decision is None:
+        return
+    said = "No grade can be given" if decision.grade is None else ui.grade(guide, decision.grade)
+    st.html(
+        f'<div class="gs-opinion"><span class="gs-quiet">Decided by {escape(decision.reviewer)}</span>'
+        f'{said}<span dir="auto">{escape(decision.reason)}</span></div>'
+    )
 
 
 def _opinions(case: Case, guide: Guide) -> None:
@@ -52,37 +115,3 @@ def _opinions(case: Case, guide: Guide) -> None:
         words = ": ".join(filter(None, (opinion.reason, opinion.note)))
         lines.append(f'<div class="gs-opinion">{said}<span dir="auto">{escape(words)}</span></div>')
     st.html("".join(lines))
-
-
-def _decision(chosen: Dispute, guide: Guide, annotator: Annotator) -> None:
-    key = f"{chosen.query_id}\n{chosen.document_id}"
-    names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
-    with st.form(f"decide {key}", border=False):
-        choice = st.radio(
-            "Your decision",
-            [*reversed(guide.values), NO_GRADE],  # None is what the radio says before anything is chosen
-            index=None,
-            format_func=lambda choice: names.get(choice, NO_GRADE),
-        )
-        reason = st.text_area("Reason", height=90, placeholder="One sentence, kept with the decision")
-        with st.container(horizontal=True):
-            decided = st.form_submit_button("Decide", type="primary")
-            later = st.form_submit_button("Later", help="Come back to this pair after the others")
-    if later:
-        st.session_state.skipped = [*st.session_state.skipped, (chosen.query_id, chosen.document_id)]
-        st.rerun()
-    if decided:
-        try:
-            grade = _chosen(choice)
-            decide(project_store(), chosen.query_id, chosen.document_id, grade, reason, annotator.name)
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            st.rerun()
-
-
-def _chosen(choice: object) -> int | None:
-    """The grade that was chosen, or None for "no grade can be given"; having chosen nothing is neither."""
-    if choice is None:
-        raise InputError(f"Choose a grade, or “{NO_GRADE}”.")
-    return choice if isinstance(choice, int) else None

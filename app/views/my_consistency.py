@@ -1,4 +1,4 @@
-"""My consistency: how often an annotator gives the same grade to the same pair again."""
+"""My consistency: whether somebody grades the same pair alike again, how fast, and what was settled."""
 
 from __future__ import annotations
 
@@ -6,23 +6,35 @@ import streamlit as st
 
 from app import ui
 from app.workplace import project_store
-from curation.agreement.within import MINIMUM_REPEATS, Within, read_repeats, within
+from curation.agreement.mine import FEWEST_SETTLED, Difference, MyDifferences, my_differences, my_work
+from curation.agreement.within import MINIMUM_REPEATS, Within
+from curation.labeling.guides import Guide, current_guide
 from curation.labeling.queue import next_showings
 from curation.store.rows import Annotator
+
+COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
+SHOWN = 50
 
 
 def show(annotator: Annotator) -> None:
     ui.lead("Some items come twice, unmarked and far apart. This is how often you graded both alike.")
     store = project_store()
     queue = next_showings(store, annotator.name, limit=0)
-    with store.reading() as cursor:
-        mine = [within(row) for row in read_repeats(cursor) if row.annotator == annotator.name]
-    if not queue.total or not mine:
+    mine = my_work(store, annotator.name)
+    if not queue.total and mine.consistency is None:
         st.info("You have no items yet. Once a round is opened with you in it, they are under Label.")
         return
-    left, right = st.columns(2, gap="large")
-    left.metric("Answered", f"{queue.done:,} of {queue.total:,}")
-    _consistency(right, mine[0])
+    columns = st.columns(4, gap="large")
+    columns[0].metric("Answered", f"{queue.done:,} of {queue.total:,}")
+    columns[1].metric("This hour", f"{mine.hour:,}")
+    columns[2].metric("Seconds each", ui.figure(mine.seconds_each, 1))
+    with columns[2]:
+        ui.quiet("Median on screen, your last 50 answers.")
+    if mine.consistency is not None:
+        _consistency(columns[3], mine.consistency)
+    with store.reading() as cursor:
+        guide = current_guide(cursor)
+    _differences(my_differences(store, annotator.name), guide)
 
 
 def _consistency(place: st.delta_generator.DeltaGenerator, mine: Within) -> None:
@@ -38,3 +50,30 @@ def _consistency(place: st.delta_generator.DeltaGenerator, mine: Within) -> None
             f"On {mine.n:,} repeats; 95 % interval {ui.share(mine.low)} to {ui.share(mine.high)}. "
             "People repeat themselves in about three of four cases."
         )
+
+
+def _differences(found: MyDifferences, guide: Guide) -> None:
+    ui.heading("Where it was settled otherwise")
+    if found.share is not None:
+        ui.quiet(
+            f"{found.alike:,} of your {found.settled:,} settled pairs have your grade: "
+            f"{ui.share(found.share)}, 95 % interval {ui.share(found.low)} to {ui.share(found.high)}."
+        )
+    elif found.settled:
+        ui.quiet(
+            f"{found.settled:,} of your pairs are settled so far; a share is shown from {FEWEST_SETTLED}."
+        )
+    if not found.differences:
+        st.info("Nothing so far. A pair comes here once it is settled with another grade than yours.")
+        return
+    names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
+    rows = [_row(one, names) for one in found.differences[:SHOWN]]
+    more = "" if len(found.differences) <= SHOWN else f", the last {SHOWN} of {len(found.differences):,}"
+    ui.table(f"Your grade and what was settled{more}", COLUMNS, rows, words=True)
+    ui.quiet("A settled grade is not always right, and the reason may show what the guide means.")
+
+
+def _row(one: Difference, names: dict[int, str]) -> tuple[object, ...]:
+    mine = "Cannot tell" if one.mine is None else names.get(one.mine, str(one.mine))
+    settled = "No grade can be given" if one.settled is None else names.get(one.settled, str(one.settled))
+    return (one.query, one.title, mine, settled, one.how, one.reason or "")

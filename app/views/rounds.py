@@ -1,45 +1,65 @@
-"""Rounds: how far each round and each annotator is."""
+"""Rounds: how far a round is and when it ends, what its judgments are worth, and steering it."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from app import ui
+from app.views import rounds_progress, rounds_quality, rounds_remarks, rounds_steer
 from app.workplace import project_store
-from curation.labeling.rounds import list_rounds, round_status
+from curation.labeling.rounds import RoundStatus, list_rounds, round_status
 from curation.store.rows import Annotator
 
-COLUMNS = ["Annotator", "Share", "Answered", "Of", "Cannot tell", "Put off", "Flagged", "Last answer (UTC)"]
+KINDS = {
+    "labeling": "Labeling",
+    "audit": "Audit",
+    "pilot": "Pilot: its judgments do not count",
+    "practice": "Practice: its answers do not count",
+}
+PARTS = {
+    "Progress": rounds_progress.show,
+    "Quality": rounds_quality.show,
+    "Questions": rounds_remarks.show,
+    "Steer": rounds_steer.show,
+}
 
 
 def show(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
-        names = [item.name for item in reversed(list_rounds(cursor)) if item.kind == "labeling"]
+        names = [item.name for item in reversed(list_rounds(cursor)) if item.kind != "imported"]
     if not names:
-        st.info("No round is open yet. Open one with `goldset round open NAME --annotators a,b`.")
+        st.info("No round is open yet. Open one under Curate, or with `goldset round open`.")
         return
-    name = st.selectbox("Round", names, width=320) if len(names) > 1 else names[0]
+    told = st.session_state.pop("round told", "")
+    if told:
+        st.success(ui.plain(told), icon=":material/check:")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
+        st.button("Look again", icon=":material/refresh:")
     status = round_status(store, name)
-    left, middle, right = st.columns(3, gap="large")
-    left.metric("Round", ui.plain(status.round))
-    middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
-    right.metric("Opened", f"{status.opened_at:%d %b %Y}")
-    rows = [
-        (
-            one.annotator,
-            ui.Bar(one.answered, one.presentations),
-            one.answered,
-            one.presentations,
-            one.cannot_tell,
-            one.later,
-            one.flagged,
-            "–" if one.last_at is None else f"{one.last_at:%Y-%m-%d %H:%M}",
-        )
-        for one in status.annotators
-    ]
-    ui.table("Progress by annotator", COLUMNS, rows)
-    ui.quiet(
-        "Blind duplicates are counted here. A pair is complete when all its first showings are answered."
+    ui.quiet(_state(status))
+    part = st.segmented_control(
+        "Part",
+        list(PARTS),
+        default="Progress",
+        required=True,
+        key="part",
+        bind="query-params",  # so that a reload stays there
+        label_visibility="collapsed",
     )
-    st.button("Look again", icon=":material/refresh:")
+    PARTS[part or "Progress"](store, status, annotator)
+
+
+def _state(status: RoundStatus) -> str:
+    said = [KINDS.get(status.kind, status.kind), f"opened {status.opened_at:%d %b %Y}"]
+    if status.closed_at is not None:
+        said.append(f"closed {status.closed_at:%d %b %Y}")
+    elif status.paused:
+        said.append("paused")
+    said.append(f"guide {status.guide_hash[:8]}")
+    if status.late:
+        said.append(f"{status.late:,} answers came after it was closed")
+    if status.withdrawn:
+        said.append(f"{status.withdrawn:,} items were moved to somebody else")
+    return "  ·  ".join(said)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli import app, project_store
+from curation.cli.imports import Columns, Encoding, Format, NoHeader, layout_of
 from curation.cli.output import Json, print_json, progress_bar, say, table
 
 if TYPE_CHECKING:
@@ -89,7 +90,11 @@ def tags_find(
     if as_json:
         print_json(found)
         return
-    shown = [(tag, count) for tag, count in found.tags.items() if tag in RULE_TAGS or count]
+    shown = [
+        (tag, None if tag in found.not_looked_for and not count else count)  # unknown is not zero
+        for tag, count in found.tags.items()
+        if tag in RULE_TAGS or count
+    ]
     table(f"Tags of {found.queries:,} queries", ["tag", "queries"], shown)
     say(f"{found.changed:,} changed; on {found.by_person:,} people's word stands.")
     for tag, why in found.not_looked_for.items():
@@ -165,6 +170,10 @@ def tags_import(
         str | None, typer.Option(help="Field with its tag or tags; usual: tag, tags.")
     ] = None,
     by: By = COMMAND_LINE,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
     as_json: Json = False,
 ) -> None:
     """Say the tags of many queries at once: all lines of a file, or none if something is wrong with one.
@@ -178,7 +187,8 @@ def tags_import(
     """
     from curation.sampling.tags import import_tags
 
-    _show_set(import_tags(project_store(context), path, by, query_field, tag_field), as_json)
+    layout = layout_of(format, encoding, columns, no_header)
+    _show_set(import_tags(project_store(context), path, by, query_field, tag_field, layout), as_json)
 
 
 def _show_set(result: TagsSet, as_json: bool) -> None:

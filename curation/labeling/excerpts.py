@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 from curation.retrieval.terms import STOP_WORDS
@@ -36,6 +37,7 @@ class Excerpt(NamedTuple):
     whole: bool
 
 
+@lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
     """A word without its plural or verb ending."""
     word = unicodedata.normalize("NFKC", word).casefold()

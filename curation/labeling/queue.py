@@ -16,9 +16,11 @@ from datetime import timedelta
 from typing import NamedTuple
 
 from curation.errors import NotFoundError
+from curation.labeling.ahead import Ahead, Item, ahead
 from curation.labeling.excerpts import Segment, best_passage, in_body, mark, query_stems
 from curation.labeling.matched import matched_passages
 from curation.labeling.practice import PracticeState, Standing, standings
+from curation.labeling.query_answers import ASKED_IN
 from curation.store import Cursor, Store, utc_now
 
 PACE_ANSWERS = 50
@@ -90,31 +92,6 @@ class Queue(NamedTuple):
     practice: PracticeState | None
 
 
-class _Round(NamedTuple):
-    """A round from which an annotator can be shown something."""
-
-    name: str
-    paused: bool
-    answered: int
-    total: int
-
-
-class _Next(NamedTuple):
-    """An open presentation that comes next; answered and total are of all rounds that it is chosen from."""
-
-    presentation_id: str
-    revision: int
-    round_id: str
-    query_id: str
-    content_hash: str
-    guide_hash: str
-    kind: str
-    last: bool
-    round: str
-    answered: int
-    total: int
-
-
 class ShowingRow(NamedTuple):
     """What the database holds for a `Showing`."""
 
@@ -132,56 +109,53 @@ class ShowingRow(NamedTuple):
 
 
 def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[str] = ()) -> Queue:
-    """The annotator's next open presentations, without those that the screen holds already (`after`).
-
-    Rounds come in the order in which they were opened; what was put off comes after everything else, and so
-    does a blind duplicate whose first showing was put off.
-    """
+    """The annotator's next open presentations, without those that the screen holds already (`after`)."""
     with store.reading() as cursor:
         practice = standings(cursor, annotator)
         waiting = next((standing for standing in practice if standing.open), None)
-        only = waiting.round_id if waiting else None
-        asked = {"who": annotator, "only": only, "holding": list(after), "limit": limit}
-        rows = [_Next(*row) for row in cursor.execute(_OPEN, asked).fetchall()]
-        texts = _texts(cursor, annotator, rows)
-        matched = matched_passages(cursor, [row.presentation_id for row in rows])
-        rounds = [] if rows else _rounds(cursor, annotator, only)
+        work = ahead(cursor, annotator, waiting.round_id if waiting else None)
+        held = set(after)
+        items = [item for item in work.open if item.presentation_id not in held][:limit]
+        texts = _texts(cursor, annotator, work, items)
+        matched = matched_passages(cursor, [item.presentation_id for item in items])
         hour, seconds_each = pace(cursor, annotator)
-    answered, total = (rows[0].answered, rows[0].total) if rows else _sums(rounds)
     return Queue(
         showings=[showing_of(text, matched.get(text.presentation_id)) for text in texts],
-        done=waiting.state.answered if waiting else answered,
-        total=waiting.state.total if waiting else total,
-        round=rows[0].round if rows else None,
-        message="" if rows or after else _why_empty(rounds, waiting),
+        done=waiting.state.answered if waiting else work.answered,
+        total=waiting.state.total if waiting else work.total,
+        round=work.sources[items[0].round_id].name if items else None,
+        message="" if items or after else _why_empty(work, waiting),
         hour=hour,
         seconds_each=seconds_each,
         practice=waiting.state if waiting else practice[-1].state if practice else None,
     )
 
 
-def _texts(cursor: Cursor, annotator: str, rows: Sequence[_Next]) -> list[ShowingRow]:
-    queries = {row[0]: row[1:] for row in cursor.execute(_QUERIES, [[r.query_id for r in rows]]).fetchall()}
-    hashes = [row.content_hash for row in rows]
+def _texts(cursor: Cursor, annotator: str, work: Ahead, items: Sequence[Item]) -> list[ShowingRow]:
+    if not items:
+        return []
+    wanted = [item.query_id for item in items]
+    queries = {row[0]: row[1:] for row in cursor.execute(_QUERIES, [wanted]).fetchall()}
+    hashes = [item.content_hash for item in items]
     documents = {row[0]: row[1:] for row in cursor.execute(_DOCUMENTS, [hashes]).fetchall()}
     told = set(cursor.execute(_TOLD, [annotator, list(queries)]).fetchall())
+    lasts = work.lasts()
     texts = []
-    for row in rows:
-        text, need = queries[row.query_id]
-        title, body, url, published = documents[row.content_hash]
-        asks = row.last and (row.round_id, row.query_id) not in told
-        values = (text, need, title, body, url, published, row.guide_hash, row.kind, asks)
-        texts.append(ShowingRow(row.presentation_id, row.revision, *values))
+    for item in items:
+        source = work.sources[item.round_id]
+        asks = item.presentation_id in lasts and (item.round_id, item.query_id) not in told
+        texts.append(
+            ShowingRow(
+                item.presentation_id,
+                item.revision,
+                *queries[item.query_id],
+                *documents[item.content_hash],
+                source.guide_hash,
+                source.kind,
+                asks and source.kind in ASKED_IN,
+            )
+        )
     return texts
-
-
-def _rounds(cursor: Cursor, annotator: str, only: str | None) -> list[_Round]:
-    found = cursor.execute(_ROUNDS, {"who": annotator, "only": only}).fetchall()
-    return [_Round(*row) for row in found]
-
-
-def _sums(rounds: Sequence[_Round]) -> tuple[int, int]:
-    return sum(one.answered for one in rounds), sum(one.total for one in rounds)
 
 
 def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
@@ -247,7 +221,7 @@ def showing_of(row: ShowingRow, matched: tuple[int, int] | None = None) -> Showi
     )
 
 
-def _why_empty(rounds: Sequence[_Round], waiting: Standing | None) -> str:
+def _why_empty(work: Ahead, waiting: Standing | None) -> str:
     if waiting is not None and not waiting.paused:
         state = waiting.state
         return (
@@ -255,9 +229,9 @@ def _why_empty(rounds: Sequence[_Round], waiting: Standing | None) -> str:
             f"{state.pass_mark:.0%} is needed. Read the guide once more. The lead sees this and decides "
             "whether you practise again or go on; either way this page fills by itself."
         )
-    if not rounds:
+    if not work.items:
         return "No round has items for you yet. Once one is opened with you in it, this page fills by itself."
-    resting = [one.name for one in rounds if one.paused and one.answered < one.total]
+    resting = work.resting()
     if resting:
         return (
             f"The lead has paused {' and '.join(resting)}. Your answers are kept; when the round goes on, "
@@ -265,53 +239,6 @@ def _why_empty(rounds: Sequence[_Round], waiting: Standing | None) -> str:
         )
     return "You have answered every item that was given to you. Thank you; the next round brings new ones."
 
-
-# What an annotator may be shown, with where each presentation stands. Of all events only the annotator's own
-# are looked at, which is several times as fast as `presentation_states` of everybody's.
-_MINE = """
-WITH states AS (
-    SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
-           arg_max(submitted_at, revision) AS submitted_at, bool_or(kind = 'later') AS put_off
-    FROM judgment_events WHERE author = $who GROUP BY presentation_id),
-mine AS MATERIALIZED (
-    SELECT p.*, r.name, r.kind AS round_kind, r.guide_hash, r.opened_at, r.paused,
-           coalesce(s.next_revision, 0) AS revision, s.kind, s.submitted_at,
-           coalesce(s.put_off, false) AS put_off,
-           coalesce(s.kind IN ('grade', 'cannot_tell'), false) AS answered
-    FROM live_presentations p
-    JOIN round_states r USING (round_id)
-    LEFT JOIN states s USING (presentation_id)
-    WHERE p.annotator = $who AND NOT r.closed
-      AND CASE WHEN $only::TEXT IS NULL THEN r.kind NOT IN ('practice', 'imported')
-          ELSE r.round_id = $only END)
-"""
-
-_ROUNDS = (
-    _MINE
-    + """
-SELECT name, paused, count(*) FILTER (answered), count(*) FROM mine
-GROUP BY round_id, name, paused ORDER BY any_value(opened_at), round_id
-"""
-)
-
-_OPEN = (
-    _MINE  # noqa: S608 - both are constants
-    + """,
-open AS (
-    SELECT *, (kind IS NOT DISTINCT FROM 'later'
-               OR coalesce(duplicate_of IN (SELECT presentation_id FROM mine WHERE put_off), false),
-               CASE kind WHEN 'later' THEN submitted_at END, opened_at, round_id, position) AS place
-    FROM mine WHERE NOT answered AND NOT paused),
-placed AS (
-    SELECT *, row_number() OVER (PARTITION BY round_id, query_id ORDER BY place DESC) = 1 AS last FROM open),
-next AS (
-    FROM placed WHERE presentation_id NOT IN (SELECT unnest($holding::TEXT[])) ORDER BY place LIMIT $limit),
-counts AS (SELECT count(*) FILTER (answered) AS answered, count(*) AS total FROM mine)
-SELECT n.presentation_id, n.revision, n.round_id, n.query_id, n.content_hash, n.guide_hash, n.round_kind,
-       n.last AND n.round_kind IN ('labeling', 'pilot'), n.name, c.answered, c.total
-FROM next n CROSS JOIN counts c ORDER BY n.place
-"""
-)
 
 # Apart from what is next: five texts are found in a millisecond, joined they cost several.
 _QUERIES = """

@@ -17,7 +17,7 @@ text once. Silverstein et al. (1999), Analysis of a very large web search engine
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -144,11 +144,10 @@ class Asked(NamedTuple):
 
 
 class Cleaned(NamedTuple):
-    """Which rows to keep, why others are left out, and in how many rows which personal data was found."""
+    """Which rows to keep, and why others are left out."""
 
     keep: Mask
     left_out: dict[str, int]
-    personal: dict[str, int]
 
 
 def clean_texts(texts: Iterable[str], rules: CleaningRules) -> Texts:
@@ -191,9 +190,22 @@ def clean_rows(rows: Rows, texts: Texts, rules: CleaningRules) -> Cleaned:
         left_out[why] = int(found.sum())
         if why == rules.repeat:
             asked, order = asked.take(~found), order[~found]
-    times = np.bincount(rows.texts, minlength=len(texts.texts))
-    personal = {kind: int(times[numbers].sum()) for kind, numbers in sorted(texts.personal.items())}
-    return Cleaned(keep, {why: count for why, count in left_out.items() if count}, personal)
+    return Cleaned(keep, {why: count for why, count in left_out.items() if count})
+
+
+def count_personal(columns: Iterable[tuple[Codes, Mapping[str, Sequence[int]]]]) -> dict[str, int]:
+    """Kind → rows in which it was found, be it in several columns.
+
+    Parameters
+    ----------
+    columns: each row's number of a text, -1 for none, and kind → numbers of the texts that hold it.
+    """
+    found: dict[str, Mask] = {}
+    for codes, kinds in columns:
+        for kind, numbers in kinds.items():
+            holds = np.isin(codes, np.array(numbers, codes.dtype))
+            found[kind] = found[kind] | holds if kind in found else holds
+    return {kind: int(holds.sum()) for kind, holds in sorted(found.items())}
 
 
 def _asked(rows: Rows, queries: Codes, keep: Mask) -> tuple[Asked, Ints]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -22,9 +22,16 @@ import pyarrow as pa
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.sources.cleaning import UNKNOWN_TIME, CleaningRules, Rows, clean_rows, clean_texts
+from curation.sources.cleaning import (
+    UNKNOWN_TIME,
+    CleaningRules,
+    Rows,
+    clean_rows,
+    clean_texts,
+    count_personal,
+)
 from curation.sources.log import Log, Terms, TrafficFields, read_log
-from curation.sources.private import redact
+from curation.sources.private import Redacted, redact
 from curation.sources.records import Layout, Records
 from curation.sources.sessions import keep_session_key, keyed, session_key
 from curation.store import Cursor, Store, append, record_event, utc_now
@@ -58,7 +65,8 @@ class TrafficImport:
     first, last: the earliest and the latest time, UTC.
     unknown_times: rows without a time that could be read; `unreadable_time` is one of those in the file.
     same_source: other imports from a file of this name, whose rows count as well.
-    personal: kind of personal data → rows in which it was found, whether replaced or left out.
+    personal: kind of personal data → rows in which it was found, in the query, the segment or a further
+        field, whether replaced or left out.
     left_out: reason → number of rows.
     """
 
@@ -88,6 +96,13 @@ class _Clean(NamedTuple):
     left_out: dict[str, int]
 
 
+class _Redacted(NamedTuple):
+    """What is stored for each text of a column, and kind of personal data → numbers of those that held it."""
+
+    texts: pa.StringArray
+    personal: dict[str, list[int]]
+
+
 def import_traffic(
     store: Store,
     path: Path,
@@ -101,7 +116,8 @@ def import_traffic(
     Raises
     ------
     InputError: the file cannot be read, has no column of queries, counts that are not whole numbers from 1
-        to `LARGEST_COUNT`, or nothing that is left after cleaning.
+        to `LARGEST_COUNT`, or nothing that is left after cleaning; or ids of people or sessions were asked
+        for as a further field.
     RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`.
     """
     rules = rules or CleaningRules()
@@ -135,16 +151,27 @@ def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
             "is a log of events (it has the field action_name), which repeats a query for each of its clicks",
             "Import the log of queries (ubi_queries) instead, or insist with --query-field.",
         )
+    session = records.field("--session-field", asked.session, SESSION_FIELDS)
+    _refuse_people(records, [name for name in asked.metadata if name in {session, *SESSION_FIELDS}])
     return TrafficFields(
         query=records.need("--query-field", asked.query, QUERY_FIELDS, "the queries"),
         time=records.field("--time-field", asked.time, TIME_FIELDS),
         segment=records.field("--segment-field", asked.segment, SEGMENT_FIELDS),
-        session=records.field("--session-field", asked.session, SESSION_FIELDS),
+        session=session,
         count=records.field("--count-field", asked.count, COUNT_FIELDS),
         metadata=tuple(
             sorted(filter(None, (records.field(_METADATA, name) for name in set(asked.metadata))))
         ),
     )
+
+
+def _refuse_people(records: Records, names: list[str]) -> None:
+    if names:
+        listed = ", ".join(map(repr, sorted(set(names))))
+        records.refuse_columns(
+            f"{_METADATA} names {listed}, which tells people apart: of that goldset keeps a keyed hash alone "
+            "(--session-field)"
+        )
 
 
 def _import_id(path: Path, format: str, layout: Layout, fields: TrafficFields, rules: CleaningRules) -> str:
@@ -157,8 +184,8 @@ def _import_id(path: Path, format: str, layout: Layout, fields: TrafficFields, r
 def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
     """The columns to store."""
     texts = clean_texts(log.texts, rules)
-    cleaned = clean_rows(Rows(log.texts.rows, log.sessions.rows, log.times, log.counts), texts, rules)
-    keep = cleaned.keep
+    keep, left_out = clean_rows(Rows(log.texts.rows, log.sessions.rows, log.times, log.counts), texts, rules)
+    segments, metadata = _redacted(log.segments, redact), _redacted(log.metadata, _redacted_fields)
     times = log.times[keep]
     identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
     table = {
@@ -167,23 +194,45 @@ def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
         "text": log.texts.column(keep, pa.array(texts.texts, pa.string())),
         "normalised": log.texts.column(keep, pa.array(texts.normalised, pa.string())),
         "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
-        "segment": log.segments.column(keep, _stored(log.segments, lambda name: redact(name).text)),
-        "session": log.sessions.column(keep, _stored(log.sessions, lambda name: keyed(name, key))),
+        "segment": log.segments.column(keep, segments.texts),
+        "session": log.sessions.column(keep, _keyed(log.sessions, key)),
         "count": pa.array(log.counts[keep]),
     }
     if len(log.metadata.texts):
-        table["metadata"] = log.metadata.column(keep, _stored(log.metadata, _redacted_fields))
+        table["metadata"] = log.metadata.column(keep, metadata.texts)
+    personal = count_personal(
+        [
+            (log.texts.rows, texts.personal),
+            (log.segments.rows, segments.personal),
+            (log.metadata.rows, metadata.personal),
+        ]
+    )
     empty = Counter({"empty query": log.empty} if log.empty else {})
-    return _Clean(table, cleaned.personal, dict(empty + Counter(cleaned.left_out)))
+    return _Clean(table, personal, dict(empty + Counter(left_out)))
 
 
-def _stored(terms: Terms, change: Callable[[str], str]) -> pa.StringArray:
-    return pa.array(map(change, terms), pa.string(), size=len(terms.texts))
+def _keyed(sessions: Terms, key: str) -> pa.StringArray:
+    return pa.array((keyed(name, key) for name in sessions), pa.string(), size=len(sessions.texts))
 
 
-def _redacted_fields(fields: str) -> str:
+def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> _Redacted:
+    personal: dict[str, list[int]] = {}
+
+    def texts() -> Iterator[str]:
+        for number, term in enumerate(terms):
+            found = change(term)
+            for kind in found.kinds:
+                personal.setdefault(kind, []).append(number)
+            yield found.text
+
+    return _Redacted(pa.array(texts(), pa.string(), size=len(terms.texts)), personal)
+
+
+def _redacted_fields(fields: str) -> Redacted:
     known = json.loads(fields) if fields else {}  # '' stands for no row
-    return canonical_json({name: redact(value).text for name, value in known.items()})
+    found = {name: redact(value) for name, value in known.items()}
+    text = canonical_json({name: value.text for name, value in found.items()})
+    return Redacted(text, sum((value.kinds for value in found.values()), Counter()))
 
 
 def _is_held(cursor: Cursor, import_id: str) -> bool:

@@ -14,8 +14,8 @@ COMMAND_LINE = "command line"
 
 def get_setting(cursor: Cursor, name: str) -> str | None:
     """The value of a setting, or None."""
-    row = cursor.execute("SELECT value FROM settings WHERE name = ?", [name]).fetchone()
-    return None if row is None else str(row[0])
+    rows = cursor.execute("SELECT value FROM settings WHERE name = ?", [name]).fetchall()
+    return str(rows[0][0]) if rows else None
 
 
 def require_setting(cursor: Cursor, name: str, way_out: str) -> str:

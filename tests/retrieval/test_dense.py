@@ -14,30 +14,32 @@ import pytest
 from curation.errors import NotFoundError, RefusedError
 from curation.retrieval import DEFAULT_MODEL, Dense, Hit
 from curation.retrieval import embeddings as stored
-from curation.retrieval.embeddings import CHUNK, embed, find_model
+from curation.retrieval.embeddings import embed, find_model
 from curation.store import Store, append
 from curation.store.rows import Document, Query
 from curation.text import digest
 
+CHUNK = 32
 TEXTS = [
-    f"{colour} {thing} {number}"
-    for number in range(10)
+    f"{colour} {thing}"
     for colour in ("red", "blue", "old")
-    for thing in ("hat", "shoe", "coat", "bag", "lamp", "desk", "book", "cup", "bike", "tent")
+    for thing in ("hat", "shoe", "coat", "bag", "lamp", "desk", "book", "cup", "bike", "tent", "pen", "fork")
 ]
 
 KILLED = f"""
 import os, signal, sys
 from pathlib import Path
-from curation.retrieval.embeddings import embed
+from curation.retrieval import embeddings
 from curation.store import open_store
+
+embeddings.CHUNK = {CHUNK}
 
 def progress(step, done, total):
     if done >= {CHUNK}:
         os.kill(os.getpid(), signal.SIGKILL)
 
 texts = Path(sys.argv[2]).read_text().splitlines()
-embed(open_store(Path(sys.argv[1])), texts, progress=progress)
+embeddings.embed(open_store(Path(sys.argv[1])), texts, progress=progress)
 """
 
 
@@ -56,7 +58,10 @@ def query(text: str) -> Query:
 
 
 @pytest.mark.dense
-def test_embedding_goes_on_where_kill_9_stopped_it(store: Store, tmp_path: Path) -> None:
+def test_embedding_goes_on_where_kill_9_stopped_it(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stored, "CHUNK", CHUNK)
     (tmp_path / "texts").write_text("\n".join(TEXTS))
     store.close()
     command = [sys.executable, "-c", KILLED, str(store.path), str(tmp_path / "texts")]

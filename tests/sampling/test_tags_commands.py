@@ -43,3 +43,20 @@ def test_an_unknown_tag_is_refused_with_those_that_are_known(store: Store) -> No
     goldset(store, "query", "add", "a map", "--id", "m1")
     with pytest.raises(InputError, match=r"(?s)no tag 'funny'.*unanswerable"):
         goldset(store, "tags", "set", "m1", "--add", "funny")
+
+
+def test_tags_that_were_not_looked_for_are_unknown_not_none(store: Store) -> None:
+    goldset(store, "query", "add", "a map", "--id", "m1")
+    lines = [line.split("│") for line in goldset(store, "tags", "find").stdout.splitlines()]
+    counts = {line[1].strip(): line[2].strip() for line in lines if len(line) == 4}
+    assert (counts["synonym"], counts["question"], counts["short"]) == ("–", "0", "1")
+
+
+def test_tags_come_in_other_encodings_and_without_a_header(store: Store, tmp_path: Path) -> None:
+    goldset(store, "query", "add", "caf\xe9", "--id", "m1")
+    path = tmp_path / "tags.csv"
+    path.write_bytes("caf\xe9,ambiguous\n".encode("latin-1"))
+    with pytest.raises(InputError, match="--encoding latin-1"):
+        goldset(store, "tags", "import", path, "--no-header", "--columns", "query,tag")
+    options = ["--encoding", "latin-1", "--no-header", "--columns", "query,tag"]
+    assert "1 added" in goldset(store, "tags", "import", path, *options).stdout

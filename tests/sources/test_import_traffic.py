@@ -85,6 +85,35 @@ def test_further_fields_are_kept_as_json_without_personal_data(store, write, nam
     assert import_traffic(store, path).import_id != result.import_id
 
 
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+def test_personal_data_in_segments_and_further_fields_is_counted_too(store, write, name):
+    records = [
+        {"query": "mail jo@example.com", "segment": "de", "note": "jo@example.com"},
+        {"query": "hat", "segment": "al@example.com", "note": "+49 30 901820"},
+        {"query": "", "segment": "al@example.com", "note": ""},
+    ]
+    lines = ["query,segment,note", *(",".join(record.values()) for record in records)]
+    path = write(name, records if name == "t.jsonl" else "\n".join(lines))
+    result = import_traffic(store, path, TrafficFields(metadata=("note",)))
+    assert result.personal == {"email": 2, "phone": 1}
+    assert import_traffic(store, path, TrafficFields(metadata=("note",))).personal == result.personal
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        (TrafficFields(metadata=("user_id",)), "'user_id'"),
+        (TrafficFields(session="visitor", metadata=("visitor", "user_id", "device")), "'user_id', 'visitor'"),
+    ],
+)
+def test_a_field_that_tells_people_apart_is_no_further_field(store, write, contents, fields, named):
+    before = contents()
+    path = write("t.csv", "query,session,user_id,visitor,device\na,s1,jo,v1,phone\n")
+    with pytest.raises(InputError, match=f"--metadata-field names {named}, which tells people apart"):
+        import_traffic(store, path, fields)
+    assert contents() == before
+
+
 def test_an_unknown_further_field_is_refused_with_the_columns_there(store, write, contents):
     before = contents()
     with pytest.raises(InputError) as refused:

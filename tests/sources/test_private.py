@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 from collections import Counter
+from itertools import islice
 
 import pytest
 from hypothesis import given, settings
@@ -148,7 +149,7 @@ def test_only_text_as_mixed_as_a_key_is_random(token):
 
 def test_real_product_numbers_titles_and_queries_lose_nothing(shared):
     with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz") as file:
-        products = [json.loads(line) for line in file]
+        products = [json.loads(line) for line in islice(file, 0, None, 4)]
     texts = [product.get(field) or "" for product in products for field in ("title", "name")]
     texts += [ean for product in products for ean in product.get("ean") or []]
     queries = json.loads((shared / "esci_us" / "esci_us_queryset.json").read_text())

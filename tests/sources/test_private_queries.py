@@ -6,7 +6,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.sources.judgments import import_judgments
-from curation.sources.queries import active_queries, import_queries
+from curation.sources.queries import active_queries, import_queries, query_id_of
 
 MAIL = "ann.lee@example.org"
 
@@ -28,6 +28,24 @@ def test_personal_data_in_queries_needs_and_other_fields_is_replaced_and_counted
     assert [query.text for query in _active(store)] == ["orders of [email]", "red shoes"]
     assert MAIL not in repr(contents())
     assert "901820" not in repr(contents())
+
+
+def test_personal_data_in_ids_names_and_numbers_of_fields_is_replaced_and_counted(store, write, contents):
+    rows = [
+        {"_id": MAIL, "text": "red hats", "clicks": {MAIL: 2, "bob@example.org": 1}},
+        {"_id": "4111111111111111", "text": "blue hats", "card": 4111111111111111, "seen": 12, "new": True},
+    ]
+    path = write("q.jsonl", rows)
+    result = import_queries(store, path)
+    assert result.personal == {"card": 1, "email": 1}
+    with store.reading() as cursor:
+        kept = cursor.execute("SELECT query_id, metadata::TEXT FROM queries ORDER BY text").fetchall()
+    assert kept == [
+        ("4111111111111111", '{"card":"[card]","new":true,"seen":12}'),
+        (query_id_of("red hats"), r'{"clicks":"{\"[email]\":2,\"[email]\":1}"}'),
+    ]
+    assert "example.org" not in repr(contents())
+    assert import_queries(store, path).unchanged == 2
 
 
 def test_a_query_of_nothing_but_personal_data_is_left_out_and_counted(store, write):

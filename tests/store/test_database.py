@@ -285,3 +285,10 @@ def test_a_long_turn_does_not_keep_the_other_threads_out(store: Store) -> None:
         put_setting(cursor, "meanwhile", "written")
     done.set()
     reader.join()
+
+
+def test_a_setting_that_was_read_leaves_no_result_behind(store: Store) -> None:
+    with store.transaction() as cursor:
+        put_setting(cursor, "colour", "red")
+        assert get_setting(cursor, "colour") == "red"
+        assert cursor.sql("SELECT 1 AS one").to_arrow_table().num_rows == 1

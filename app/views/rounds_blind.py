@@ -1,0 +1,85 @@
+"""Rounds, what blind items and a pilot say: distances of duplicates, known answers, grade boundaries."""
+
+from __future__ import annotations
+
+from app import ui
+from curation.labeling.pilot import pilot_report
+from curation.labeling.rounds import RoundStatus
+from curation.labeling.spacing import NAMES
+from curation.store import Store
+
+FEWEST_KNOWN = 10
+FIGURES = ("95 % interval", "From 0 to 1")
+
+
+def figure_row(
+    label: str, value: float | None, low: float | None, high: float | None, n: int, why: str | None
+) -> tuple[object, ...]:
+    """A figure with its interval, or why there is none; columns as in `FIGURES`."""
+    if why or value is None:
+        return (label, "–", why or "", "", n)
+    interval = "–" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    return (label, ui.figure(value), interval, ui.Span(value, low, high), n)
+
+
+def duplicates(status: RoundStatus) -> None:
+    """How far apart the two showings of blind duplicates are."""
+    apart = status.spacing
+    if not apart.duplicates:
+        return
+    ui.heading("Blind duplicates")
+    measured = {"Presentations": apart.distances, "Hours": apart.hours}
+    shown = [(what, *(ui.Number(values.get(name), 1) for name in NAMES)) for what, values in measured.items()]
+    ui.table(
+        "How far apart the two showings are",
+        ["Measured in", "Least", "Quarter", "Median", "Three quarters", "Most"],
+        shown,
+    )
+    ui.quiet(
+        f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
+        "on another day."
+    )
+
+
+def known(status: RoundStatus) -> None:
+    """How annotators do on planted known answers."""
+    if not status.known:
+        return
+    rows: list[tuple[object, ...]] = [
+        figure_row(
+            one.annotator,
+            one.share,
+            one.low,
+            one.high,
+            one.answered,
+            None if one.answered >= FEWEST_KNOWN else f"too few: {one.answered} of {FEWEST_KNOWN}",
+        )
+        for one in status.known
+    ]
+    ui.heading("Known answers")
+    ui.table("As decided before", ["Annotator", "As decided", *FIGURES, "Answered"], rows)
+
+
+def pilot(store: Store, name: str) -> None:
+    """Where on the scale annotators part."""
+    report = pilot_report(store, name)
+    ui.heading("What the pilot shows")
+    rows = [
+        figure_row(f"{one.lower} | {one.upper}", one.share, one.low, one.high, one.n, None)
+        for one in report.boundaries
+    ]
+    ui.table(
+        "On different sides of a boundary",
+        ["Boundary", "Share", *FIGURES, "Comparisons"],
+        rows,
+    )
+    spreads = [
+        (one.query, one.title, " ".join(map(str, one.grades)), "; ".join(one.notes)) for one in report.spreads
+    ]
+    if spreads:
+        ui.table(
+            f"Largest differences, {len(spreads):,} of {report.differing:,}",
+            ["Query", "Document", "Grades", "Notes"],
+            spreads,
+            words=True,
+        )
