@@ -1,5 +1,5 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo test lint bench docs clean
+.PHONY: help setup demo test lint bench docs screenshots clean
 .DEFAULT_GOAL := help
 
 help:    ## list the targets
@@ -28,6 +28,10 @@ bench: setup   ## run the benchmarks; each prints a ratio
 
 docs: setup   ## write docs/commands.md anew from the commands' own help
 	@.venv/bin/python docs/make_commands.py
+
+screenshots: setup   ## take the pictures in docs/screenshots/ anew
+	@.ci/browser
+	@.venv/bin/python docs/make_screenshots.py
 
 clean:   ## remove .venv and caches (projects under data/ stay)
 	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

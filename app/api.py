@@ -211,8 +211,8 @@ def _answered(answered: Answered) -> dict[str, Any]:
 
 def _queue(queue: Queue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
-    showings = [showing._asdict() for showing in queue.showings]
-    return {**queue._asdict(), "showings": showings, "practice": practice}
+    told = {name: value for name, value in queue._asdict().items() if name != "round"}  # its name may tell its kind
+    return {**told, "showings": [showing._asdict() for showing in queue.showings], "practice": practice}
 
 
 def _guide(guide_hash: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The door: nothing but the sign-in page and the health check answers somebody who is not signed in.
+"""The door: nothing but the sign-in and the health check answers somebody who is not signed in.
 
 It stands before every route, Streamlit's own and its websocket among them. What changes something must
 also come from a page of this very host, so that no other site can act with somebody's cookie.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from urllib.parse import quote, urlsplit
 
+from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
 
-from app.workplace import sessions
+from app import oidc
+from app.workplace import people, sign_in_of
+from curation.errors import CurationError
 
 OPEN = frozenset({"/sign-in", "/health"})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -35,16 +39,34 @@ class Guard:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        name = sessions().read(cookie_parser(headers.get("cookie", "")).get(sessions().cookie, ""))
+        try:
+            name = await _who(headers)
+        except CurationError as error:
+            await _unreadable(error, scope)(scope, receive, send)
+            return
         scope.setdefault("state", {})["annotator"] = name
         if scope["type"] == "websocket":
-            if name is None or not same_origin(headers):
-                await send({"type": "websocket.close", "code": 1008, "reason": "not signed in"})
-                return
-            await self._app(scope, receive, send)
+            allowed = name is not None and same_origin(headers)
+            refused = WebSocketClose(code=1008, reason="not signed in")
+            await (self._app if allowed else refused)(scope, receive, send)
             return
         refusal = _refusal(scope, headers, name)
         await (refusal or self._app)(scope, receive, _with_headers(send))
+
+
+async def _who(headers: Headers) -> str | None:
+    sign_in = sign_in_of(cookie_parser(headers.get("cookie", "")))
+    if sign_in is None:
+        return None
+    ask = people().behind
+    annotator = ask(sign_in) if people().fresh else await to_thread.run_sync(ask, sign_in)
+    return annotator and annotator.name
+
+
+def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
+    if scope["type"] == "websocket":
+        return WebSocketClose(code=1013, reason="the project cannot be read")
+    return JSONResponse({"message": str(error)}, 503)
 
 
 def same_origin(headers: Headers) -> bool:
@@ -57,7 +79,7 @@ def _refusal(scope: Scope, headers: Headers, name: str | None) -> Response | Non
     path = scope["path"]
     if scope["method"] not in HARMLESS and not same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
-    if name is not None or path in OPEN:
+    if name is not None or path in OPEN or (path in oidc.OPEN and oidc.providers()):
         return None
     if path.startswith("/api/"):
         return JSONResponse({"message": "You are not signed in, or your sign-in has ended."}, 401)

@@ -16,8 +16,9 @@ from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from app import api, signin
+from app import api, oidc, signin
 from app.guard import Guard
+from app.password import password
 from app.workplace import PROJECT, sessions
 from curation.errors import RefusedError
 
@@ -30,15 +31,20 @@ def build() -> st.App:
     Raises
     ------
     NotFoundError, StoreError: there is no such project, or it cannot be read.
+    InputError, RefusedError: the identity provider is not configured as it must be.
     """
     sessions()  # a project that cannot be read is told now, not at the first request
     routes = [
         Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
+        Route(oidc.START, oidc.start),
         Route("/sign-out", signin.sign_out, methods=["POST"]),
+        Route("/password", password, methods=["GET", "POST"]),
         Route("/label", RedirectResponse("/", 307)),  # the page is Streamlit's first, which has no other name
         *api.ROUTES,
     ]
-    return st.App(MAIN, routes=routes, middleware=[Middleware(Guard)], on_script_error=_tell)
+    application = st.App(MAIN, routes=routes, middleware=[Middleware(Guard)], on_script_error=_tell)
+    oidc.require_configured()  # after: st.App says where Streamlit's settings lie, read once
+    return application
 
 
 def _tell(error: Exception) -> bool:
@@ -55,6 +61,7 @@ def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> 
     ------
     RefusedError: the port is taken.
     NotFoundError, StoreError: there is no such project, or it cannot be read.
+    InputError: the identity provider is not configured as it must be.
     """
     os.environ[PROJECT] = str(project.resolve())
     application = build()

@@ -1,4 +1,8 @@
-"""Sign-ins as signed cookies: a name and an end, which nobody without the project's key can write."""
+"""Sign-ins as signed cookies: a name, an end and what it rests on, which nobody without the key can write.
+
+A sign-in rests on a password's number, and on an address where an identity provider vouched for it. Whoever
+reads a cookie asks whether that still stands: a changed password ends what was signed in by the old one.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,18 @@ import hashlib
 import hmac
 import json
 import time
+from typing import NamedTuple
 
 LASTS = 12 * 60 * 60
 """Seconds for which a sign-in lasts: a working day."""
+
+
+class SignIn(NamedTuple):
+    """Who signed in, the password that was in force (-1: none) and the address, if it was by one."""
+
+    name: str
+    password_revision: int
+    email: str | None = None
 
 
 class Sessions:
@@ -22,22 +35,23 @@ class Sessions:
         # Cookies know no ports: two projects on one machine need two names.
         self.cookie = f"goldset_{self.project}"
 
-    def issue(self, name: str, now: float | None = None) -> str:
-        """A cookie value that says `name` until it ends."""
+    def issue(self, sign_in: SignIn, now: float | None = None) -> str:
+        """A cookie value that says who signed in until it ends."""
         until = int(time.time() if now is None else now) + LASTS
-        content = base64.urlsafe_b64encode(json.dumps([name, until]).encode()).rstrip(b"=")
+        content = base64.urlsafe_b64encode(json.dumps([until, *sign_in]).encode()).rstrip(b"=")
         return f"{content.decode()}.{self._sign(content)}"
 
-    def read(self, value: str, now: float | None = None) -> str | None:
-        """The name in a cookie value, or None where it was not issued here or has ended."""
+    def read(self, value: str, now: float | None = None) -> SignIn | None:
+        """Who signed in, or None where the value was not issued here or has ended."""
         content, _, signature = value.partition(".")
         if not hmac.compare_digest(self._sign(content.encode()).encode(), signature.encode()):
             return None
         try:
-            name, until = json.loads(base64.urlsafe_b64decode(content + "=" * (-len(content) % 4)))
-        except (ValueError, binascii.Error):
-            return None
-        return str(name) if until > (time.time() if now is None else now) else None
+            until, *who = json.loads(base64.urlsafe_b64decode(content + "=" * (-len(content) % 4)))
+            sign_in = SignIn(*who)
+        except (ValueError, TypeError, binascii.Error):
+            return None  # signed here, but by a version that wrote something else
+        return sign_in if until > (time.time() if now is None else now) else None
 
     def _sign(self, content: bytes) -> str:
         return hmac.new(self._key, b"goldset sign-in\0" + content, hashlib.sha256).hexdigest()

@@ -1,121 +1,119 @@
-"""Signing in and out: one small page of our own, and patience with those who guess.
-
-After a few wrong passwords for a name, further tries for it wait, twice as long each time; it is the
-name that waits, whether it exists or not, and nobody else.
-"""
+"""Signing in and out: by name and password, or by what an identity provider has just vouched for."""
 
 from __future__ import annotations
 
-import math
-import time
 from html import escape
-from importlib.resources import files
-from string import Template
-from urllib.parse import parse_qs, quote
+from urllib.parse import quote, unquote, urlencode
 
-from anyio import CapacityLimiter, to_thread
+from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
-from app.sessions import LASTS
-from app.workplace import project_store, sessions
+from app import door, oidc
+from app.patience import patience
+from app.sessions import LASTS, SignIn
+from app.workplace import people, project_store, sessions
 from curation.errors import CurationError
 from curation.labeling.annotators import authenticate
+from curation.labeling.identities import find_identity, standings
 
-LARGEST_FORM = 8_192
-_PAGE = Template(files("app").joinpath("signin.html").read_text(encoding="utf-8"))
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
-
-
-class Patience:
-    """Counts wrong tries by name, in memory."""
-
-    FREE = 5
-    LONGEST = 300.0
-    KEPT = 10_000
-
-    def __init__(self) -> None:
-        self._wrong: dict[str, tuple[int, float]] = {}
-
-    def wait(self, name: str, now: float) -> float:
-        """Seconds until the name may be tried again."""
-        return max(0.0, self._wrong.get(name, (0, 0.0))[1] - now)
-
-    def failed(self, name: str, now: float) -> None:
-        """Remember a wrong try."""
-        count = self._wrong.pop(name, (0, 0.0))[0] + 1
-        rest = min(self.LONGEST, 4.0 * 2.0 ** (count - self.FREE)) if count >= self.FREE else 0.0
-        self._wrong[name] = (count, now + rest)
-        if len(self._wrong) > self.KEPT:
-            del self._wrong[next(iter(self._wrong))]
-
-    def succeeded(self, name: str) -> None:
-        """Forget the name's wrong tries."""
-        self._wrong.pop(name, None)
-
-
-patience = Patience()
+_FORM = door.template("signin.html")
 
 
 async def sign_in(request: Request) -> Response:
-    """GET shows the form; POST takes name and password and, when they are right, sets the cookie."""
+    """GET shows the form, or signs in whom a provider vouched for; POST takes name and password."""
     target = _inside(request.query_params.get("next", "/"))
     if request.method != "POST":
-        return RedirectResponse(target, 303) if request.state.annotator else _page(target)
-    body = await _read(request)
-    if body is None:
+        return await _arrive(request, target)
+    if not oidc.passwords_allowed():
+        return _page(target, status=403, problem="Names and passwords are not used here.")
+    form = await door.form(request)
+    if form is None:
         return _page(target, status=413, problem="That is longer than a name and a password.")
-    form = parse_qs(body.decode("utf-8", "replace"))
-    name, password = (form.get(field, [""])[0] for field in ("name", "password"))
-    name = name.strip()
-    rest = patience.wait(name, time.monotonic())
-    if rest:
-        problem = f"Too many wrong tries for this name. Try again in {math.ceil(rest)} s."
-        return _page(target, name, 429, problem, {"Retry-After": str(math.ceil(rest))})
-    return await _check(name, password, target, secure=request.url.scheme == "https")
-
-
-async def sign_out(request: Request) -> Response:
-    """Forget the sign-in and go back to the form."""
-    response = RedirectResponse("/sign-in", 303)
-    response.delete_cookie(sessions().cookie, path="/")
-    return response
-
-
-async def _check(name: str, password: str, target: str, *, secure: bool) -> Response:
-    # A password takes argon2 some 50 ms and 64 MB: two at a time leave the machine to the graders.
-    patience.failed(name, time.monotonic())  # counted before the check, so that tries at once count too
+    name = form.get("name", "").strip()
+    if rest := patience.begin(name):
+        problem = f"Too many wrong tries for this name. Try again in {rest} s."
+        return _page(target, name, 429, problem, {"Retry-After": str(rest)})
     try:
-        known = await to_thread.run_sync(authenticate, project_store(), name, password, limiter=_limiter())
+        known = await to_thread.run_sync(_check, name, form.get("password", ""), limiter=door.hashing())
     except CurationError as error:
         return _page(target, name, 503, str(error))
     if known is None:
         return _page(target, name, 401, "This name and this password do not belong together.")
     patience.succeeded(name)
+    return enter(request, known, target)
+
+
+async def sign_out(request: Request) -> Response:
+    """Forget the sign-in, the provider's too where one was used, and go back to the form."""
+    by_provider = oidc.known_to_streamlit(request)
+    response = RedirectResponse(oidc.LOGOUT if by_provider else "/sign-in", 303)
+    response.delete_cookie(sessions().cookie, path="/")
+    return response
+
+
+def enter(request: Request, who: SignIn, target: str) -> Response:
+    """Set the cookie of a sign-in and go to a page."""
+    people().forget()
     response = RedirectResponse(target, 303)
-    value = sessions().issue(known.name)
+    secure = request.url.scheme == "https"
+    value = sessions().issue(who)
     response.set_cookie(
         sessions().cookie, value, max_age=LASTS, path="/", secure=secure, httponly=True, samesite="lax"
     )
     return response
 
 
-_limiters: list[CapacityLimiter] = []
+def _check(name: str, password: str) -> SignIn | None:
+    store = project_store()
+    with store.reading() as cursor:  # before the check: a change meanwhile ends this sign-in as well
+        standing = standings(cursor).get(name)
+    known = authenticate(store, name, password)
+    return SignIn(name, standing.password_revision) if known and standing else None
 
 
-def _limiter() -> CapacityLimiter:
-    if not _limiters:  # needs a running event loop
-        _limiters.append(CapacityLimiter(2))
-    return _limiters[0]
+async def _arrive(request: Request, target: str) -> Response:
+    if request.state.annotator:
+        return RedirectResponse(target, 303)
+    under_way = request.cookies.get(oidc.UNDER_WAY)
+    said = oidc.vouched(request)
+    if said is None and under_way is None:
+        return _page(target)
+    target = target if under_way is None else _inside(unquote(under_way))
+    response = await _by_provider(request, said, target)
+    response.delete_cookie(oidc.UNDER_WAY, path="/sign-in")
+    return response
 
 
-async def _read(request: Request) -> bytes | None:
-    body = b""
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > LARGEST_FORM:
-            return None
-    return body
+async def _by_provider(request: Request, said: oidc.Identity | None, target: str) -> Response:
+    if said is None:
+        return _page(target, problem="The sign-in did not come to an end. Try again.")
+    problem = "Your provider did not say that it verified your e-mail address, so it cannot be trusted here."
+    if said.email and said.verified:
+        try:
+            known = await to_thread.run_sync(_known_as, said.email)
+        except CurationError as error:
+            return _page(target, status=503, problem=str(error))
+        if known is not None:
+            return enter(request, known, target)
+        problem = (
+            f"{said.email} is not known to this project. Ask its lead to add this address: "
+            f"`goldset annotator identity NAME {said.email}`."
+        )
+    refused = _page(target, status=403, problem=problem)
+    oidc.forget(request, refused)
+    return refused
+
+
+def _known_as(email: str) -> SignIn | None:
+    with project_store().reading() as cursor:
+        found = find_identity(cursor, email)
+        standing = standings(cursor).get(found.annotator) if found else None
+    return (
+        SignIn(standing.annotator.name, standing.password_revision, found.email)
+        if found and standing
+        else None
+    )
 
 
 def _inside(target: str) -> str:
@@ -127,13 +125,23 @@ def _inside(target: str) -> str:
 def _page(
     target: str, name: str = "", status: int = 200, problem: str = "", headers: dict[str, str] | None = None
 ) -> Response:
-    alert = f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
-    content = _PAGE.substitute(
+    by_password = oidc.passwords_allowed()
+    content = _FORM.substitute(
         name=escape(name),
-        problem=alert,
+        problem=door.alert(problem),
         target=escape(quote(target)),
         focus_name="" if name else "autofocus",
         focus_password="autofocus" if name else "",
     )
-    fixed = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-store"}
-    return HTMLResponse(content, status, fixed | (headers or {}))
+    ways = "".join(
+        f'<a class="way" href="{escape(_start(provider, target))}">Sign in with {escape(provider.label)}</a>'
+        for provider in oidc.providers()
+    )
+    above = f'<div class="ways">{"" if by_password else door.alert(problem)}{ways}</div>' if ways else ""
+    help_ = '<p class="help">Accounts are made by the lead of your project.</p>'
+    lead = "Sign in to grade search results."
+    return door.page("Sign in", lead, above + content * by_password + help_, status, headers)
+
+
+def _start(provider: oidc.Provider, target: str) -> str:
+    return f"{oidc.START}?{urlencode({'provider': provider.section, 'next': target})}"

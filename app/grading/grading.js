@@ -263,7 +263,8 @@ class Loop {
     let { revision } = showing;
     this.queue = this.queue.filter((held) => held.presentation_id !== presentation_id);
     revision += 1; // the answer itself
-    if (kind !== "later") { // what was put off is open already
+    if (kind === "later") this.queue = []; // which item is the last of its query is another question again
+    else { // what was put off is open already
       this.outbox.add("judgments", { presentation_id, revision, kind: "undo" }, -1);
       revision += 1;
       this.state.done -= 1;

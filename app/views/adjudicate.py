@@ -94,7 +94,7 @@ def _case(case: Case, guide: Guide, annotator: Annotator) -> None:
 
 def _where(pairs: int, waiting: int) -> str:
     more = f"; waiting for one more opinion: {waiting:,}" if waiting else ""
-    return f"{pairs:,} disputed, the largest disagreement first{more}"
+    return f"{pairs:,} disputed, the weightiest first{more}"
 
 
 def _decided(case: Case, guide: Guide) -> None:

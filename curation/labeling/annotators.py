@@ -34,7 +34,7 @@ class _Password(NamedTuple):
 def add_annotator(
     store: Store, name: str, role: str, password: str | None, email: str | None = None
 ) -> Annotator:
-    """Add somebody who can sign in by a password or as `email`; judgments imported under the name stay theirs.
+    """Add somebody who signs in by a password or as `email`; judgments imported under the name stay theirs.
 
     Raises
     ------

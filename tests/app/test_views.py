@@ -10,10 +10,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import ui, workplace
-from app.views.adjudicate import NO_GRADE
-from curation.labeling.adjudication import disputes
+from app.views.adjudicate_decision import NO_GRADE
+from curation.labeling.adjudication import decide, disputes
 from curation.labeling.annotators import add_annotator
+from curation.labeling.guide_questions import guide_questions
 from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.labeling.judgments import Submission, submit
+from curation.labeling.lifecycle import close_round
+from curation.labeling.queue import next_showings
+from curation.labeling.rounds import open_round, round_status
 from curation.project import init_project
 from curation.releases import freeze
 from curation.sources.corpus import import_corpus
@@ -100,14 +105,23 @@ def test_no_page_makes_html_of_what_people_wrote(disputed: Store, page: str) -> 
     assert not [element for element in shown.markdown if "**bold**" in element.value]
 
 
+def press(page: AppTest, label: str) -> AppTest:
+    """Click the first button whose label begins with these words."""
+    found = next(button for button in page.button if button.label.startswith(label))
+    return found.click().run()
+
+
+def write(page: AppTest, label: str, words: str) -> None:
+    next(area for area in page.text_area if area.label == label).set_value(words)
+
+
 def test_a_decision_needs_a_reason_and_settles_the_pair(disputed: Store) -> None:
-    page = run("adjudicate", ROSA)
-    page.radio[0].set_value(2)
-    page.button[0].click().run()
+    page = press(run("adjudicate", ROSA), "2 Useful")
+    press(page, "Decide")
     assert "needs a reason" in page.error[0].value
     assert len(disputes(disputed)) == 1
-    page.text_area[0].set_value("It answers a part")
-    page.button[0].click().run()
+    write(page, "Reason", "It answers a part")
+    press(page, "Decide")
     assert not page.error
     assert disputes(disputed) == []
     decision = disputes(disputed, include_settled=True)[0].decision
@@ -118,37 +132,167 @@ def test_a_decision_needs_a_reason_and_settles_the_pair(disputed: Store) -> None
 
 def test_nothing_is_decided_before_a_choice_is_made(disputed: Store) -> None:
     page = run("adjudicate", ROSA)
-    page.text_area[0].set_value("The query is unclear")
-    page.button[0].click().run()
+    write(page, "Reason", "The query is unclear")
+    press(page, "Decide")
     assert "Choose a grade, or “No grade can be given”" in page.error[0].value
     assert len(disputes(disputed)) == 1
-    page.radio[0].set_value(NO_GRADE)
-    page.button[0].click().run()
+    press(page, NO_GRADE)
+    press(page, "Decide")
     assert not page.error
     decision = disputes(disputed, include_settled=True)[0].decision
     assert decision is not None
     assert (decision.grade, decision.reason) == (None, "The query is unclear")
 
 
-def test_an_unknown_reviewer_is_told_in_a_sentence(disputed: Store) -> None:
-    page = run("adjudicate", Annotator("nobody", "reviewer", False))
-    page.radio[0].set_value(2)
-    page.text_area[0].set_value("Because")
-    page.button[0].click().run()
+@pytest.mark.parametrize(
+    ("name", "role", "words"),
+    [("nobody", None, "nobody"), ("anna", "annotator", "This is for the reviewer")],
+    ids=["unknown", "forged role"],
+)
+def test_deciding_is_the_reviewers_whatever_page_asks(
+    disputed: Store, name: str, role: str | None, words: str
+) -> None:
+    if role:
+        add_annotator(disputed, name, role, "correct horse battery")
+    page = press(run("adjudicate", Annotator(name, "reviewer", False)), "2 Useful")
+    write(page, "Reason", "Because")
+    press(page, "Decide")
     assert not page.exception
-    assert "nobody" in page.error[0].value
+    assert words in page.error[0].value
     assert len(disputes(disputed)) == 1
 
 
-def test_deciding_is_the_reviewers_whatever_page_asks(disputed: Store) -> None:
-    add_annotator(disputed, "anna", "annotator", "correct horse battery")
-    page = run("adjudicate", Annotator("anna", "reviewer", False))  # a forged role
-    page.radio[0].set_value(2)
-    page.text_area[0].set_value("Because")
-    page.button[0].click().run()
-    assert not page.exception
-    assert page.error[0].value.startswith("This is for the reviewer")
+def test_a_reviewer_whom_another_overtook_is_told_and_decides_nothing(disputed: Store) -> None:
+    add_annotator(disputed, "mia", "reviewer", "correct horse battery")
+    page = press(run("adjudicate", ROSA), "2 Useful")
+    decide(disputed, "q", "d1", 3, "All of it", "mia")
+    write(page, "Reason", "It answers a part")
+    press(page, "Decide")
+    assert "mia decided this pair while you had it open" in page.warning[0].value
+    assert "grade 3, because “All of it”" in page.warning[0].value
+    decision = disputes(disputed, include_settled=True)[0].decision
+    assert decision is not None
+    assert (decision.grade, decision.revision) == (3, 0)
+    press(page, "Decide")
+    decision = disputes(disputed, include_settled=True)[0].decision
+    assert decision is not None
+    assert (decision.grade, decision.revision, decision.reviewer) == (2, 1, "rosa")
+
+
+def test_a_decision_can_be_changed_on_the_page(disputed: Store) -> None:
+    decide(disputed, "q", "d1", 3, "All of it", "rosa")
+    page = press(run("adjudicate", ROSA), "Change")
+    assert next(area for area in page.text_area if area.label == "Reason").value == "All of it"
+    press(page, "1 Related")
+    press(page, "Decide")
+    assert not page.error
+    decision = disputes(disputed, include_settled=True)[0].decision
+    assert decision is not None
+    assert (decision.grade, decision.revision) == (1, 1)
+
+
+def test_a_pair_that_nobody_can_be_shown_again_is_told_in_a_sentence(disputed: Store) -> None:
+    page = press(run("adjudicate", ROSA), "Another opinion")
+    assert "no round of this project shows it" in page.error[0].value
     assert len(disputes(disputed)) == 1
+
+
+def test_what_the_guide_leaves_open_is_collected(disputed: Store) -> None:
+    page = press(run("adjudicate", ROSA), "Guide unclear")
+    press(page, "Note it")
+    assert "say in a few words" in page.error[0].value
+    write(page, "What does the guide leave open here?", "Do parts count?")
+    press(page, "Note it")
+    assert "Noted" in page.success[0].value
+    with disputed.reading() as cursor:
+        (question,) = guide_questions(cursor)
+    assert (question.words, question.author, question.document_id) == ("Do parts count?", "rosa", "d1")
+    assert len(disputes(disputed)) == 1
+
+
+@pytest.fixture
+def running(disputed: Store) -> Store:
+    """A round of two people over the two documents, which anna has judged and ben has not; cleo is free."""
+    with disputed.transaction() as cursor:
+        for name in ("anna", "ben", "cleo", "lee"):
+            role = "lead" if name == "lee" else "annotator"
+            cursor.execute(
+                "INSERT INTO annotators VALUES (?, ?, false, TIMESTAMP '2026-01-01')", [name, role]
+            )
+    open_round(disputed, "first", ["anna", "ben"], overlap=2, duplicates=0, seed=1, again=True)
+    for showing in next_showings(disputed, "anna", 9).showings:
+        key = f"key {showing.presentation_id}"
+        doing = Submission(showing.presentation_id, 0, "cannot_tell", key, reason="query", note=HOSTILE)
+        assert submit(disputed, "anna", [doing])[0].status == "saved"
+    return disputed
+
+
+@pytest.mark.parametrize("part", ["Progress", "Quality", "Questions", "Steer"])
+def test_every_part_of_the_rounds_page_shows_what_is_there(running: Store, part: str) -> None:
+    page = run("rounds", LEE)
+    page.session_state["part"] = part
+    shown = page.run()
+    assert not shown.exception
+    assert not shown.error
+    assert "<img" not in html(shown)
+
+
+def test_a_round_is_paused_only_when_the_lead_is_sure(running: Store) -> None:
+    page = run("rounds", LEE)
+    page.session_state["part"] = "Steer"
+    page.run()
+    press(page, "Pause")
+    assert not round_status(running, "first").paused
+    press(page, "Leave it as it is")
+    assert not round_status(running, "first").paused
+    press(page, "Pause")
+    press(page, "Pause first")
+    assert round_status(running, "first").paused
+    assert "first is paused" in page.success[0].value
+    press(page, "Resume")
+    press(page, "Resume first")
+    assert not round_status(running, "first").paused
+
+
+def test_steering_is_the_leads_whatever_page_asks(running: Store) -> None:
+    page = run("rounds", Annotator("rosa", "lead", False))  # a forged role
+    page.session_state["part"] = "Steer"
+    press(page.run(), "Close")
+    press(page, "Close first")
+    assert page.error[0].value.startswith("This is for the lead")
+    assert not round_status(running, "first").closed
+
+
+def test_untouched_work_is_handed_over_when_the_box_is_ticked(running: Store) -> None:
+    page = run("rounds", LEE)
+    page.session_state["part"] = "Steer"
+    page.run()
+    assert page.selectbox[1].options == ["ben"]
+    page.selectbox[1].set_value("ben").run()
+    page.multiselect[0].set_value(["cleo"])
+    press(page, "Hand over")
+    assert "tick the box" in page.error[0].value
+    page.checkbox[0].set_value(True)
+    press(page, "Hand over")
+    assert "2 pairs of ben are with others now" in page.success[0].value
+    assert [one.annotator for one in round_status(running, "first").annotators] == ["anna", "cleo"]
+
+
+def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running: Store) -> None:
+    close_round(running, "first")
+    with running.reading() as cursor:
+        mine = cursor.execute("SELECT document_id FROM presentations WHERE annotator = 'anna'").fetchall()
+    for (document,) in mine:
+        decide(running, "q", document, 2, "It answers a part", "rosa")
+    page = run("my_consistency", Annotator("anna", "annotator", False))
+    shown = html(page)
+    assert not page.exception
+    assert "Cannot tell" in shown
+    assert "2 Useful" in shown
+    assert "It answers a part" in shown
+    for name in ("ben", "carl", "dana", "rosa"):
+        assert f">{name}<" not in shown
+    assert "<img" not in shown
 
 
 def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tmp_path: Path) -> None:
@@ -161,7 +305,7 @@ def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tm
     queries = [Query(name, name, name, "imported") for name in ("zebras", "volcanoes")]
     add_judgments(project, judgments, "votes.csv", queries)
     make_split(project, {"dev": 0.5, "test": 0.5}, seed=1)
-    frozen = freeze(project, "v1")
+    frozen = freeze(project, "v1", override="one judgment a pair is enough for this page")
     page = run("releases", LEE)
     assert "<td>v1</td>" in html(page)
     assert f'<td class="gs-figure">2</td><td>{frozen.release_id}</td>' in html(page)

@@ -93,8 +93,8 @@ def visit(page: Page, served: Served, path: str) -> None:
     """Go to a page and wait until it is whole."""
     page.goto(f"{served.url}{path}")
     if path == "/":
-        expect(page.locator(".grading")).to_be_visible()
+        expect(page.locator(".grading")).to_be_visible(timeout=30_000)
     else:
-        expect(page.get_by_role("heading", name=HEADINGS[path], exact=True)).to_be_visible()
+        expect(page.get_by_role("heading", name=HEADINGS[path], exact=True)).to_be_visible(timeout=30_000)
     page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
     page.wait_for_timeout(500)  # colours fade in

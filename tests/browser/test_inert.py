@@ -59,7 +59,7 @@ TURNED = """
       if (node.nodeType !== 3 || !node.textContent.includes("\\u202e")) continue;
       if (/^(STYLE|SCRIPT|TEXTAREA|TITLE)$/.test(node.parentNode.tagName)) continue;
       const around = inside(node).trim();
-      if (!/^(Gulls|gulls|STARTHERE)/.test(around) || !/(ENDSHERE\\s*|\\u2026)$/.test(around))
+      if (!/^(Gulls|gulls|STARTHERE)/.test(around) || !/(ENDSHERE|\\u2026|fly\\.)$/.test(around))
         turned.push(around.replaceAll(/STARTHERE.*?ENDSHERE/gs, "\\u2039words\\u203a").slice(0, 300));
     }
   };
@@ -135,8 +135,12 @@ def test_a_document_of_five_megabytes_freezes_nothing(browser: Browser, hostile:
     page, _ = watched(browser, hostile, "ben")
     page.goto(hostile.url)
     ben = Annotating(page)
-    while "Long gulls" not in ben.text:
-        ben.press("1")
+    for _ in range(40):
+        if "Long gulls" in ben.text:
+            break
+        page.keyboard.press("Escape" if ben.phase == "question" else "1")
+        page.wait_for_timeout(500)
+    assert "Long gulls" in ben.text
     page.keyboard.press("w")
     expect(ben.root).to_contain_text("birds on cliffs")
     started = time.monotonic()

@@ -1,0 +1,302 @@
+"""How many annotators can one server carry? Websocket sessions that stay open, and grades by /api/judgments.
+
+On a project with 20,000 documents and 50,000 showings a server in a process of its own serves N annotators,
+each with a signed-in Streamlit session over a websocket; each posts two grades a second, one at a time, all
+from one client process. First 25 of them for two minutes; then 50, 75, … for a shorter time each, on a fresh
+copy of the project, until the 95th percentile of a grade's answer passes 500 ms. Afterwards the database must
+hold exactly the grades that were answered as saved, each once. Client and server share the machine.
+
+Usage: python benchmarks/bench_load.py [--seconds 120] [--step-seconds 20] [--first 25] [--most 200]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import big_project
+import httpx2
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+from curation.store import open_store
+
+RATE, LIMIT_MS, STEP, HELD = 2.0, 500.0, 25, 5
+
+
+class Grade(NamedTuple):
+    presentation_id: str
+    client_key: str
+    status: str
+    ms: float
+
+
+class Level(NamedTuple):
+    """What N annotators got: figures in milliseconds, and everything that was not as it must be."""
+
+    annotators: int
+    grades: int
+    rate: float
+    p50: float
+    p95: float
+    p99: float
+    longest: float
+    errors: list[str]
+    wrong_rows: list[str]
+    load: tuple[float, float]
+    cpu_ms: float | None
+
+
+class Annotator:
+    """One signed-in session: the websocket of the page, and the grades."""
+
+    def __init__(self, url: str, name: str, cookie: str) -> None:
+        self.url, self.name, self.cookie = url, name, cookie
+        self.grades: list[Grade] = []
+        self.errors: list[str] = []
+
+    async def work(
+        self, begin: asyncio.Event, opened: asyncio.Semaphore, seconds: float, offset: float
+    ) -> None:
+        headers = {"Cookie": self.cookie, "Origin": self.url}
+        address = self.url.replace("http", "ws") + "/_stcore/stream"
+        async with (
+            connect(
+                address,
+                additional_headers={"Cookie": self.cookie},
+                origin=self.url,  # type: ignore[arg-type]
+                subprotocols=["streamlit"],  # type: ignore[list-item]
+                open_timeout=120,
+                max_size=None,
+            ) as websocket,
+            httpx2.AsyncClient(base_url=self.url, headers=headers, timeout=60) as client,
+        ):
+            await self._open_page(websocket)
+            reading = asyncio.create_task(self._listen(websocket))
+            showings = (await client.get("/api/presentations")).json()["showings"]
+            opened.release()
+            await begin.wait()
+            await self._grade(client, showings, time.perf_counter() + offset, seconds)
+            if reading.done():
+                self.errors.append(f"{self.name}: the websocket ended")
+            reading.cancel()
+
+    async def _open_page(self, websocket: ClientConnection) -> None:
+        message = BackMsg()
+        message.rerun_script.query_string = ""
+        await websocket.send(message.SerializeToString())
+        answer = ForwardMsg()
+        while answer.WhichOneof("type") != "script_finished":
+            answer.ParseFromString(bytes(await asyncio.wait_for(websocket.recv(), 120)))  # type: ignore[arg-type]
+
+    async def _listen(self, websocket: ClientConnection) -> None:
+        async for _ in websocket:
+            pass
+
+    async def _grade(
+        self, client: httpx2.AsyncClient, showings: list[dict[str, Any]], start: float, seconds: float
+    ) -> None:
+        for number in range(int(seconds * RATE)):
+            await asyncio.sleep(max(0.0, start + number / RATE - time.perf_counter()))
+            if time.perf_counter() > start + seconds or not showings:
+                break
+            item = showings[0]
+            key = f"{self.name}-{number}"
+            judged = {
+                "presentation_id": item["presentation_id"],
+                "revision": item["revision"],
+                "kind": "grade",
+            }
+            graded = {**judged, "grade": number % 3, "client_key": key, "active_ms": 400}
+            # As the page does: it holds the next items already and asks for those that are missing.
+            holding = [one["presentation_id"] for one in showings[1:]]
+            body = {"submissions": [graded], "holding": holding, "limit": HELD - len(holding)}
+            sent = time.perf_counter()
+            answer = await client.post("/api/judgments", json=body)
+            ms = 1000 * (time.perf_counter() - sent)
+            if answer.status_code != 200:
+                self.errors.append(f"{self.name}: {answer.status_code} {answer.text[:200]}")
+                continue
+            found = answer.json()
+            self.grades.append(Grade(item["presentation_id"], key, found["outcomes"][0]["status"], ms))
+            showings = [*showings[1:], *(found["queue"] or {"showings": []})["showings"]]
+
+
+async def all_at_work(url: str, cookies: dict[str, str], seconds: float) -> list[Annotator]:
+    begin, opened = asyncio.Event(), asyncio.Semaphore(0)
+    annotators = [Annotator(url, name, cookie) for name, cookie in cookies.items()]
+    offsets = [place / RATE / len(annotators) for place in range(len(annotators))]
+    tasks = [
+        asyncio.create_task(one.work(begin, opened, seconds, offset))
+        for one, offset in zip(annotators, offsets, strict=True)
+    ]
+    for _ in tasks:
+        await asyncio.wait_for(opened.acquire(), 300)
+    begin.set()
+    for one, ended in zip(annotators, await asyncio.gather(*tasks, return_exceptions=True), strict=True):
+        if isinstance(ended, BaseException):
+            one.errors.append(f"{one.name}: {ended!r}")
+    return annotators
+
+
+def client(url: str, seconds: float) -> None:
+    """The client process: cookies by name come in, grades and errors go out, both as JSON."""
+    found = asyncio.run(all_at_work(url, json.load(sys.stdin), seconds))
+    json.dump(
+        {"grades": [one.grades for one in found], "errors": [e for one in found for e in one.errors]},
+        sys.stdout,
+    )
+
+
+def run_level(project: Path, annotators: int, seconds: float) -> Level:
+    """Serve a copy of the project and let so many grade."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(shutil.copy(project, Path(folder) / "project.duckdb"))
+        store = open_store(path)
+        names = [big_project.name_of(number) for number in range(annotators)]
+        cookies = {name: "=".join(big_project.cookie_of(store, name)) for name in names}
+        url, server = serve(path, Path(folder) / "log")
+        load = os.getloadavg()[0]
+        began, used = time.perf_counter(), cpu_seconds(server.pid)
+        try:
+            command = [sys.executable, __file__, "--client", url, "--seconds", str(seconds)]
+            done = subprocess.run(command, input=json.dumps(cookies), capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(done.stderr)
+            used = cpu_seconds(server.pid) - used
+        finally:
+            server.terminate()
+            server.wait(30)
+        said = json.loads(done.stdout)
+        grades = [[Grade(*one) for one in person] for person in said["grades"]]
+        errors = said["errors"]
+        if "Traceback" in (Path(folder) / "log").read_text():
+            errors.append("the server's log holds a traceback")
+        times = sorted(one.ms for person in grades for one in person)
+        cuts = statistics.quantiles(times, n=100)
+        elapsed = min(seconds, time.perf_counter() - began)
+        return Level(
+            annotators,
+            len(times),
+            len(times) / elapsed,
+            cuts[49],
+            cuts[94],
+            cuts[98],
+            times[-1],
+            errors,
+            wrong_rows(path, dict(zip(names, grades, strict=True))),
+            (load, os.getloadavg()[0]),
+            1000 * used / len(times) if used else None,
+        )
+
+
+def wrong_rows(path: Path, grades: dict[str, list[Grade]]) -> list[str]:
+    """What the database lacks, has twice or should not have."""
+    store = open_store(path)
+    with store.reading() as cursor:
+        rows = cursor.execute("SELECT author, presentation_id, client_key FROM judgment_events").fetchall()
+        strays = cursor.execute(
+            "SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id) "
+            "WHERE e.author != p.annotator"
+        ).fetchall()[0][0]
+    store.close()
+    saved = {(name, one.presentation_id, one.client_key) for name, found in grades.items() for one in found}
+    refused = [one for found in grades.values() for one in found if one.status != "saved"]
+    problems = [f"{len(refused)} not saved"] * bool(refused)
+    problems += [f"{len(saved - set(rows))} lost"] * bool(saved - set(rows))
+    problems += [f"{len(set(rows) - saved)} that nobody was told of"] * bool(set(rows) - saved)
+    twice = len(rows) - len({presentation for _, presentation, _ in rows})
+    problems += [f"{twice} twice"] * bool(twice)
+    return problems + [f"{strays} by somebody else"] * bool(strays)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Processor time that a process has used; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def serve(path: Path, log: Path) -> tuple[str, subprocess.Popen[bytes]]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        str(Path(sys.executable).with_name("goldset")),
+        "--project",
+        str(path),
+        "app",
+        "--port",
+        str(port),
+    ]
+    with log.open("wb") as out:
+        server = subprocess.Popen(command, stdout=out, stderr=out)
+    url = f"http://127.0.0.1:{port}"
+    for _ in range(600):
+        try:
+            if httpx2.get(f"{url}/health").status_code == 200:
+                return url, server
+        except httpx2.TransportError:
+            time.sleep(0.1)
+    sys.exit(log.read_text())
+
+
+def told(level: Level) -> str:
+    exact = "exact" if not level.wrong_rows else ", ".join(level.wrong_rows)
+    figures = f"{level.p50:.0f} | {level.p95:.0f} | {level.p99:.0f} | {level.longest:.0f}"
+    load = f"{level.load[0]:.1f} → {level.load[1]:.1f}"
+    begin = f"| {level.annotators} | {level.grades:,} | {level.rate:.1f}"
+    cost = "–" if level.cpu_ms is None else f"{level.cpu_ms:.0f}"
+    return f"{begin} | {figures} | {cost} | {len(level.errors)} | {exact} | {load} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--step-seconds", type=float, default=20)
+    parser.add_argument("--first", type=int, default=25)
+    parser.add_argument("--most", type=int, default=200)
+    parser.add_argument("--client")
+    asked = parser.parse_args()
+    if asked.client:
+        client(asked.client, asked.seconds)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        project = Path(folder) / "project.duckdb"
+        big_project.build(project, people=asked.most, presentations=50_000).close()
+        print(f"{os.cpu_count()} cores for server and clients; times in ms; load: 1 minute, before → after\n")
+        print(
+            "| annotators | grades | a second | p50 | p95 | p99 | longest | CPU each | errors | rows | load |"
+        )
+        print("|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|---|", flush=True)
+        failed, passed = False, None
+        for annotators in range(asked.first, asked.most + 1, STEP):
+            seconds = asked.seconds if annotators == asked.first else asked.step_seconds
+            level = run_level(project, annotators, seconds)
+            print(told(level), flush=True)
+            for problem in level.errors[:5]:
+                print(f"  {problem}")
+            failed |= bool(level.wrong_rows) or bool(level.errors and annotators == asked.first)
+            if level.p95 > LIMIT_MS:
+                passed = annotators
+                break
+        print(f"\np95 passes {LIMIT_MS:.0f} ms at {passed or f'more than {asked.most}'} annotators")
+        sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
