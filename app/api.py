@@ -191,8 +191,9 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     answer: dict[str, Any] = {"outcomes": [outcome._asdict() for outcome in outcomes], "queue": None}
     if asked.explain:
         answer["feedback"] = [found._asdict() for found in feedback(store, annotator, asked.explain)]
-    with suppress(StoreBusyError):  # what was saved is told as saved; what comes next is asked for again
-        answer["queue"] = _queue(next_showings(store, annotator, asked.limit, asked.holding))
+    if asked.limit:
+        with suppress(StoreBusyError):  # what was saved is told as saved; what comes next is asked for again
+            answer["queue"] = _queue(next_showings(store, annotator, asked.limit, asked.holding))
     return answer
 
 
@@ -211,8 +212,9 @@ def _answered(answered: Answered) -> dict[str, Any]:
 
 def _queue(queue: Queue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
-    told = {name: value for name, value in queue._asdict().items() if name != "round"}  # its name may tell its kind
-    return {**told, "showings": [showing._asdict() for showing in queue.showings], "practice": practice}
+    told = {**queue._asdict(), "practice": practice}
+    del told["round"]  # its name may tell what it is for
+    return {**told, "showings": [showing._asdict() for showing in queue.showings]}
 
 
 def _guide(guide_hash: str) -> dict[str, Any]:

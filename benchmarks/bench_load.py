@@ -33,7 +33,8 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from curation.store import open_store
 
-RATE, LIMIT_MS, STEP, HELD = 2.0, 500.0, 25, 5
+RATE, LIMIT_MS, STEP = 2.0, 500.0, 25
+HELD, LOW = 6, 3  # items that the page holds ahead, and how few are left when it asks for more
 
 
 class Grade(NamedTuple):
@@ -120,9 +121,10 @@ class Annotator:
                 "kind": "grade",
             }
             graded = {**judged, "grade": number % 3, "client_key": key, "active_ms": 400}
-            # As the page does: it holds the next items already and asks for those that are missing.
+            # As the page does: it holds the next items already, and asks for more when few are left.
             holding = [one["presentation_id"] for one in showings[1:]]
-            body = {"submissions": [graded], "holding": holding, "limit": HELD - len(holding)}
+            limit = 0 if len(holding) > LOW else HELD - len(holding)
+            body = {"submissions": [graded], "holding": holding, "limit": limit}
             sent = time.perf_counter()
             answer = await client.post("/api/judgments", json=body)
             ms = 1000 * (time.perf_counter() - sent)

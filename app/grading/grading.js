@@ -24,6 +24,7 @@ import { Sight } from "./sight.js";
 import { Status } from "./status.js";
 
 const HELD = 6; // items held ahead
+const LOW = 3; // so few, and more are asked for
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
 const TOOLS = { x: "cannot", l: "later", f: "flag", n: "note", u: "undo", w: "whole", h: "history", g: "guide", "?": "keys" };
@@ -129,7 +130,8 @@ class Loop {
 
   #request(batch) {
     const explain = this.card?.kind === "feedback" ? [this.card.showing.presentation_id] : [];
-    return { submissions: batch, holding: this.#holding(batch), limit: Math.max(0, HELD - this.queue.length), explain };
+    const limit = this.queue.length > LOW ? 0 : HELD - this.queue.length; // 0: the answer brings no items
+    return { submissions: batch, holding: this.#holding(batch), limit, explain };
   }
 
   #waits({ presentation_id: id }) {

@@ -16,7 +16,7 @@ import duckdb
 import typer
 
 from curation import __version__
-from curation.errors import CurationError
+from curation.errors import CurationError, InputError
 from curation.store import Store, close_all, open_store
 
 app = typer.Typer(
@@ -66,6 +66,7 @@ def goldset(
 def main() -> None:
     """The `goldset` command: 0 done, 1 refused with a sentence on standard error, 2 usage."""
     try:
+        _refuse_broken_arguments()
         app()
     except CurationError as error:
         print(f"goldset: {error}", file=sys.stderr)
@@ -81,7 +82,14 @@ def main() -> None:
         close_all()
 
 
-# In the order in which --help lists them.
+def _refuse_broken_arguments() -> None:
+    """Bytes that the terminal's encoding does not know could be stored nowhere."""
+    for argument in sys.argv[1:]:
+        if not argument.isascii() and any("\udc80" <= letter <= "\udcff" for letter in argument):
+            shown = argument.encode("utf-8", "backslashreplace").decode()
+            raise InputError(f"The argument {shown!r} is not UTF-8; expected text. Write it anew.")
+
+
 COMMANDS = (
     "setup",
     "imports",
@@ -94,7 +102,10 @@ COMMANDS = (
     "practice",
     "guides",
     "serve",
+    "agreement",
     "quality",
+    "consensus",
+    "plan",
     "gold",
     "demo",
 )  # as --help lists them

@@ -10,6 +10,7 @@ import typer
 from curation.cli import app, project_store
 from curation.cli.output import Json, Seed, left_out, print_json, progress_bar, say, table
 from curation.store import Store
+from curation.store.settings import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.splits import SplitReport
@@ -76,13 +77,28 @@ def freeze(
             help="Keep pairs that were graded on another version of their document, and mark them.",
         ),
     ] = False,
+    override: Annotated[
+        str | None,
+        typer.Option(
+            help="Freeze labels without the agreement that `goldset gate` demands; the reason why is kept in "
+            "the release.",
+            show_default="refuse",
+        ),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="Who freezes: an annotator with the role lead, or the command line.")
+    ] = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Freeze the gold set of this moment under a name; the release id is a hash of its content.
 
+    The labels must have the agreement that the project demands (`goldset gate`): by default an interval of
+    ordinal alpha that lies above 0.667, and 80 % of the blind duplicates graded alike.
+
     \b
     Examples:
       goldset freeze v1
+      goldset freeze pilot --override "Two judges on a tenth of the pairs; a draft for the search team"
       goldset freeze v1-draft --allow-disputed --json
       goldset freeze v1 --allow-changed
     """
@@ -91,7 +107,7 @@ def freeze(
 
     with progress_bar() as progress:
         frozen = freeze_release(
-            project_store(context), name, allow_disputed, allow_changed, progress=progress
+            project_store(context), name, allow_disputed, allow_changed, by, progress, override
         )
     if as_json:
         print_json(frozen)
@@ -106,6 +122,9 @@ def freeze(
         [(part, queries, frozen.grades[part]) for part, queries in frozen.queries.items()],
     )
     left_out(frozen.left_out, "×")
+    say(*(check.sentence for check in frozen.gate.checks))
+    if frozen.override is not None:
+        say(f"Frozen against the gate, which the release tells: “{frozen.override.reason}”.")
     if frozen.changed:
         say(f"kept: {frozen.changed:,} × {CHANGED}; these are marked in the release")
     elif CHANGED in frozen.left_out:

@@ -31,7 +31,7 @@ def adjudicate_list(
     settled: Annotated[bool, typer.Option("--settled", help="Show decided pairs too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """List disputed pairs, the largest disagreement first, without the names of those who graded.
+    """List disputed pairs, those first whose decision would change most, without the names of who graded.
 
     \b
     Examples:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
@@ -244,34 +244,50 @@ def _event(item: Submission, author: str, state: State, now: datetime) -> Event:
 
 
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> Context:
-    known = cursor.execute(
-        """
-        SELECT client_key, author, presentation_id, revision FROM judgment_events
-        WHERE client_key IN (SELECT unnest(?::TEXT[]))
-        """,
-        [[item.client_key for item in submissions]],
-    ).fetchall()
-    rows = cursor.execute(
-        """
-        SELECT p.presentation_id, p.annotator, r.guide_hash,
-               coalesce(s.next_revision, 0), coalesce(s.answered, false), r.closed,
-               w.presentation_id IS NOT NULL, r.kind = 'practice',
-               (SELECT list(DISTINCT g.guide_hash) FROM (
-                    SELECT o.guide_hash FROM rounds o WHERE o.round_id = r.round_id
-                    UNION SELECT e.detail->>'guide' FROM round_events e
-                    WHERE e.round_id = r.round_id AND e.kind = 'guide') g)
-        FROM presentations p
-        JOIN round_states r USING (round_id)
-        LEFT JOIN presentation_states s USING (presentation_id)
-        LEFT JOIN withdrawals w USING (presentation_id)
-        WHERE p.presentation_id IN (SELECT unnest(?::TEXT[]))
-        """,
-        [[item.presentation_id for item in submissions]],
-    ).fetchall()
-    states = {row[0]: State._make([*row[1:8], tuple(row[8])]) for row in rows}
+    """Point lookups by key, each some tenths of a millisecond: one join of all scans every presentation."""
+    wanted = list(dict.fromkeys(item.presentation_id for item in submissions))
+    keys = list(dict.fromkeys(item.client_key for item in submissions))
+    known = _by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
+    shown = _by_key(cursor, "presentations", wanted, "presentation_id", "annotator, round_id")
+    acted = _by_key(cursor, "judgment_events", wanted, "presentation_id", "revision, kind")
+    withdrawn = {row[0] for row in _by_key(cursor, "withdrawals", wanted, "presentation_id", "author")}
+    last = {row[0]: row[1:] for row in sorted(acted)}
+    rounds = _rounds(cursor)
+    states = {}
+    for presentation_id, annotator, round_id in shown:
+        revision, kind = last.get(presentation_id, (-1, ""))
+        guide_hash, closed, practice, earlier = rounds[round_id]
+        moved = presentation_id in withdrawn
+        states[presentation_id] = State(
+            annotator, guide_hash, revision + 1, kind in ANSWERED, closed, moved, practice, earlier
+        )
     hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.earlier)}
-    guides = {guide_hash: guide_by_hash(cursor, guide_hash) for guide_hash in hashes}
+    guides = {guide_hash: guide_by_hash(cursor, guide_hash) for guide_hash in sorted(hashes)}
     return Context(states, {row[0]: Known(*row[1:]) for row in known}, guides)
+
+
+def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
+    """Rows of these keys, the key first; as constants DuckDB looks them up in the key's index."""
+    places = ", ".join("?" * len(keys)) or "NULL"
+    sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} IN ({places})"  # noqa: S608  names from above
+    return cursor.execute(sql, keys).fetchall()
+
+
+def _rounds(cursor: Cursor) -> dict[str, tuple[str, bool, bool, tuple[str, ...]]]:
+    """Round id → guide in force, closed, practice, and the guides that it ever had."""
+    rows = cursor.execute(
+        "SELECT round_id, guide_hash, closed, kind = 'practice' FROM round_states"
+    ).fetchall()
+    had = cursor.execute(
+        """
+        SELECT round_id, list(DISTINCT guide_hash) FROM (
+            SELECT round_id, guide_hash FROM rounds
+            UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
+        GROUP BY round_id
+        """
+    ).fetchall()
+    guides = {round_id: tuple(sorted(hashes)) for round_id, hashes in had}
+    return {round_id: (*rest, guides[round_id]) for round_id, *rest in rows}
 
 
 _EVENT_TYPES = pa.schema(
