@@ -1,37 +1,55 @@
-"""Agreement between annotators: Krippendorff's alpha, and the plain share beside it.
+"""Agreement between annotators: every coefficient with its interval and what it rests on.
 
-A unit is a (query, document) pair with at least two grades. Blind duplicates never enter, cannot-tell is
-counted apart. The point estimates are the krippendorff package's; the bootstrap sums coincidence matrices
-that were computed once per query, which is the same formula some thousand times faster.
-
-K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+A unit is a (query, document) pair with at least two grades. All figures rest on the same units, so that they
+can be compared; pairs with one grade say nothing and are counted apart, and so is cannot-tell, which has its
+own agreement. The point estimates of alpha are the krippendorff package's; resamples are sums of matrices
+that were computed once per query (`coefficients`, `intervals`), which is the same formula some thousand
+times faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 import krippendorff
 import numpy as np
-from numpy.typing import NDArray
 
-from curation.agreement.intervals import RESAMPLES, Floats, percentile_interval, resampled
-from curation.errors import RefusedError
-from curation.store import Cursor
+from curation.agreement.coefficients import (
+    LEVELS,
+    Floats,
+    Ints,
+    Level,
+    Meetings,
+    alpha_of,
+    fleiss_of,
+    gwet_of,
+    meetings,
+    raw_of,
+    weights_of,
+)
+from curation.agreement.grades import Grades, read_grades, value_counts, voices_of
+from curation.agreement.intervals import (
+    MINIMUM_QUERIES,
+    RESAMPLES,
+    Sums,
+    percentile_interval,
+    resampled_figures,
+)
 
-Ints = NDArray[np.int64]
+__all__ = ["LEVELS", "Alpha", "Between", "Figure", "Grades", "Level", "RawAgreement", "between"]
+__all__ += ["basis_of", "read_grades", "voices_of"]
 
-Level = Literal["nominal", "ordinal", "interval"]
-LEVELS: tuple[Level, ...] = ("nominal", "ordinal", "interval")
 MINIMUM_UNITS = 10
 """With fewer units a figure is marked as resting on too few."""
 
 NO_UNITS = "no pair has grades of two annotators"
 NO_VARIATION = "no variation: every grade of the doubly judged pairs is the same, so chance explains all"
-ONE_QUERY = "no interval: all units belong to one query"
+FEW_QUERIES = f"no interval: the pairs belong to fewer than {MINIMUM_QUERIES} queries"
 RARE_VARIATION = "no interval: too many resamples have no variation"
+NO_TRUE_ZERO = "the ratio level takes grade 0 for a true zero, which a relevance scale does not have"
 
 
 @dataclass(frozen=True)
@@ -45,6 +63,7 @@ class Alpha:
     undefined: why there is no alpha; None when there is one.
     no_interval: why there is an alpha without an interval.
     too_few: fewer than `MINIMUM_UNITS` units: not a figure to show.
+    pairs: pairs of grades of one unit; three annotators on a unit make three.
     """
 
     alpha: float | None
@@ -54,6 +73,7 @@ class Alpha:
     undefined: str | None = None
     no_interval: str | None = None
     too_few: bool = False
+    pairs: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,75 +94,107 @@ class RawAgreement:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """Any other coefficient; the fields mean what they mean in `Alpha`."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    units: int
+    pairs: int
+    undefined: str | None = None
+    no_interval: str | None = None
+    too_few: bool = False
+
+
+@dataclass(frozen=True)
+class Judgeable:
+    """Whether annotators agree on what can be judged at all: a grade against cannot-tell.
+
+    Attributes
+    ----------
+    judgments, cannot_tell: all judgments, and those without a grade.
+    share: cannot-tell among all judgments.
+    raw, nominal: agreement on the pairs with at least two judgments of either kind.
+    mixed: pairs that some graded and some could not tell.
+    nobody: pairs with two judgments or more and no grade at all.
+    """
+
+    judgments: int
+    cannot_tell: int
+    share: Figure
+    raw: RawAgreement
+    nominal: Alpha
+    mixed: int
+    nobody: int
+
+
+@dataclass(frozen=True)
 class Between:
     """Agreement between annotators, and what it rests on.
 
     Attributes
     ----------
+    nominal, ordinal, interval, ratio: Krippendorff's alpha. The ratio level takes 0 for a true zero.
+    raw: equal grades among pairs of grades.
+    fleiss: Fleiss' kappa, for annotators that vary in number.
+    ac1, ac2, ac2_ordinal: Gwet's, AC2 with quadratic and with ordinal weights.
     units: pairs with at least two grades, from `queries` queries.
     single: pairs with one grade only, which say nothing about agreement.
-    annotators, judgments: who graded and how often, single pairs included.
+    annotators, judgments: who judged, and grades given, single pairs included.
     cannot_tell: judgments without a grade, kept apart.
+    scale, marginals: the grades, and how often each was given on the units.
+    judgeable: agreement on what can be judged at all.
     """
 
     nominal: Alpha
     ordinal: Alpha
     interval: Alpha
+    ratio: Alpha
     raw: RawAgreement
+    fleiss: Figure
+    ac1: Figure
+    ac2: Figure
+    ac2_ordinal: Figure
     units: int
     queries: int
     single: int
     annotators: int
     judgments: int
     cannot_tell: int
+    scale: tuple[int, ...]
+    marginals: tuple[int, ...]
+    judgeable: Judgeable
 
 
-class Grades(NamedTuple):
-    """Grades in long form, one voice per annotator and pair.
+class Size(NamedTuple):
+    """What a figure rests on: units, pairs of grades of one unit, and queries."""
+
+    units: int
+    pairs: int
+    queries: int
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Units with at least two grades, and their queries numbered from 0.
 
     Attributes
     ----------
-    queries, units: shape (J,), the query and the (query, document) pair of each grade, numbered from 0
-        in the order of their ids.
-    grades: shape (J,).
+    units: shape (N,), which pairs of the `Grades` these are.
+    counts: shape (N, values). queries: shape (N,), of `number` queries.
     """
 
-    queries: Ints
     units: Ints
-    grades: Ints
-    annotators: int
-    cannot_tell: int
+    counts: Ints
+    queries: Ints
+    number: int
 
-
-def read_grades(cursor: Cursor, round_id: str | None = None) -> Grades:
-    """The grades that count: of the whole project, or those that were given in one round."""
-    voices, parameters = voices_of(round_id)
-    columns = cursor.execute(
-        f"""
-        SELECT dense_rank() OVER (ORDER BY query_id) - 1 AS query,
-               dense_rank() OVER (ORDER BY query_id, document_id) - 1 AS unit,
-               dense_rank() OVER (ORDER BY annotator) - 1 AS annotator,
-               kind = 'grade' AS graded, coalesce(grade, 0) AS grade
-        FROM {voices} ORDER BY unit, annotator
-        """,  # noqa: S608
-        parameters,
-    ).fetchnumpy()
-    graded = np.asarray(columns["graded"], dtype=bool)
-    queries, units, grades = (
-        np.asarray(columns[name], dtype=np.int64)[graded] for name in ("query", "unit", "grade")
-    )
-    annotators = int(np.max(columns["annotator"], initial=-1)) + 1
-    return Grades(queries, units, grades, annotators, int((~graded).sum()))
-
-
-def voices_of(round_id: str | None) -> tuple[str, list[str]]:
-    """The relation with one voice per annotator and pair, and its parameters.
-
-    For a round these are the judgments given in it, also where a later round has asked again.
-    """
-    if round_id is None:
-        return "counted_judgments", []
-    return "(SELECT * FROM current_judgments WHERE duplicate_of IS NULL AND round_id = ?)", [round_id]
+    @property
+    def size(self) -> Size:
+        """What a figure of all these units rests on."""
+        given = self.counts.sum(axis=1)
+        return Size(len(self.counts), int((given * (given - 1) // 2).sum()), self.number)
 
 
 def between(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES) -> Between:
@@ -152,122 +204,148 @@ def between(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RE
     ------
     RefusedError: grades that are not on the scale.
     """
-    counts, unit_queries = value_counts(grades, scale)
+    counts = value_counts(grades, scale)
     given = counts.sum(axis=1)
-    units = given >= 2
-    counts, (_, queries) = counts[units], np.unique(unit_queries[units], return_inverse=True)
-    alphas = _alphas(counts, queries, np.asarray(scale, dtype=np.float64), seed, resamples)
+    basis = basis_of(counts, grades.unit_queries)
+    found = _coefficients(basis, np.asarray(scale, dtype=np.float64), seed, resamples)
+    size = basis.size
+    nominal, ordinal, interval, ratio = (_alpha(basis, scale, level, found[level]) for level in LEVELS)
     return Between(
-        **alphas,
-        raw=_raw(counts, queries, seed, resamples),
-        units=len(counts),
-        queries=int(queries.max(initial=-1)) + 1,
+        nominal=nominal,
+        ordinal=ordinal,
+        interval=interval,
+        ratio=ratio,
+        raw=raw_figure(*found["raw"], size),
+        fleiss=figure_of(*found["fleiss"], size),
+        ac1=figure_of(*found["ac1"], size),
+        ac2=figure_of(*found["ac2"], size),
+        ac2_ordinal=figure_of(*found["ac2_ordinal"], size),
+        units=len(basis.counts),
+        queries=basis.number,
         single=int((given == 1).sum()),
         annotators=grades.annotators,
-        judgments=len(grades.grades),
+        judgments=int(given.sum()),
         cannot_tell=grades.cannot_tell,
+        scale=tuple(scale),
+        marginals=tuple(basis.counts.sum(axis=0).tolist()),
+        judgeable=judgeable(grades, seed, resamples),
     )
 
 
-def value_counts(grades: Grades, scale: Sequence[int]) -> tuple[Ints, Ints]:
-    """How often each unit got each grade of the scale, shape (units, values), and each unit's query.
-
-    Raises
-    ------
-    RefusedError: grades that are not on the scale.
-    """
-    values = np.asarray(scale, dtype=np.int64)
-    _refuse_outside(grades.grades, values)
-    number = int(grades.units.max(initial=-1)) + 1
-    cells = grades.units * len(values) + np.searchsorted(values, grades.grades)
-    counts = np.bincount(cells, minlength=number * len(values)).reshape(number, len(values))
-    queries = np.zeros(number, dtype=np.int64)
-    queries[grades.units] = grades.queries
-    return counts.astype(np.int64), queries
+def basis_of(counts: Ints, unit_queries: Ints) -> Basis:
+    """The units that say something about agreement: counts of shape (U, values), queries of shape (U,)."""
+    units = np.flatnonzero(counts.sum(axis=1) >= 2)
+    found, queries = np.unique(unit_queries[units], return_inverse=True)
+    return Basis(units, counts[units], queries, len(found))
 
 
-def coincidences(counts: Ints, queries: Ints) -> Floats:
-    """Coincidence matrices per query, shape (queries, values²), from the counts of units with ≥ 2 grades.
-
-    A unit with m grades adds each ordered pair of its grades with weight 1 / (m − 1).
-    """
-    number, values = int(queries.max()) + 1, counts.shape[1]
-    shares = counts / (counts.sum(axis=1, keepdims=True) - 1)
-    matrix = np.empty((number, values, values))
-    for one in range(values):
-        for other in range(one, values):
-            pairs = shares[:, one] * (counts[:, other] - (one == other))
-            matrix[:, one, other] = matrix[:, other, one] = np.bincount(queries, pairs, number)
-    return matrix.reshape(number, values * values)
-
-
-def alpha_of(matrices: Floats, scale: Floats, level: Level) -> Floats:
-    """Alpha of coincidence matrices, shape (R, values, values) → (R,); NaN where there is no variation.
-
-    Ordinal distances are interval distances between the values' middle ranks.
-    """
-    marginals = matrices.sum(axis=2)
-    total = marginals.sum(axis=1)
-    if level == "nominal":
-        distances = np.broadcast_to(1.0 - np.eye(len(scale)), matrices.shape)
-    else:
-        middle = np.cumsum(marginals, axis=1) - marginals / 2
-        places = middle if level == "ordinal" else np.broadcast_to(scale, marginals.shape)
-        distances = (places[:, :, None] - places[:, None, :]) ** 2
-    observed = (matrices * distances).sum(axis=(1, 2))
-    expected = np.einsum("rc,rk,rck->r", marginals, marginals, distances) / (total - 1)
-    share: Floats = np.divide(observed, expected, out=np.full(len(total), np.nan), where=expected > 0)
-    return 1 - share
+def judgeable(grades: Grades, seed: int, resamples: int = RESAMPLES) -> Judgeable:
+    """How far annotators agree on whether a pair can be judged at all."""
+    cells = grades.units * 2 + ~grades.graded
+    counts = np.bincount(cells, minlength=2 * len(grades.documents)).reshape(-1, 2)
+    given, basis = counts.sum(axis=1), basis_of(counts, grades.unit_queries)
+    found = _coefficients(basis, np.arange(2.0), seed, resamples)
+    both = basis.counts.min(axis=1) > 0
+    return Judgeable(
+        judgments=int(given.sum()),
+        cannot_tell=grades.cannot_tell,
+        share=_share_unjudged(counts, grades.unit_queries, seed, resamples),
+        raw=raw_figure(*found["raw"], basis.size),
+        nominal=_alpha(basis, (0, 1), "nominal", found["nominal"]),
+        mixed=int(both.sum()),
+        nobody=int((basis.counts[:, 0] == 0).sum()),
+    )
 
 
-def _alphas(counts: Ints, queries: Ints, scale: Floats, seed: int, resamples: int) -> dict[str, Alpha]:
-    units = len(counts)
-    if units == 0 or np.count_nonzero(counts.sum(axis=0)) < 2:
-        reason = NO_UNITS if units == 0 else NO_VARIATION
-        return {level: Alpha(None, None, None, units, reason) for level in LEVELS}
-    per_query = coincidences(counts, queries)
-    shape = (-1, len(scale), len(scale))
-    values: dict[str, list[Floats]] = {level: [] for level in LEVELS}
-    if len(per_query) > 1:
-        for block in resampled(per_query, seed, resamples):
-            for level in LEVELS:
-                values[level].append(alpha_of(block.reshape(shape), scale, level))
-    return {level: _alpha(counts, scale, level, values[level]) for level in LEVELS}
+def interval_of(values: Floats, queries: int) -> tuple[float | None, float | None, str | None]:
+    """The ends of the 95 % interval of resampled figures, shape (R,), or why there is none."""
+    if queries < MINIMUM_QUERIES:
+        return None, None, FEW_QUERIES
+    ends = percentile_interval(values, queries)
+    return (*ends, None) if ends else (None, None, RARE_VARIATION)
 
 
-def _alpha(counts: Ints, scale: Floats, level: Level, values: list[Floats]) -> Alpha:
-    point = krippendorff.alpha(value_counts=counts, value_domain=scale, level_of_measurement=level)
-    low, high, why = _interval(values, RARE_VARIATION)
-    few = len(counts) < MINIMUM_UNITS
-    return Alpha(float(point), low, high, len(counts), no_interval=why, too_few=few)
+def figure_of(value: float, values: Floats, size: Size, undefined: str = NO_VARIATION) -> Figure:
+    """A coefficient and its resamples, shape (R,), as a figure with its interval; NaN is undefined."""
+    if np.isnan(value):
+        return Figure(None, None, None, size.units, size.pairs, undefined if size.units else NO_UNITS)
+    low, high, why = interval_of(values, size.queries)
+    return Figure(float(value), low, high, size.units, size.pairs, None, why, size.units < MINIMUM_UNITS)
 
 
-def _interval(values: list[Floats], rare: str) -> tuple[float | None, float | None, str | None]:
-    if not values:
-        return None, None, ONE_QUERY
-    ends = percentile_interval(np.concatenate(values))
-    return (*ends, None) if ends else (None, None, rare)
+def alpha_figure(value: float, values: Floats, size: Size) -> Alpha:
+    """Krippendorff's alpha and its resamples as a figure."""
+    found = figure_of(value, values, size)
+    ends = (found.value, found.low, found.high)
+    why = (found.undefined, found.no_interval, found.too_few)
+    return Alpha(*ends, found.units, *why, pairs=found.pairs)
 
 
-def _raw(counts: Ints, queries: Ints, seed: int, resamples: int) -> RawAgreement:
-    if len(counts) == 0:
-        return RawAgreement(None, None, None, 0, 0, NO_UNITS)
-    given = counts.sum(axis=1)
-    equal, pairs = (counts * (counts - 1)).sum(axis=1) / 2, given * (given - 1) / 2
-    sums = [np.bincount(queries, weights=values) for values in (equal, pairs)]
+def raw_figure(value: float, values: Floats, size: Size) -> RawAgreement:
+    """The share of equal grades and its resamples as a figure."""
+    found = figure_of(value, values, size)
+    ends = (found.value, found.low, found.high)
+    return RawAgreement(*ends, found.pairs, found.units, found.undefined, found.no_interval, found.too_few)
+
+
+_Of = Callable[[Meetings], Floats]
+
+
+def _statistics(scale: Floats) -> dict[str, _Of]:
+    """Name → figure of stacked matrices; alphas first."""
+    weights = partial(weights_of, len(scale))
+
+    def alpha(level: Level) -> _Of:
+        return lambda met: alpha_of(met.coincidences, scale, level)
+
+    return {
+        **{level: alpha(level) for level in LEVELS},
+        "raw": lambda met: raw_of(met.meetings),
+        "fleiss": lambda met: fleiss_of(met.shares),
+        "ac1": lambda met: gwet_of(met.shares, weights("identity")),
+        "ac2": lambda met: gwet_of(met.shares, weights("quadratic")),
+        "ac2_ordinal": lambda met: gwet_of(met.shares, weights("ordinal")),
+    }
+
+
+def _coefficients(basis: Basis, scale: Floats, seed: int, resamples: int) -> dict[str, tuple[float, Floats]]:
+    """Name → the coefficient and its resamples, shape (R,)."""
+    statistics, many = _statistics(scale), len(scale)
+    met = meetings(basis.counts, basis.queries, basis.number)
+    columns = np.concatenate([matrix.reshape(basis.number, many * many) for matrix in met], axis=1)
+
+    def figures(sums: Floats) -> Floats:
+        stacked = Meetings(*sums.reshape(-1, 3, many, many).swapaxes(0, 1))
+        return np.stack([statistic(stacked) for statistic in statistics.values()], axis=1)
+
+    points = figures(columns.sum(axis=0, keepdims=True))[0]
+    drawn = np.empty((0, len(statistics)))
+    if basis.number >= MINIMUM_QUERIES:
+        part = Sums(np.arange(basis.number), columns, figures)
+        (drawn,) = resampled_figures([part], basis.number, seed, resamples)
+    return {name: (float(points[place]), drawn[:, place]) for place, name in enumerate(statistics)}
+
+
+def _alpha(basis: Basis, scale: Sequence[int], level: Level, found: tuple[float, Floats]) -> Alpha:
+    """Alpha by the package, where our formula says that there is one: it fails where there is none."""
+    point, values = found
+    if not np.isnan(point):
+        domain = np.asarray(scale, dtype=np.float64)
+        point = krippendorff.alpha(value_counts=basis.counts, value_domain=domain, level_of_measurement=level)
+    return alpha_figure(float(point), values, basis.size)
+
+
+def _share_unjudged(counts: Ints, unit_queries: Ints, seed: int, resamples: int) -> Figure:
+    """Cannot-tell among all judgments, over all queries that were judged."""
+    number = int(unit_queries.max(initial=-1)) + 1
+    sums = [np.bincount(unit_queries, column, number) for column in (counts[:, 1], counts.sum(axis=1))]
     per_query = np.stack(sums, axis=1).astype(np.float64)
-    blocks = resampled(per_query, seed, resamples) if len(per_query) > 1 else ()
-    low, high, why = _interval([block[:, 0] / block[:, 1] for block in blocks], RARE_VARIATION)
-    share = float(equal.sum() / pairs.sum())
-    few = len(counts) < MINIMUM_UNITS
-    return RawAgreement(share, low, high, int(pairs.sum()), len(counts), no_interval=why, too_few=few)
-
-
-def _refuse_outside(grades: Ints, scale: Ints) -> None:
-    outside, times = np.unique(grades[~np.isin(grades, scale)], return_counts=True)
-    if len(outside):
-        found = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(outside, times, strict=True))
-        raise RefusedError(
-            f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {found}. Grades of "
-            "two scales cannot be compared: look at one round at a time with --round NAME."
-        )
+    judgments, units = int(counts.sum()), len(counts)
+    if judgments == 0:
+        return Figure(None, None, None, 0, 0, "nothing was judged")
+    values = np.empty(0)
+    if number >= MINIMUM_QUERIES:
+        part = Sums(np.arange(number), per_query, lambda drawn: drawn[:, :1] / drawn[:, 1:])
+        values = resampled_figures([part], number, seed, resamples)[0][:, 0]
+    low, high, why = interval_of(values, number)
+    return Figure(float(counts[:, 1].sum() / judgments), low, high, units, judgments, None, why)

@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from curation.agreement.between import MINIMUM_UNITS, Alpha, Between, RawAgreement, between, read_grades
-from curation.agreement.consensus import ConsensusCounts, consensus
+from curation.agreement.between import (
+    MINIMUM_UNITS,
+    Alpha,
+    Between,
+    Figure,
+    Grades,
+    RawAgreement,
+    basis_of,
+    between,
+    read_grades,
+)
+from curation.agreement.breakdowns import Breakdown, Types, breakdown, read_types
+from curation.agreement.confusion import Confusion, confusion
+from curation.agreement.consensus import ConsensusCounts, counted, read_votes
+from curation.agreement.couples import Cohen, cohen
+from curation.agreement.grades import value_counts
 from curation.agreement.intervals import RESAMPLES
+from curation.agreement.origins import Origins, Words, origins, read_words
 from curation.agreement.within import MINIMUM_REPEATS, NOT_PLANTED, Within, read_repeats, within
 from curation.labeling.guides import Guide, current_guide, guide_by_hash
 from curation.labeling.rounds import find_round
@@ -17,23 +32,46 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 
 
 @dataclass(frozen=True)
+class Details:
+    """What lies behind the figures between annotators.
+
+    Attributes
+    ----------
+    by: agreement by query type, grade boundary, annotator left out and week.
+    cohen: each two annotators, and the mean of their kappas.
+    confusion: which grades were taken for which.
+    origins: the queries and the lines of the guide that the disagreement comes from.
+    """
+
+    by: Breakdown
+    cohen: Cohen
+    confusion: Confusion
+    origins: Origins
+
+
+@dataclass(frozen=True)
 class AgreementReport:
     """What can be said about the labels of a project or of one round (`round_name`).
 
-    `seed` and `resamples` are those of the bootstrap; `scale` are the guide's values.
+    `seed` and `resamples` are those of the bootstrap; `scale` are the guide's values, `steps` its names for
+    them. `details` are None where they were not asked for.
     """
 
     round_name: str | None
     seed: int
     resamples: int
     scale: tuple[int, ...]
+    steps: tuple[str, ...]
     between: Between
     within: tuple[Within, ...]
     consensus: ConsensusCounts
+    details: Details | None = None
 
 
-def agreement_report(store: Store, round_name: str | None = None, seed: int = 0) -> AgreementReport:
-    """The agreement of the project's annotators, or of one round's.
+def agreement_report(
+    store: Store, round_name: str | None = None, seed: int = 0, details: bool = False
+) -> AgreementReport:
+    """The agreement of the project's annotators, or of one round's; with `details`, also its parts.
 
     Raises
     ------
@@ -44,15 +82,18 @@ def agreement_report(store: Store, round_name: str | None = None, seed: int = 0)
         round_id, guide = _round(cursor, round_name)
         grades = read_grades(cursor, round_id)
         repeats = read_repeats(cursor, round_id)
-        counts = consensus(cursor, round_id).counts
+        votes = read_votes(cursor, round_id)
+        asides = (read_types(cursor), read_words(cursor)) if details else None
     return AgreementReport(
         round_name=round_name,
         seed=seed,
         resamples=RESAMPLES,
         scale=guide.values,
+        steps=tuple(step.name for step in guide.scale),
         between=between(grades, guide.values, seed),
         within=tuple(within(row) for row in repeats),
-        consensus=counts,
+        consensus=counted(votes),
+        details=_details(grades, guide.values, *asides, seed) if asides else None,
     )
 
 
@@ -61,13 +102,23 @@ def findings(report: AgreementReport) -> list[str]:
     return [_between_finding(report.between), _within_finding(report.within), _open_finding(report.consensus)]
 
 
-def not_shown(figure: Alpha | RawAgreement) -> str | None:
+def not_shown(figure: Alpha | RawAgreement | Figure) -> str | None:
     """Why a figure is not shown to people, or None when it is."""
     if figure.undefined:
         return f"undefined: {figure.undefined}"
     if figure.too_few:
         return f"too few: {figure.units} of at least {MINIMUM_UNITS} doubly judged pairs"
     return None
+
+
+def _details(grades: Grades, scale: tuple[int, ...], types: Types, words: Words, seed: int) -> Details:
+    basis = basis_of(value_counts(grades, scale), grades.unit_queries)
+    return Details(
+        by=breakdown(grades, scale, types, seed),
+        cohen=cohen(grades, scale, seed),
+        confusion=confusion(basis, scale),
+        origins=origins(basis, grades, scale, words),
+    )
 
 
 def _round(cursor: Cursor, name: str | None) -> tuple[str | None, Guide]:

@@ -1,22 +1,32 @@
 """Agreement of each annotator with themselves, on blind duplicates.
 
 A repeat is a pair that was shown to the same annotator twice and graded both times. Repeats that stand
-close together look falsely consistent, so the distance between the showings is told beside the share.
+close together look falsely consistent, so the distance between the showings is told beside the share, and the
+nearer half is set beside the farther one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from curation.agreement.intervals import wilson
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import fisher_exact
+
+from curation.agreement.drift import Change, ChartPoint, change_points, p_chart
+from curation.agreement.intervals import Floats, percentile_interval, resampled, wilson
 from curation.store import Cursor, fetch
+
+Ints = NDArray[np.int64]
 
 MINIMUM_REPEATS = 10
 """With fewer repeats a share is marked as resting on too few."""
 
 NOT_PLANTED = "no blind duplicate was planted"
 NOT_JUDGED = "no blind duplicate judged twice yet"
+ONE_GRADE = "no variation: one grade on all showings, so chance explains all"
 
 
 @dataclass(frozen=True)
@@ -58,7 +68,7 @@ class Repeats(NamedTuple):
 
 
 def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
-    """Everyone with presentations (in the round, if one is given), by name."""
+    """Everyone with presentations in the round, or in any but pilot and practice rounds, by name."""
     return fetch(
         cursor,
         Repeats,
@@ -69,11 +79,11 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
                count(*) FILTER (again.grade = first.grade),
                count(*) FILTER (again.kind = 'cannot_tell' OR first.kind = 'cannot_tell'),
                avg(again.position - first.position) FILTER (again.kind = 'grade' AND first.kind = 'grade')
-        FROM presentations p
+        FROM live_presentations p JOIN rounds r USING (round_id)
         LEFT JOIN (
             current_judgments again JOIN current_judgments first ON first.presentation_id = again.duplicate_of
         ) ON again.presentation_id = p.presentation_id
-        WHERE ?::TEXT IS NULL OR p.round_id = ?
+        WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
         GROUP BY p.annotator ORDER BY p.annotator
         """,
         [round_id, round_id],
@@ -98,3 +108,157 @@ def within(repeats: Repeats) -> Within:
         cannot_tell=repeats.cannot_tell,
         distance=repeats.distance,
     )
+
+
+class Showings(NamedTuple):
+    """One annotator's repeats in the order of the second grades, in parallel.
+
+    Attributes
+    ----------
+    first, again: the two grades.
+    distance: presentations between the showings.
+    at: when the second grade was given, UTC, datetime64[us].
+    """
+
+    annotator: str
+    first: Ints
+    again: Ints
+    distance: Ints
+    at: NDArray[np.datetime64]
+
+
+class Share(NamedTuple):
+    """A share of identical grades with Wilson's 95 % interval, and the distances that it is about."""
+
+    identical: int
+    n: int
+    share: float
+    low: float
+    high: float
+    nearest: int
+    farthest: int
+
+
+@dataclass(frozen=True)
+class SelfConsistency:
+    """One annotator's repeats in detail. Intervals are at 95 %; the bootstrap draws repeats again.
+
+    Attributes
+    ----------
+    off: how far the two grades lie apart, mean of the absolute differences in grades.
+    kappa: quadratically weighted, of the first and the second grades; None where `no_kappa` says why.
+    shift: the second less the first grade, mean in grades: not 0 where people grade higher or lower the
+        second time.
+    near, far: the halves by distance, equal distances together; None where all are equal.
+    near_far_p: how probable such a difference of the halves is were there none (Fisher's exact test).
+    chart: consecutive tens, or weeks, with control limits.
+    changes: where the share of identical grades changed.
+    """
+
+    annotator: str
+    n: int
+    off: float
+    off_low: float
+    off_high: float
+    kappa: float | None
+    no_kappa: str | None
+    shift: float
+    shift_low: float
+    shift_high: float
+    near: Share | None
+    far: Share | None
+    near_far_p: float | None
+    chart: tuple[ChartPoint, ...]
+    changes: tuple[Change, ...]
+
+
+def read_showings(cursor: Cursor, round_id: str | None = None) -> list[Showings]:
+    """Everyone with repeats in the round, or in any but pilot and practice rounds, by name."""
+    rows = cursor.execute(_SHOWINGS, [round_id, round_id]).fetchnumpy()
+    who, at = np.asarray(rows["annotator"], dtype=object), np.asarray(rows["at"])
+    first, again, distance = (
+        np.asarray(rows[name]).astype(np.int64) for name in ("first", "again", "distance")
+    )
+    ends = np.flatnonzero(who[1:] != who[:-1]) + 1
+    return [
+        Showings(str(who[part[0]]), first[part], again[part], distance[part], at[part])
+        for part in np.split(np.arange(len(who)), ends)
+        if len(part)
+    ]
+
+
+def self_consistency(
+    showings: Showings, scale: Sequence[int], seed: int = 0, by_week: bool = False
+) -> SelfConsistency:
+    """What repeats tell beyond their identical share."""
+    first, again = showings.first, showings.again
+    alike = first == again
+    off, off_low, off_high = _mean(np.abs(again - first), seed)
+    shift, shift_low, shift_high = _mean(again - first, seed)
+    near, far, p = _halves(alike, showings.distance)
+    kappa = weighted_kappa(first, again, scale)
+    return SelfConsistency(
+        annotator=showings.annotator,
+        n=len(alike),
+        off=off,
+        off_low=off_low,
+        off_high=off_high,
+        kappa=kappa,
+        no_kappa=ONE_GRADE if kappa is None else None,
+        shift=shift,
+        shift_low=shift_low,
+        shift_high=shift_high,
+        near=near,
+        far=far,
+        near_far_p=p,
+        chart=p_chart(alike, showings.at, by_week),
+        changes=change_points(alike, showings.at, seed),
+    )
+
+
+def weighted_kappa(first: Ints, again: Ints, scale: Sequence[int]) -> float | None:
+    """Quadratically weighted kappa of two columns of grades; None without variation.
+
+    J. Cohen (1968), Weighted kappa, Psychological Bulletin 70; grades count by their values.
+    """
+    values = np.asarray(sorted({*scale, *first.tolist(), *again.tolist()}), dtype=np.float64)
+    one, other = np.searchsorted(values, first), np.searchsorted(values, again)
+    weights = (values[:, None] - values[None, :]) ** 2
+    marginals = [np.bincount(column, minlength=len(values)) for column in (one, other)]
+    expected = float((np.outer(*marginals) * weights).sum()) / len(first)
+    return 1 - float(weights[one, other].sum()) / expected if expected else None
+
+
+def _mean(values: Ints, seed: int) -> tuple[float, float, float]:
+    each = np.stack([values, np.ones(len(values))], axis=1).astype(np.float64)
+    drawn: Floats = np.concatenate([block[:, 0] / block[:, 1] for block in resampled(each, seed)])
+    low, high = percentile_interval(drawn) or (np.nan, np.nan)
+    return float(values.mean()), low, high
+
+
+def _halves(alike: NDArray[np.bool_], distance: Ints) -> tuple[Share | None, Share | None, float | None]:
+    near = distance <= np.median(distance)
+    if near.all():
+        near = distance < np.median(distance)
+    if near.all() or not near.any():
+        return None, None, None
+    table = [[int(alike[part].sum()), int((~alike[part]).sum())] for part in (near, ~near)]
+    return _share(alike, distance, near), _share(alike, distance, ~near), float(fisher_exact(table)[1])
+
+
+def _share(alike: NDArray[np.bool_], distance: Ints, part: NDArray[np.bool_]) -> Share:
+    same, n = int(alike[part].sum()), int(part.sum())
+    far = distance[part]
+    return Share(same, n, same / n, *wilson(same, n), int(far.min()), int(far.max()))
+
+
+_SHOWINGS = """
+SELECT again.annotator AS annotator, first.grade AS first, again.grade AS again,
+       again.position - first.position AS distance, again.submitted_at AS at
+FROM current_judgments again
+JOIN current_judgments first ON first.presentation_id = again.duplicate_of
+JOIN rounds r ON r.round_id = again.round_id
+WHERE again.kind = 'grade' AND first.kind = 'grade'
+  AND (again.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice')))
+ORDER BY again.annotator, again.submitted_at, again.position, again.presentation_id
+"""

@@ -139,8 +139,8 @@ def _show_between(report: AgreementReport) -> None:
     marginals = ", ".join(f"{g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True))
     say(
         f"{result.judgments:,} grades by {result.annotators:,} annotators; {result.units:,} pairs of "
-        f"{result.queries:,} queries have two or more (grades {marginals}); {result.single:,} pairs have one "
-        f"and say nothing here; {result.cannot_tell:,} times cannot tell, kept apart.",
+        f"{result.queries:,} queries have two or more (grades {marginals}); pairs with one say nothing "
+        f"here: {result.single:,}; {result.cannot_tell:,} times cannot tell, kept apart.",
         f"Of alpha, {NO_TRUE_ZERO}.",
         "",
     )

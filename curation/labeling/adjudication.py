@@ -9,14 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.agreement.consensus import PairConsensus, consensus, read_votes, settled
+from curation.agreement.consensus import (
+    PairConsensus,
+    consensus,
+    dispute_weight,
+    read_votes,
+    settled,
+)
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.annotators import require_author
 from curation.labeling.guides import Guide, current_guide
@@ -83,6 +90,8 @@ class Dispute:
     distinct: number of different grades.
     opinions: grades and cannot-tells with their notes, ordered by what they say.
     decision: the one that stands, if there is one.
+    weight: what a decision would change (`agreement.consensus.dispute_weight`): grades, times how often the
+        query is asked. A query whose traffic is unknown counts like the median one of the disputes.
     """
 
     query_id: str
@@ -95,6 +104,7 @@ class Dispute:
     distinct: int
     opinions: tuple[Opinion, ...]
     decision: Decision | None
+    weight: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -130,7 +140,7 @@ class Decided:
 
 
 def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
-    """Disputed pairs, the largest disagreement first; with `include_settled` also those decided before.
+    """Disputed pairs, by what a decision would change; with `include_settled` also those decided before.
 
     A pair that was sent back for one more opinion is left out until that is in.
     """
@@ -143,10 +153,10 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
         if pair.how in wanted and not (pair.how == "disputed" and pair[:2] in away)
     ]
     with store.reading() as cursor:
-        described = _describe(cursor, pairs)
+        described, traffic = _describe(cursor, pairs), dict(cursor.execute(_TRAFFIC).fetchall())
     return sorted(
-        described,
-        key=lambda item: (-item.spread, -item.distinct, digest(item.query_id, item.document_id)),
+        _weighed(described, traffic),
+        key=lambda item: (-item.weight, -item.spread, digest(item.query_id, item.document_id)),
     )
 
 
@@ -308,6 +318,11 @@ _RECENT = """
     ORDER BY a.decided_at DESC, a.query_id, a.document_id LIMIT ?
 """
 
+_TRAFFIC = """
+    SELECT query_id, traffic FROM sample_queries
+    WHERE sample_id = (SELECT value FROM settings WHERE name = 'sample')
+"""
+
 _DESCRIPTION = """
     WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
     SELECT w.query_id, w.document_id,
@@ -321,6 +336,15 @@ _DESCRIPTION = """
     LEFT JOIN documents d USING (content_hash)
     GROUP BY w.query_id, w.document_id
 """
+
+
+def _weighed(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[Dispute]:
+    known = [traffic[item.query_id] for item in described if item.query_id in traffic]
+    usual = median(known) if known else 1
+    return [
+        replace(item, weight=dispute_weight(Counter(item.grades), traffic.get(item.query_id, usual)))
+        for item in described
+    ]
 
 
 def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:

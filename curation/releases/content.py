@@ -4,6 +4,10 @@ Left out on purpose, because they would differ where the labels do not: times, r
 versions, and the names of people, rounds and files. Annotators are 'a1', 'a2', … and rounds 'r1', 'r2', …,
 numbered by their judgments (`pseudonyms`). Floats are kept to six significant digits.
 
+Where the consensus has another rule than majority, the release says which, with its settings, what it was
+applied to and the annotators' estimated errors, and each grade carries its confidence. Where it was frozen
+against the gate, it says who did so (under their number), why, and what stood against it.
+
 A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
 left out, or kept and marked `"version": "changed"`; single judgments of another version are marked the same.
 """
@@ -13,14 +17,18 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from curation.agreement.between import Grades, between
-from curation.agreement.consensus import ConsensusCounts, PairConsensus, settled
-from curation.agreement.within import Repeats, within
+from curation.agreement.between import Between, between
+from curation.agreement.consensus import ConsensusCounts, Errors, PairConsensus, Votes, errors, settled
+from curation.agreement.gate import Check, Demand, Gate, look
+from curation.agreement.grades import Grades
+from curation.agreement.rule import MAJORITY
+from curation.agreement.within import Repeats, Within, within
 from curation.releases.pseudonyms import Pseudonyms, pseudonyms
 from curation.releases.reading import Rows
 from curation.splits.material import Graded, graded
@@ -37,6 +45,14 @@ NO_DOCUMENT = "judged pair whose document is not in the current corpus"
 NO_QUERY = "judged pair whose query is not in the current sample"
 NO_PART = "graded pair whose query is in no part of the split"
 NO_GRADE = "query without a grade"
+
+BETWEEN = (
+    *("nominal", "ordinal", "interval", "raw", "units", "queries", "single"),
+    *("annotators", "judgments", "cannot_tell"),
+)
+"""The figures between annotators that a release carries."""
+
+NO_NUMBER = "somebody who judged nothing of this release"
 
 Table = list[dict[str, Any]]
 
@@ -59,20 +75,65 @@ class Agreement:
     grades: Grades
     repeats: tuple[Repeats, ...]
     counts: ConsensusCounts
+    votes: Votes
+    demand: Demand
+    all_imported: bool
     annotators: Mapping[str, str]
+
+    @cached_property
+    def between(self) -> Between:
+        return between(self.grades, self.scale, AGREEMENT_SEED)
+
+    @cached_property
+    def within(self) -> tuple[Within, ...]:
+        return tuple(within(row) for row in self.repeats)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The figures beside what the project demands of them."""
+        return look(self.between.ordinal, self.within, self.all_imported, self.demand)
 
     def rows(self) -> Table:
         """The figures, with annotators under their pseudonyms."""
-        consistency = [asdict(within(row)) for row in self.repeats]
-        for row in consistency:
-            row["annotator"] = self.annotators[row["annotator"]]
+        consistency = [asdict(row) | {"annotator": self.annotators[row.annotator]} for row in self.within]
         figures = {
             "seed": AGREEMENT_SEED,
-            "between": asdict(between(self.grades, self.scale, AGREEMENT_SEED)),
+            "between": {name: _plain(getattr(self.between, name)) for name in BETWEEN},
             "within": sorted(consistency, key=lambda row: str(row["annotator"])),
-            "consensus": asdict(self.counts),
+            "consensus": self._consensus(),
         }
         return [rounded(figures)]
+
+    def _consensus(self) -> dict[str, Any]:
+        """How grades came about; other rules than majority also with what they rest on."""
+        counts = asdict(self.counts)
+        if self.counts.rule == MAJORITY:
+            return {name: count for name, count in counts.items() if name != "ruled"}
+        rule = self.votes.rule
+        given = self.votes.rows
+        counts["settings"] = rule.settings
+        counts["inputs"] = {"judgments": given.num_rows - given["annotator"].null_count}
+        if rule.by_errors:
+            counts["errors"] = self._errors(errors(self.votes, rule.ordinal))
+        return counts
+
+    def _errors(self, found: Errors | None) -> dict[str, Any] | None:
+        if found is None:
+            return None
+        people = [
+            {**one._asdict(), "annotator": self.annotators.get(one.annotator, NO_NUMBER)}
+            for one in found.annotators
+        ]
+        return asdict(found) | {"annotators": sorted(people, key=canonical_json)}
+
+
+@dataclass(frozen=True)
+class Override:
+    """Who froze against the gate, why, and what stood against it."""
+
+    by: str
+    reason: str
+    against: tuple[Check, ...]
 
 
 @dataclass(frozen=True)
@@ -120,7 +181,7 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
     judgments, names = _judgments(rows, chosen.queries)
     tables = {
         "queries": _queries(rows, split, chosen.queries),
-        "qrels": [_qrel(pair, changed) for pair in chosen.pairs],
+        "qrels": [_qrel(pair, changed, standing.rule != MAJORITY) for pair in chosen.pairs],
         "documents": rows.labels.snapshot.to_pylist(),
         "split": [{"split_id": split.split_id, "parameters": split.parameters}],
         "edges": _edges(rows, chosen.queries),
@@ -136,7 +197,14 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         tables=tables,
         split=split,
         agreement=Agreement(
-            rows.labels.scale, rows.grades, tuple(rows.repeats), standing.counts, names.annotators
+            scale=rows.labels.scale,
+            grades=rows.grades,
+            repeats=tuple(rows.repeats),
+            counts=standing.counts,
+            votes=rows.labels.votes,
+            demand=rows.demand,
+            all_imported=rows.all_imported,
+            annotators=names.annotators,
         ),
         graded=graded(relevant, standing),
         queries=_by_part(split, chosen.queries),
@@ -147,8 +215,8 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
     )
 
 
-def header(content: Content) -> Table:
-    """What the release is, in one row; 'changed' is there only where such grades were kept."""
+def header(content: Content, override: Override | None = None) -> Table:
+    """What the release is, in one row; 'changed' and 'override' only where there is such a thing."""
     described = {
         "format": FORMAT,
         "split_id": content.split.split_id,
@@ -157,7 +225,15 @@ def header(content: Content) -> Table:
         "grades": content.grades,
         "left_out": content.left_out,
     }
-    return [described | ({"changed": content.changed} if content.changed else {})]
+    if content.changed:
+        described["changed"] = content.changed
+    if override is not None:
+        described["override"] = {
+            "by": content.agreement.annotators.get(override.by, NO_NUMBER),
+            "reason": override.reason,
+            "against": [rounded(check._asdict()) for check in override.against],
+        }
+    return [described]
 
 
 def rounded(value: Any) -> Any:
@@ -239,8 +315,9 @@ def _queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
     return table
 
 
-def _qrel(pair: PairConsensus, changed: Collection[tuple[str, str]]) -> dict[str, Any]:
-    row = {
+def _qrel(pair: PairConsensus, changed: Collection[tuple[str, str]], sure: bool) -> dict[str, Any]:
+    """One grade; with `sure` also its confidence."""
+    row: dict[str, Any] = {
         "query_id": pair.query_id,
         "document_id": pair.document_id,
         "grade": pair.grade,
@@ -248,6 +325,8 @@ def _qrel(pair: PairConsensus, changed: Collection[tuple[str, str]]) -> dict[str
         "votes": {str(grade): count for grade, count in pair.votes.items()},
         "cannot_tell": pair.cannot_tell,
     }
+    if sure:
+        row["confidence"] = pair.confidence
     return row | ({"version": "changed"} if pair[:2] in changed else {})
 
 
@@ -275,8 +354,10 @@ def _judgments(rows: Rows, queries: Collection[str]) -> tuple[Table, Pseudonyms]
             row["version"] = "changed"
         judged[voices[-1]].append(canonical_json(row))
     rounds = {round_id for _, round_id in judged}
+    about = {annotator: digest("pilots alone") for annotator, _ in judged}
+    about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
     names = pseudonyms(
-        {row.annotator: digest(rounded(row[1:])) for row in rows.repeats},
+        about,
         {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in rounds},
         {voice: digest(sorted(lines)) for voice, lines in judged.items()},
     )
@@ -345,6 +426,10 @@ def _pools(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
             if pool_id in used
         ],
     }
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
 
 
 def _columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:

@@ -1,4 +1,8 @@
-"""Freezing: the project's labels of this moment become a release that never changes."""
+"""Freezing: the project's labels of this moment become a release that never changes.
+
+Labels pass the gate first: the agreement that the project demands. Who freezes against it says why, and the
+release carries that.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,11 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 from curation import __version__
+from curation.agreement.gate import Gate
 from curation.errors import InputError, RefusedError
+from curation.labeling.annotators import require_author
 from curation.progress import Progress, silent
-from curation.releases.content import CHANGED, Content, content_of, header, rounded
+from curation.releases.content import CHANGED, Content, Override, content_of, header, rounded
 from curation.releases.frozen import PartSum, part_sum, part_text, release_id_of
 from curation.releases.reading import read_rows
 from curation.splits.certificate import Certificate, certify
@@ -36,6 +42,8 @@ class Frozen:
     parts: part of the release → lines.
     changed: grades given on another version of their document, kept and marked.
     left_out: reason → number.
+    gate: the agreement beside what the project demands.
+    override: who froze against it and why; None where nothing stood against it.
     """
 
     name: str
@@ -47,6 +55,8 @@ class Frozen:
     parts: dict[str, int]
     changed: int
     left_out: dict[str, int]
+    gate: Gate
+    override: Override | None
 
 
 def freeze(
@@ -56,6 +66,7 @@ def freeze(
     allow_changed: bool = False,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
+    override: str | None = None,
 ) -> Frozen:
     """Freeze queries, grades, split, corpus and all that explains them under a name.
 
@@ -64,26 +75,34 @@ def freeze(
     allow_disputed: leave pairs with an open dispute out; otherwise they are refused.
     allow_changed: keep, marked, what was graded on another version of its document only; otherwise it is left
         out and counted.
+    override: freeze against the gate, for this reason; the release carries it, with the actor's number. Where
+        nothing stands against it, it is not used.
 
     Raises
     ------
-    InputError: the name cannot be one.
-    RefusedError: no corpus, split or grade; open disputes, unless they may be left out; what was judged since
-        the split ties queries of different parts; the name holds other content.
+    InputError: the name cannot be one, or the override has no reason.
+    NotFoundError: the project does not know the actor.
+    RefusedError: the actor is no lead; no corpus, split or grade; open disputes, unless they may be left out;
+        the agreement is not what the project demands, unless that is overridden; what was judged since the
+        split ties queries of different parts; the name holds other content.
     """
     if not _NAME.fullmatch(name):
         raise InputError(
             f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
         )
+    if override is not None and not override.strip():
+        raise InputError("--override: expected a reason; the release carries it")
     with store.reading() as cursor:
+        require_author(cursor, actor, "lead")
         rows = read_rows(cursor)
     content = content_of(rows, allow_changed)
     _refuse_open(content, allow_disputed)
+    overridden = _passed(content.agreement.gate, actor, override)
     certificate = _certified(content, progress)
-    texts = _texts(content, certificate)
+    texts = _texts(content, certificate, overridden)
     sums = {part: part_sum(text) for part, text in texts.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
-    created = _keep(store, name, release_id, texts, sums, content, actor)
+    created = _keep(store, name, release_id, texts, sums, content, actor, overridden)
     return Frozen(
         name=name,
         release_id=release_id,
@@ -94,6 +113,22 @@ def freeze(
         parts={part: found.lines for part, found in sums.items()},
         changed=content.changed,
         left_out=content.left_out,
+        gate=content.agreement.gate,
+        override=overridden,
+    )
+
+
+def _passed(gate: Gate, actor: str, reason: str | None) -> Override | None:
+    """Nothing where the gate is open, else the override; without a reason the labels are refused."""
+    if gate.open:
+        return None
+    if reason is not None:
+        return Override(actor, reason.strip(), gate.against)
+    figures = "\n".join(f"  {check.sentence}" for check in gate.against)
+    raise RefusedError(
+        f"The labels do not have the agreement that this project demands:\n{figures}\n"
+        "Nothing was frozen. `goldset plan-overlap` says what more double judging takes, `goldset gate` "
+        'changes the demand; to freeze all the same: --override "why", which the release carries.'
     )
 
 
@@ -144,11 +179,11 @@ def _certified(content: Content, progress: Progress) -> Certificate:
     return certificate
 
 
-def _texts(content: Content, certificate: Certificate) -> dict[str, str]:
+def _texts(content: Content, certificate: Certificate, override: Override | None) -> dict[str, str]:
     tables = dict(content.tables)
     tables["split"] = [{**tables["split"][0], "certificate": rounded(asdict(certificate))}]
     tables["agreement"] = content.agreement.rows()
-    tables["release"] = header(content)
+    tables["release"] = header(content, override)
     return {part: part_text(tables[part]) for part in sorted(tables)}
 
 
@@ -160,14 +195,19 @@ def _keep(
     sums: Mapping[str, PartSum],
     content: Content,
     actor: str,
+    override: Override | None,
 ) -> bool:
     """Store the release; says whether the name is new."""
     manifest = {
+        "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
         "parts": {part: found._asdict() for part, found in sums.items()},
         "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},
     }
     described = canonical_json(manifest)
     detail = {"name": name, "release": release_id, "queries": content.queries, "grades": content.grades}
+    if override is not None:
+        against = [check.sentence for check in override.against]
+        detail["override"] = {"reason": override.reason, "against": against}
     with store.transaction() as cursor:
         held = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [name]).fetchone()
         if held is not None and held[0] == release_id:

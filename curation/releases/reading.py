@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from curation.agreement.between import Grades, read_grades
+from curation.agreement.gate import Demand, all_imported, read_demand
+from curation.agreement.grades import Grades, read_grades
 from curation.agreement.within import Repeats, read_repeats
 from curation.errors import RefusedError
 from curation.labeling.guides import Guide, guide_by_hash
@@ -28,6 +29,7 @@ class Rows(NamedTuple):
         document than the corpus has now.
     sampled: query_id, stratum, traffic, inclusion_probability of the current sample.
     guides: all that the project has, by hash.
+    demand, all_imported: what the gate asks of the agreement.
     """
 
     labels: Labels
@@ -47,6 +49,8 @@ class Rows(NamedTuple):
     guide_hash: str
     grades: Grades
     repeats: list[Repeats]
+    demand: Demand
+    all_imported: bool
 
 
 def read_rows(cursor: Cursor) -> Rows:
@@ -81,6 +85,8 @@ def read_rows(cursor: Cursor) -> Rows:
         guide_hash=get_setting(cursor, "guide") or "",
         grades=read_grades(cursor),
         repeats=read_repeats(cursor),
+        demand=read_demand(cursor),
+        all_imported=all_imported(cursor),
     )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.agreement.consensus import Consensus, read_votes
+from curation.agreement.consensus import Consensus, Votes, read_votes
 from curation.errors import InputError
 from curation.labeling.guides import current_guide
 from curation.sources.corpus import current_snapshot
@@ -79,7 +79,7 @@ class Labels(NamedTuple):
     scale: tuple[int, ...]
     relevant_grade: int
     queries: list[Query]
-    votes: pa.Table
+    votes: Votes
     snapshot_id: str
     snapshot: pa.Table
     documents: pa.Table

@@ -1,13 +1,31 @@
-"""Consensus: a strict majority, the reviewer before it, and cannot-tell apart from grades."""
+"""Consensus: the reviewer before every rule, what each rule gives, and cannot-tell apart from grades."""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from projects import add_pairs
+from projects import add_pairs, grid
+from typer.testing import CliRunner
 
-from curation.agreement.consensus import HOWS, ConsensusCounts, PairConsensus, consensus, settle
+from curation.agreement.consensus import (
+    HOWS,
+    ConsensusCounts,
+    PairConsensus,
+    Votes,
+    consensus,
+    counted,
+    dispute_weight,
+    errors,
+    read_votes,
+    settle,
+    settled,
+)
+from curation.agreement.rule import RULES, Rule, read_rule, set_rule
+from curation.cli import app
+from curation.errors import InputError
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.store import Store, append, utc_now
 
@@ -70,7 +88,7 @@ def test_each_pair_stands_by_its_judgments_in_the_order_of_ids(store: Store) -> 
         found = consensus(cursor)
     assert found.rule == "majority"
     assert found.pairs == (
-        PairConsensus("q", "a", 3, "majority", {2: 1, 3: 2}, 0, 3),
+        PairConsensus("q", "a", 3, "majority", {2: 1, 3: 2}, 0, 3, 0.666667),
         PairConsensus("q", "b", None, "disputed", {2: 1, 3: 1}, 0, 2),
         PairConsensus("q", "c", 1, "single", {1: 1}, 2, 3),
         PairConsensus("q", "d", None, "unjudgeable", {}, 2, 2),
@@ -114,3 +132,131 @@ def test_for_a_round_only_its_pairs_are_counted(store: Store) -> None:
 def test_an_empty_project_has_no_pairs(store: Store) -> None:
     with store.reading() as cursor:
         assert consensus(cursor).pairs == ()
+
+
+def votes_of(store: Store, rule: str) -> Votes:
+    with store.reading() as cursor:
+        return read_votes(cursor)._replace(rule=Rule(rule))
+
+
+def test_the_median_is_a_grade_only_where_both_middle_votes_are_one(store: Store) -> None:
+    add_pairs(store, {"q": ["a", "b", "c", "d", "e", "f"]})
+    judge(store, "a", 0, 1, 3)  # no majority, and a middle
+    judge(store, "b", 1, 2)
+    judge(store, "c", 0, 2, 2, 3)
+    judge(store, "d", 0, 0, 1, 1)
+    judge(store, "e", 2)
+    judge(store, "f", None)
+    found = {pair.document_id: pair for pair in settled(votes_of(store, "median")).pairs}
+    assert {name: (pair.grade, pair.how) for name, pair in found.items()} == {
+        "a": (1, "median"),
+        "b": (None, "disputed"),
+        "c": (2, "median"),
+        "d": (None, "disputed"),
+        "e": (2, "single"),
+        "f": (None, "unjudgeable"),
+    }
+    assert [found[name].confidence for name in "abce"] == [0.333333, None, 0.5, None]
+
+
+@pytest.fixture
+def crowded(store: Store) -> Store:
+    """Forty pairs of which ada, ben and cyd say the same, two of them on each; dan and eve guess."""
+    add_pairs(store, grid(8, 5))
+    pairs = [(query, document) for query, found in grid(8, 5).items() for document in found]
+    rows = []
+    for number, pair in enumerate(pairs):
+        truth = number % 4
+        for name in ("ada", "ben", "cyd"):
+            if (number + ord(name[0])) % 3:  # each pair by two of the three
+                rows.append(ImportedJudgment(*pair, name, truth))
+        guesses = {"dan": (number * 7 // 3) % 4, "eve": (number * number // 5 + 1) % 4}
+        rows += [ImportedJudgment(*pair, name, grade) for name, grade in guesses.items()]
+    add_judgments(store, rows, "all.csv")
+    return store
+
+
+def test_dawid_and_skene_settle_what_a_majority_leaves_open(crowded: Store) -> None:
+    open_pairs = counted(votes_of(crowded, "majority")).disputed
+    assert open_pairs == 22
+    for rule in ("dawid-skene", "ordinal-dawid-skene"):
+        found = settled(votes_of(crowded, rule))
+        assert found.counts.ruled == 40
+        truths = [number % 4 for number in range(40)]
+        by_id = {pair.document_id: pair.grade for pair in found.pairs}
+        assert [by_id[f"document {n // 5}.{n % 5}"] for n in range(40)] == truths
+        assert all(pair.how == rule and 0.5 < (pair.confidence or 0) <= 1 for pair in found.pairs)
+
+
+def test_errors_tell_who_is_right_and_who_guesses(crowded: Store) -> None:
+    found = errors(votes_of(crowded, "dawid-skene"))
+    assert found is not None
+    assert found.converged
+    assert [one.annotator for one in found.annotators] == ["ada", "ben", "cyd", "dan", "eve"]
+    shares = {one.annotator: one.right for one in found.annotators}
+    assert min(shares["ada"], shares["ben"], shares["cyd"]) > 0.95
+    assert max(shares["dan"], shares["eve"]) < 0.6
+    assert all(abs(sum(row) - 1) < 1e-5 for one in found.annotators for row in one.matrix)
+
+
+def test_a_grade_must_be_more_probable_than_the_least_or_is_disputed(crowded: Store) -> None:
+    votes = votes_of(crowded, "dawid-skene")
+    sure = settled(votes).pairs
+    least = min(pair.confidence or 1 for pair in sure)
+    stricter = votes._replace(rule=Rule("dawid-skene", least=least))
+    assert counted(stricter).disputed == sum(pair.confidence == least for pair in sure)
+
+
+def test_counts_without_objects_are_those_of_the_objects(crowded: Store) -> None:
+    judge(crowded, "document 0.0", 1, 2, None)
+    decide_pair = {"query_id": "query 1", "document_id": "document 1.0", "grade": 2}
+    rest = {"revision": 0, "reason": "because", "reviewer": "ada", "decided_at": utc_now()}
+    with crowded.transaction() as cursor:
+        append(cursor, "adjudications", {name: [value] for name, value in {**decide_pair, **rest}.items()})
+    for rule in RULES:
+        votes = votes_of(crowded, rule)
+        assert counted(votes) == settled(votes).counts
+        assert counted(votes).adjudicated == 1
+
+
+def test_the_rule_of_the_project_is_stored_with_its_settings_and_holds_everywhere(crowded: Store) -> None:
+    with crowded.reading() as cursor:
+        assert read_rule(cursor) == Rule("majority")
+    set_rule(crowded, Rule("dawid-skene", smoothing=0.5, least=0.6))
+    set_rule(crowded, Rule("dawid-skene", smoothing=0.5, least=0.6))
+    with crowded.reading() as cursor:
+        assert read_rule(cursor) == Rule("dawid-skene", 0.5, 0.6)
+        assert consensus(cursor).rule == "dawid-skene"
+        rows = cursor.execute("SELECT detail FROM events WHERE action = 'consensus rule'").fetchall()
+    (detail,) = (json.loads(row[0]) for row in rows)
+    assert detail["before"] == {"rule": "majority"}
+    assert detail["now"]["start"] == "vote shares"
+    assert detail["judgments"] > 0
+
+
+def test_a_rule_that_is_none_is_refused_with_everything_that_is_wrong(store: Store) -> None:
+    with pytest.raises(InputError, match=r"'mean'.*majority, median.*\n.*--smoothing.*\n.*--least 0.4"):
+        set_rule(store, Rule("mean", -1, 0.4))
+
+
+def test_what_a_decision_would_change_grows_with_distance_and_with_traffic() -> None:
+    assert dispute_weight({}) == 0
+    assert dispute_weight({1: 1, 2: 1}) == 0.5
+    assert dispute_weight({0: 1, 3: 1}) == 1.5
+    assert dispute_weight({0: 1, 3: 1}, traffic=4) == 6
+    assert dispute_weight({0: 1, 1: 1, 2: 1}) > dispute_weight({0: 1, 1: 1, 2: 0}) > 0
+
+
+def test_the_command_sets_the_rule_and_shows_errors(crowded: Store) -> None:
+    project = ["--project", str(crowded.path), "consensus"]
+    printed = json.loads(CliRunner().invoke(app, [*project, "--rule", "dawid-skene", "--json"]).stdout)
+    assert printed["settings"] == {
+        "rule": "dawid-skene",
+        "least": 0.5,
+        "smoothing": 0.1,
+        "start": "vote shares",
+    }
+    assert printed["consensus"]["ruled"] == 40
+    text = CliRunner().invoke(app, project).stdout
+    assert "where true is" in text
+    assert "eve" in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from projects import add_pairs, add_people, grid
+from projects import add_names, add_pairs, add_people, decide_pairs, grade_next, grid, rows_of
 from typer.testing import CliRunner
 
 from curation.agreement import agreement_report
@@ -14,7 +14,7 @@ from curation.agreement.report import findings
 from curation.agreement.within import NOT_JUDGED, NOT_PLANTED, Repeats, within
 from curation.cli import app
 from curation.cli.output import plain
-from curation.errors import NotFoundError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.guides import read_guide, store_guide
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.labeling.judgments import Submission, submit
@@ -185,3 +185,92 @@ def test_the_command_prints_one_json_object_or_tables_with_sentences(store: Stor
     text = CliRunner().invoke(app, project).stdout
     assert "too few: 8 of at least 10" in text
     assert "2 of 8 judged pairs are disputed" in text
+
+
+def test_a_pilot_never_enters_the_projects_figures(store: Store) -> None:
+    add_pairs(store, grid(12, 2))
+    add_names(store, "ada", "ben")
+    open_round(store, "try", ["ada", "ben"], kind="pilot", seed=1)
+    for who, grade in (("ada", 0), ("ben", 3)):
+        grade_next(store, who, 40, grade)
+    assert agreement_report(store).between.judgments == 0
+    assert agreement_report(store, "try").between.raw.share == 0
+
+
+@pytest.mark.parametrize("name", [None, "first"])
+def test_known_answers_and_blind_duplicates_never_enter(store: Store, name: str | None) -> None:
+    add_pairs(store, grid(5, 4))
+    add_names(store, "ada", "ben", "mary")
+    open_round(store, "earlier", ["mary"], overlap=1, duplicates=0)
+    grade_next(store, "mary", 20)
+    decide_pairs(store, {(f"query {q}", f"document {q}.{d}"): 1 for q in range(5) for d in range(4)})
+    add_pairs(store, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(12)})
+    opened = open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0.08, seed=2, known=0.1)
+    assert opened.known["ada"] > 0
+    assert rows_of(store, "SELECT count(duplicate_of) FROM presentations")[0][0] > 0
+    for who in ("ada", "ben"):
+        grade_next(store, who, 300, 1)
+    found = agreement_report(store, name, details=True)
+    assert found.between.units == found.details.cohen.couples[0].raw.units == 60
+    assert found.between.single == (20 if name is None else 0)
+    assert sum(found.details.confusion.pairs[1]) == 60
+
+
+def test_details_are_there_where_they_are_asked_for(store: Store) -> None:
+    judged_twice(store)
+    plainly, fully = agreement_report(store), agreement_report(store, details=True)
+    assert plainly.details is None
+    assert fully.between == plainly.between
+    assert [part.name for part in fully.details.by.boundary] == ["0|1", "1|2", "2|3"]
+    assert len(fully.details.cohen.left_out) == 1
+
+
+def test_tags_and_strata_of_the_project_are_parts(store: Store) -> None:
+    judged_twice(store)
+    with store.transaction() as cursor:
+        row = "INSERT INTO query_tags VALUES (?, 'question', ?, ?, ?, 'who', now()::TIMESTAMP)"
+        cursor.execute(row, ["query 0", 0, True, False])
+        cursor.execute(row, ["query 1", 0, True, False])
+        cursor.execute(row, ["query 1", 1, False, True])  # a person says no
+        cursor.execute("INSERT INTO samples VALUES ('s', '{}', '{}', now()::TIMESTAMP)")
+        cursor.execute("INSERT INTO sample_queries VALUES ('s', 'query 2', 'head', 5, 0.5)")
+        cursor.execute("INSERT INTO settings VALUES ('sample', 's')")
+    found = agreement_report(store, details=True).details.by.type
+    assert [(part.kind, part.name, part.alpha.units) for part in found] == [
+        ("tag", "question", 2),
+        ("tag", "no tag", 6),
+        ("stratum", "head", 2),
+    ]
+
+
+def test_the_command_has_all_parts_in_json_or_those_asked_for(store: Store) -> None:
+    judged_twice(store)
+    project = ["--project", str(store.path), "agreement"]
+    whole = json.loads(CliRunner().invoke(app, [*project, "--json"]).stdout)
+    assert whole["by"].keys() == {"type", "boundary", "annotator", "pair", "week"}
+    assert {"alpha", "low", "high", "units", "pairs"} <= whole["between"]["ratio"].keys()
+    assert {"confusion", "origins", "cohen"} <= whole.keys()
+    weeks = json.loads(CliRunner().invoke(app, [*project, "--json", "--by", "week"]).stdout)
+    assert weeks["by"].keys() == {"week"}
+    assert weeks["by"]["week"] == whole["by"]["week"]
+
+
+@pytest.mark.parametrize("by", ["type", "boundary", "annotator", "pair", "week"])
+def test_the_command_tells_each_part_in_a_table_and_a_sentence(store: Store, by: str) -> None:
+    judged_twice(store)
+    done = CliRunner().invoke(app, ["--project", str(store.path), "agreement", "--by", by])
+    assert done.exit_code == 0
+    assert f"by {by}" in done.stdout or "Each two annotators" in done.stdout
+
+
+def test_the_command_writes_the_page(store: Store, tmp_path) -> None:
+    judged_twice(store)
+    target = tmp_path / "agreement.html"
+    arguments = ["--project", str(store.path), "agreement", "--html", str(target), "--json"]
+    done = CliRunner().invoke(app, arguments)
+    json.loads(done.stdout)
+    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
+    arguments[4] = str(tmp_path / "nowhere" / "agreement.html")
+    refused = CliRunner().invoke(app, arguments)
+    assert isinstance(refused.exception, InputError)
+    assert "the page was not written" in str(refused.exception)

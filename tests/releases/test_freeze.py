@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from gold_project import DISPUTE, PARTS, TOPICS, documents, gold_project, judgments, labelled, write_corpus
+from projects import add_names
 from typer.testing import CliRunner
 
 from curation.agreement.consensus import consensus
+from curation.agreement.gate import Demand, set_demand
+from curation.agreement.rule import Rule, set_rule
 from curation.cli import app
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.adjudication import decide
@@ -306,3 +309,136 @@ def test_an_unknown_release_is_answered_with_those_there_are(tmp_path: Path) -> 
     freeze(store, "v1")
     with pytest.raises(NotFoundError, match=r"no release 'v2'. It has v1"):
         verify(store, "v2")
+
+
+def strangers(store: Store) -> None:
+    """A third annotator who contradicts the others everywhere, whom the two outvote: alpha falls."""
+    given = [
+        ImportedJudgment(row.query_id, row.document_id, "odd.one", 3 - (row.grade or 0))
+        for row in judgments("x")
+    ]
+    add_judgments(store, given, "odd.csv")
+
+
+def test_labels_without_the_agreement_that_is_demanded_are_refused_with_the_figures(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    strangers(store)
+    with pytest.raises(
+        RefusedError, match=r"(?s)ordinal alpha: missed: -?0\.\d{3}, 95 % .*0.667.*--override"
+    ):
+        freeze(store, "v1")
+    assert count(store, "SELECT count(*) FROM releases") == 0
+    set_demand(store, Demand(alpha=-1))
+    assert freeze(store, "v1").override is None
+
+
+def test_an_override_is_recorded_with_its_reason_and_carried_by_the_release(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    strangers(store)
+    add_names(store, "zoe", role="lead")
+    frozen = freeze(store, "v1", actor="zoe", override=" a draft, to look at ")
+    assert frozen.override is not None
+    told = rows(store, frozen.release_id, "release")[0]["override"]
+    assert told["by"] == "somebody who judged nothing of this release"
+    assert told["reason"] == "a draft, to look at"
+    assert [(check["figure"], check["state"]) for check in told["against"]] == [("ordinal alpha", "missed")]
+    with store.reading() as cursor:
+        ((detail, actor),) = cursor.execute(
+            "SELECT detail, actor FROM events WHERE action = 'freeze'"
+        ).fetchall()
+        ((manifest,),) = cursor.execute("SELECT manifest FROM releases").fetchall()
+        whole = "".join(read_parts(cursor, frozen.release_id).values())
+    assert (actor, json.loads(detail)["override"]["reason"]) == ("zoe", "a draft, to look at")
+    assert [check["state"] for check in json.loads(manifest)["gate"]] == ["missed", "not asked for"]
+    assert "zoe" not in whole
+    assert verify(store, "v1").intact
+
+
+def test_who_judged_and_overrides_appears_under_their_number(tmp_path: Path) -> None:
+    ids = set()
+    for lead in ("zoe.miller", "someone.else"):
+        store = labelled(tmp_path / lead, people=(lead, "abe.jones"))
+        make_split(store, PARTS, seed=1)
+        strangers(store)
+        with store.transaction() as cursor:
+            cursor.execute("UPDATE annotators SET role = 'lead' WHERE name = ?", [lead])
+        frozen = freeze(store, "v1", actor=lead, override="a draft")
+        assert re.fullmatch(r"a\d", rows(store, frozen.release_id, "release")[0]["override"]["by"])
+        ids.add(frozen.release_id)
+    assert len(ids) == 1
+
+
+def test_an_override_that_is_not_needed_changes_nothing(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    plain = freeze(store, "v1")
+    assert freeze(store, "v2", override="to be safe").release_id == plain.release_id
+    with pytest.raises(InputError, match="--override: expected a reason"):
+        freeze(store, "v3", override=" ")
+
+
+def test_only_a_lead_freezes(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    add_names(store, "ada")
+    with pytest.raises(RefusedError, match="lead"):
+        freeze(store, "v1", actor="ada", override="I say so")
+
+
+def test_the_rule_of_the_consensus_is_in_the_release_where_it_is_not_majority(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    by_majority = freeze(store, "v1")
+    assert "ruled" not in rows(store, by_majority.release_id, "agreement")[0]["consensus"]
+    assert "confidence" not in rows(store, by_majority.release_id, "qrels")[0]
+    set_rule(store, Rule("ordinal-dawid-skene"))
+    frozen = freeze(store, "v2")
+    told = rows(store, frozen.release_id, "agreement")[0]["consensus"]
+    assert told["settings"] == {"rule": "ordinal-dawid-skene", "least": 0.5, "start": "vote shares"}
+    assert told["inputs"] == {"judgments": 32}
+    assert [person["annotator"] for person in told["errors"]["annotators"]] == ["a1", "a2"]
+    assert {row["how"] for row in rows(store, frozen.release_id, "qrels")} == {
+        "ordinal-dawid-skene",
+        "adjudicated",
+    }
+    set_rule(store, Rule("majority"))
+    assert freeze(store, "v3").release_id == by_majority.release_id
+
+
+def test_another_rule_gives_the_same_release_whatever_people_are_called(tmp_path: Path) -> None:
+    ids = set()
+    for number, people in enumerate([("zoe.miller", "abe.jones"), ("y", "x")]):
+        store = labelled(tmp_path / str(number), people=people, backwards=bool(number))
+        set_rule(store, Rule("dawid-skene"))
+        make_split(store, PARTS, seed=1)
+        ids.add(freeze(store, "v1").release_id)
+    assert len(ids) == 1
+
+
+def test_who_only_judged_in_a_pilot_has_a_number_and_no_figure(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO rounds SELECT 'p', 'p', 'pilot', guide_hash, '{}', now()::TIMESTAMP FROM guides"
+        )
+        cursor.execute(
+            "INSERT INTO presentations SELECT 'pilot', 'p', 'pia', query_id, document_id, content_hash, 0, "
+            "NULL FROM presentations WHERE document_id = 'violin-1' LIMIT 1"
+        )
+        cursor.execute(
+            "INSERT INTO judgment_events SELECT 'pilot', 0, 'grade', 1, NULL, NULL, false, guide_hash, "
+            "'pia', 'pilot key', NULL, now()::TIMESTAMP, NULL, false FROM guides"
+        )
+    frozen = freeze(store, "v1")
+    assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2", "a3"}
+    agreement = rows(store, frozen.release_id, "agreement")[0]
+    assert (len(agreement["within"]), agreement["between"]["annotators"]) == (2, 2)
+
+
+def test_the_command_refuses_with_the_figures_and_freezes_with_a_reason(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    strangers(store)
+    command = ["--project", str(store.path), "freeze", "v1"]
+    refused = CliRunner().invoke(app, command)
+    assert refused.exit_code == 1
+    assert "must reach 0.667" in str(refused.exception)
+    done = CliRunner().invoke(app, [*command, "--override", "a draft"])
+    assert "Frozen against the gate, which the release tells: “a draft”." in done.stdout
+    assert "consistency: not asked for: all judgments were imported" in done.stdout

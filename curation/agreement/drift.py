@@ -1,0 +1,178 @@
+"""Whether an annotator's work changed over time: control charts, change points and trends.
+
+Each test names its false alarms: at most `LEVEL` of annotators of whom nothing changed. Permutations decide
+where they can, so that this holds for small numbers too; their seed is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from math import erfc, sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.agreement.intervals import Floats
+
+Ints = NDArray[np.integer[Any]]
+Bools = NDArray[np.bool_]
+Times = NDArray[np.datetime64]
+
+LEVEL = 0.05
+PERMUTATIONS = 999
+SHORTEST = 8
+"""Repeats on either side of a change point."""
+
+GROUP = 10
+"""Repeats in a group of a control chart by order."""
+
+EXACT_UP_TO = 300
+"""With more values than this, the permutation distribution is taken to be normal."""
+
+
+class ChartPoint(NamedTuple):
+    """A group of repeats on a p-chart.
+
+    Attributes
+    ----------
+    begins, ends: the first and the last repeat.
+    lower, upper: control limits, three standard errors around the annotator's mean share.
+    outside: below or above them.
+    """
+
+    begins: datetime
+    ends: datetime
+    identical: int
+    n: int
+    share: float
+    centre: float
+    lower: float
+    upper: float
+    outside: bool
+
+
+class Change(NamedTuple):
+    """A change point: the shares before and after it, within the stretch that it divides.
+
+    Attributes
+    ----------
+    place: the number of repeats before it.
+    at: when the first repeat after it was graded.
+    p: how probable a change as clear, anywhere in the stretch, is where nothing changed.
+    """
+
+    place: int
+    at: datetime
+    before: float
+    after: float
+    p: float
+
+
+def p_chart(alike: Bools, at: Times, by_week: bool = False) -> tuple[ChartPoint, ...]:
+    """Shares of identical grades by tens of repeats in their order (the last group has 10 to 19), or by week.
+
+    D. C. Montgomery, Introduction to Statistical Quality Control, section 7.2: the fraction nonconforming,
+    with limits for groups of different size. Groups of ten are small for normal limits: the docs have the
+    rate of false alarms.
+    """
+    centre = float(alike.mean())
+    points = []
+    for start, end in _weeks(at) if by_week else _groups(len(alike)):
+        n, same = end - start, int(alike[start:end].sum())
+        half = 3 * sqrt(centre * (1 - centre) / n)
+        lower, upper = max(0.0, centre - half), min(1.0, centre + half)
+        share = same / n
+        outside = share < lower or share > upper
+        span = (_moment(at[start]), _moment(at[end - 1]))
+        points.append(ChartPoint(*span, same, n, share, centre, lower, upper, outside))
+    return tuple(points)
+
+
+def change_points(alike: Bools, at: Times, seed: int = 0) -> tuple[Change, ...]:
+    """Where the share of identical grades changed, by order.
+
+    Binary segmentation: the place with the largest likelihood ratio is a change when a random order has as
+    large a one anywhere in at most `LEVEL` of `PERMUTATIONS` cases; then both sides are looked at likewise.
+    Where nothing changed, at most `LEVEL` of annotators get any.
+
+    A. J. Scott and M. Knott (1974), A cluster analysis method for grouping means, Biometrics 30.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    return tuple(sorted(_changes(alike.astype(np.int8), at, 0, random)))
+
+
+def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
+    """How often values in random order are as strongly tied to the weights, both signs; 1 without variation.
+
+    The statistic is the sum of products. Many values take the normal distribution with the permutations' own
+    mean and variance (W. Hoeffding 1951, A combinatorial central limit theorem).
+    """
+    weights, values = weights - weights.mean(), values - values.mean()
+    spread = float((weights**2).sum() * (values**2).sum())
+    if spread <= 1e-18 * len(values):
+        return 1.0
+    found = abs(float(weights @ values))
+    if len(values) > EXACT_UP_TO:
+        return erfc(found / sqrt(spread / (len(values) - 1)) / sqrt(2))
+    random = np.random.Generator(np.random.PCG64(seed))
+    orders = random.permuted(np.tile(values, (PERMUTATIONS, 1)), axis=1)
+    as_large = int((np.abs(orders @ weights) >= found * (1 - 1e-9)).sum())
+    return (1 + as_large) / (1 + PERMUTATIONS)
+
+
+def _changes(alike: Ints, at: Times, start: int, random: np.random.Generator) -> Iterator[Change]:
+    if len(alike) < 2 * SHORTEST or alike.min() == alike.max():
+        return
+    ratios = _ratios(alike[None, :])[0]
+    place = int(np.round(ratios, 9).argmax())
+    orders = random.permuted(np.tile(alike, (PERMUTATIONS, 1)), axis=1)
+    as_clear = int((_ratios(orders).max(axis=1) >= ratios[place] - 1e-9).sum())
+    p, split = (1 + as_clear) / (1 + PERMUTATIONS), place + SHORTEST
+    if p > LEVEL:
+        return
+    sides = alike[:split], alike[split:]
+    yield Change(start + split, _moment(at[split]), float(sides[0].mean()), float(sides[1].mean()), p)
+    yield from _changes(sides[0], at[:split], start, random)
+    yield from _changes(sides[1], at[split:], start + split, random)
+
+
+def _ratios(rows: Ints) -> Floats:
+    """Log-likelihood ratios of a change at each place that leaves `SHORTEST` on both sides; rows are 0, 1."""
+    length = rows.shape[1]
+    left = np.cumsum(rows, axis=1, dtype=np.int32)[:, SHORTEST - 1 : length - SHORTEST]
+    before = np.arange(SHORTEST, length - SHORTEST + 1)
+    right = rows.sum(axis=1, keepdims=True) - left
+    # Bernoulli's log-likelihood at its maximum is made of k log k for counts k.
+    counts = np.arange(length + 1, dtype=np.float64)
+    terms = counts * np.log(np.maximum(counts, 1))
+    ends: Floats = terms[left] + terms[before - left] + terms[right] + terms[length - before - right]
+    whole = terms[left[:, :1] + right[:, :1]] + terms[length - left[:, :1] - right[:, :1]] - terms[length]
+    found: Floats = ends - terms[before] - terms[length - before] - whole
+    return found
+
+
+def _groups(n: int) -> list[tuple[int, int]]:
+    starts = list(range(0, max(1, n // GROUP) * GROUP, GROUP))
+    return list(zip(starts, [*starts[1:], n], strict=True))
+
+
+def _weeks(at: Times) -> list[tuple[int, int]]:
+    """Stretches of one week each, Monday to Sunday in UTC."""
+    numbers = weeks_of(at)
+    ends = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(at)]
+    return list(pairwise(ends))
+
+
+def weeks_of(at: Times) -> NDArray[np.int64]:
+    """Weeks from Monday to Sunday in UTC, numbered as days of their Monday since 1970."""
+    days = at.astype("datetime64[D]").astype(np.int64)
+    monday: NDArray[np.int64] = days - (days + 3) % 7  # 1970-01-01 was a Thursday
+    return monday
+
+
+def _moment(at: np.datetime64) -> datetime:
+    moment: datetime = at.astype("datetime64[us]").astype(datetime)
+    return moment

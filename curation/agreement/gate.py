@@ -1,0 +1,186 @@
+"""The gate: the agreement that a project demands before its labels are frozen.
+
+Two figures: the lower end of ordinal alpha's interval, and the share of blind duplicates graded alike, of all
+annotators together. A figure that is undefined is not a figure that is met: it is named, and only who says
+why gets past it. Imported judgments have no second showing; where all are imported, consistency is not asked
+for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from curation.agreement.between import Alpha, between
+from curation.agreement.grades import read_grades
+from curation.agreement.intervals import wilson
+from curation.agreement.within import (
+    MINIMUM_REPEATS,
+    NOT_JUDGED,
+    NOT_PLANTED,
+    Within,
+    read_repeats,
+    within,
+)
+from curation.errors import InputError
+from curation.labeling.guides import current_guide
+from curation.store import Cursor, Store, get_setting, put_setting, record_event
+from curation.store.settings import COMMAND_LINE
+from curation.text import canonical_json
+
+ALPHA, CONSISTENCY = "ordinal alpha", "consistency"
+IMPORTED = "all judgments were imported, and imported ones have no second showing"
+
+State = Literal["met", "missed", "undefined", "not asked for"]
+
+
+class Demand(NamedTuple):
+    """What a project demands.
+
+    Attributes
+    ----------
+    alpha: least lower end of ordinal alpha's 95 % interval. Krippendorff (2004), Content Analysis, p. 241:
+        tentative conclusions from 0.667.
+    consistency: least share of identical grades on blind duplicates.
+    """
+
+    alpha: float = 0.667
+    consistency: float = 0.8
+
+
+class Check(NamedTuple):
+    """One figure beside what is demanded of it.
+
+    Attributes
+    ----------
+    wanted: for alpha what `low` must reach, for consistency what `value` must reach.
+    value, low, high: with its 95 % interval; None where undefined.
+    n: doubly judged pairs, or blind duplicates judged twice.
+    why: why it is undefined or not asked for.
+    """
+
+    figure: str
+    wanted: float
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    state: State
+    why: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The figure in words, with what was demanded."""
+        if self.value is None or self.state in ("undefined", "not asked for"):
+            return f"{self.figure}: {self.state}: {self.why}; demanded is {self.wanted:g}"
+        at = "lower end" if self.figure == ALPHA else "share"
+        on = "doubly judged pairs" if self.figure == ALPHA else "blind duplicates judged twice"
+        span = f", 95 % interval {self.low:.3f} to {self.high:.3f}" if self.low is not None else ""
+        return (
+            f"{self.figure}: {self.state}: {self.value:.3f}{span}, on {self.n:,} {on}; the {at} must reach "
+            f"{self.wanted:g}"
+        )
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Both checks; `open` when none is missed or undefined."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def open(self) -> bool:
+        """Whether the labels may be frozen as they are."""
+        return not self.against
+
+    @property
+    def against(self) -> tuple[Check, ...]:
+        """What stands against it."""
+        return tuple(check for check in self.checks if check.state in ("missed", "undefined"))
+
+
+def look(alpha: Alpha, consistency: Sequence[Within], all_imported: bool, demand: Demand) -> Gate:
+    """The figures beside the demand."""
+    return Gate((_alpha(alpha, demand.alpha), _consistency(consistency, all_imported, demand.consistency)))
+
+
+def read_demand(cursor: Cursor) -> Demand:
+    """What the project demands."""
+    return Demand(**json.loads(get_setting(cursor, "gate") or "{}"))
+
+
+def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
+    """Demand other figures from now on; releases that are frozen stay as they are.
+
+    Raises
+    ------
+    InputError: a figure is out of range.
+    """
+    problems = []
+    if not -1 <= demand.alpha <= 1:
+        problems.append(f"--alpha {demand.alpha:g}: expected -1 to 1")
+    if not 0 <= demand.consistency <= 1:
+        problems.append(f"--consistency {demand.consistency:g}: expected a share from 0 to 1")
+    if problems:
+        raise InputError(problems)
+    with store.transaction() as cursor:
+        before = read_demand(cursor)
+        if before != demand:
+            put_setting(cursor, "gate", canonical_json(demand._asdict()))
+            record_event(cursor, "gate", {"before": before._asdict(), "now": demand._asdict()}, actor)
+
+
+def gate_now(store: Store, seed: int = 0) -> Gate:
+    """The gate as a freeze of this moment would find it.
+
+    Raises
+    ------
+    RefusedError: grades are not on the scale of the guide in force.
+    """
+    with store.reading() as cursor:
+        grades, scale = read_grades(cursor), current_guide(cursor).values
+        repeats, imported, demand = read_repeats(cursor), all_imported(cursor), read_demand(cursor)
+    people = [within(row) for row in repeats]
+    return look(between(grades, scale, seed).ordinal, people, imported, demand)
+
+
+def all_imported(cursor: Cursor) -> bool:
+    """Whether no judgment that counts was given on a screen of goldset."""
+    return not cursor.execute(_ON_SCREEN).fetchall()
+
+
+def _alpha(alpha: Alpha, wanted: float) -> Check:
+    figures = (alpha.alpha, alpha.low, alpha.high, alpha.units)
+    why = alpha.undefined or alpha.no_interval
+    if alpha.too_few and why is None:
+        why = f"too few: {alpha.units:,} doubly judged pairs"
+    if why is not None or alpha.low is None:
+        return Check(ALPHA, wanted, *figures, "undefined", why)
+    return Check(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed")
+
+
+def _consistency(people: Sequence[Within], all_imported: bool, wanted: float) -> Check:
+    n = sum(one.n for one in people)
+    same = sum(round((one.identical or 0.0) * one.n) for one in people)
+    if n == 0 and all_imported:
+        return Check(CONSISTENCY, wanted, None, None, None, 0, "not asked for", IMPORTED)
+    if n == 0:
+        why = NOT_JUDGED if any(one.planted for one in people) else NOT_PLANTED
+        return Check(CONSISTENCY, wanted, None, None, None, 0, "undefined", why)
+    figures = (same / n, *wilson(same, n), n)
+    if n < MINIMUM_REPEATS:
+        why = f"too few: {n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
+        return Check(CONSISTENCY, wanted, *figures, "undefined", why)
+    return Check(CONSISTENCY, wanted, *figures, "met" if same / n >= wanted else "missed")
+
+
+# An import fills in no time on screen; the app always does.
+_ON_SCREEN = """
+SELECT 1 FROM current_judgments j
+JOIN rounds r USING (round_id)
+JOIN judgment_events e ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision
+WHERE r.kind NOT IN ('imported', 'pilot', 'practice') AND (e.shown_at IS NOT NULL OR e.active_ms IS NOT NULL)
+LIMIT 1
+"""

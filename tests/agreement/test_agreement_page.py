@@ -1,0 +1,132 @@
+"""The page of a report: nothing from outside, nothing hidden, words of people as words."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from projects import add_pairs, grid
+from test_breakdowns import noisy
+
+from curation.agreement import agreement_report
+from curation.agreement.chart import Mark, intervals, weeks
+from curation.agreement.findings import section_findings
+from curation.agreement.page import agreement_page
+from curation.agreement.sections import sections
+from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.store import Store
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def judged(store: Store, queries: int = 12, people: int = 3, names: str = "annotator") -> None:
+    rows = noisy(queries, people=people)
+    pairs: dict[str, list[str]] = {}
+    for query, document, _, _ in rows:
+        if f"{query}.{document}" not in pairs.setdefault(query, []):
+            pairs[query].append(f"{query}.{document}")
+    add_pairs(store, pairs)
+    said = [ImportedJudgment(q, f"{q}.{d}", who.replace("annotator", names), g) for q, d, who, g in rows]
+    add_judgments(store, said, "ratings.csv")
+
+
+def elements(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
+
+
+def test_the_page_needs_no_script_and_no_network(store: Store) -> None:
+    judged(store)
+    page = agreement_page(agreement_report(store, details=True))
+    assert "<script" not in page
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"\b(src|href)=", page)
+
+
+def test_the_same_report_gives_the_same_bytes(store: Store) -> None:
+    judged(store)
+    first, again = (agreement_page(agreement_report(store, details=True)) for _ in range(2))
+    assert first == again
+
+
+def test_what_people_wrote_is_text(store: Store) -> None:
+    judged(store, names=HOSTILE)
+    page = agreement_page(agreement_report(store, details=True))
+    assert "<img" not in page
+    assert "&lt;img" in page
+
+
+def test_every_section_has_a_sentence_and_its_drawings_are_well_formed(store: Store) -> None:
+    judged(store)
+    report = agreement_report(store, details=True)
+    found = sections(report)
+    assert all(section.sentence.endswith(".") for section in found)
+    drawn = [elements(drawing) for section in found for drawing in section.drawings]
+    assert len(drawn) >= 6
+    assert all(drawing.get("aria-label") for drawing in drawn)
+    page = agreement_page(report)
+    for section in found:
+        assert section.heading in page
+
+
+def test_an_empty_project_has_a_page_that_says_why(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    page = agreement_page(agreement_report(store, details=True))
+    assert "no pair has grades of two annotators" in page
+    assert "Agreement between annotators is undefined" in page
+
+
+def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:
+    svg = elements(
+        intervals("t", [Mark("a", 0.5, 0.25, 0.75), Mark("b", None, None, None, "too few: 3 of 10")])
+    )
+    line, dot = svg.findall(".//rect")
+    start, width = float(line.get("x")), float(line.get("width"))
+    assert float(dot.get("x")) + 2 == pytest.approx(start + width / 2, abs=0.11)
+    axis = {text.text: float(text.get("x")) for text in svg.findall("text")}
+    assert start == pytest.approx(axis["0"] + 0.25 * (axis["1"] - axis["0"]), abs=0.11)
+    assert "too few: 3 of 10" in "".join(svg.itertext())
+
+
+def test_a_negative_figure_has_its_place_on_the_scale() -> None:
+    svg = elements(intervals("t", [Mark("a", -0.4, -0.6, -0.2)]))
+    labels = [text.text for text in svg.findall("text")]
+    assert "-0.5" in labels
+    assert "0" in labels
+
+
+def test_weeks_have_a_panel_each_series_on_one_scale() -> None:
+    marks = [Mark("2026-05-04", 0.9, 0.8, 0.95), Mark("2026-05-11", None, None, None, "too few")]
+    svg = elements(weeks("t", [("Ordinal alpha", marks), ("Same grade", marks)]))
+    panels = svg.findall("g")
+    assert len(panels) == 2
+    first, second = ([rect.get("y") for rect in panel.iter("rect")] for panel in panels)
+    assert first == second
+    assert "2026-05-11: too few" in "".join(svg.itertext())
+
+
+def test_no_finding_is_drawn_from_figures_that_are_not_shown(store: Store) -> None:
+    """Two pairs are too few for every figure: no sentence may name one."""
+    add_pairs(store, {"q": ["a", "b"]})
+    said = [
+        ImportedJudgment("q", doc, who, grade) for doc, grade in (("a", 0), ("b", 3)) for who in ("x", "y")
+    ]
+    add_judgments(store, said, "few.csv")
+    told = section_findings(agreement_report(store, details=True))
+    for section in ("level", "boundary", "type", "week", "annotator", "pair"):
+        assert not re.search(r"\d\.\d\d", told[section]), told[section]
+
+
+def test_of_many_annotators_those_that_change_most_are_drawn_and_the_rest_counted(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(store, people=4)
+    monkeypatch.setattr("curation.agreement.sections.ANNOTATORS", 2)
+    report = agreement_report(store, details=True)
+    (shown,) = [one for one in sections(report) if one.heading == "By annotator left out"]
+    changes = {part.name: abs(part.difference.value) for part in report.details.by.annotator}
+    most = sorted(changes, key=changes.__getitem__, reverse=True)[:2]
+    assert {name for name in changes if f"without {name}" in shown.drawings[0]} == set(most)
+    assert "2 more" in shown.remark

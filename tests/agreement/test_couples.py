@@ -1,0 +1,91 @@
+"""Each two annotators: tables and kappas against those counted one by one."""
+
+from __future__ import annotations
+
+import csv
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from test_breakdowns import SCALE, Row, judged, noisy
+
+from curation.agreement import couples
+from curation.agreement.coefficients import cohen_of, weights_of
+from curation.agreement.couples import NO_COUPLE, NO_SPREAD, cohen
+from curation.agreement.grades import grades_of
+
+
+def table_of(rows: list[Row], one: str, other: str) -> np.ndarray:
+    given_by = {who: {row[:2]: row[3] for row in rows if row[2] == who} for who in (one, other)}
+    table = np.zeros((4, 4), dtype=int)
+    for pair in given_by[one].keys() & given_by[other].keys():
+        table[given_by[one][pair], given_by[other][pair]] += 1
+    return table
+
+
+@settings(max_examples=40, deadline=None)
+@given(judged)
+def test_a_couples_table_is_what_both_said_of_each_pair(rows: list[Row]) -> None:
+    people = sorted({row[2] for row in rows})
+    expected = {two: table_of(rows, *two) for two in combinations(people, 2)}
+    found = cohen(grades_of(rows), SCALE, 0, 20)
+    enough = [two for two, table in expected.items() if table.sum() >= couples.MINIMUM_UNITS]
+    some = [two for two, table in expected.items() if table.sum() > 0]
+    assert [(one.first, one.second) for one in found.couples] == enough
+    assert sum(found.left_out.values()) == len(some) - len(enough)
+    for one in found.couples:
+        table = expected[one.first, one.second]
+        assert np.array_equal(one.table, table)
+        steps = np.arange(4)
+        apart = (table * (steps[None, :] - steps[:, None])).sum() / table.sum()
+        assert one.difference.value == pytest.approx(apart)
+        for name, weighting in (("plain", "identity"), ("linear", "linear"), ("quadratic", "quadratic")):
+            kappa = cohen_of(table[None].astype(float), weights_of(4, weighting))[0]
+            value = getattr(one, name).value
+            assert value == pytest.approx(kappa) if not np.isnan(kappa) else value is None
+
+
+def test_the_real_ratings_have_the_kappas_that_two_libraries_gave(shared: Path) -> None:
+    with (shared / "chorus_icecat/Broad_Query_Set_individual_ratings.csv").open(encoding="utf-8") as file:
+        rows = [
+            (row["query"], row["docid"], who, int(row[f"{who}_rating"]))
+            for row in csv.DictReader(file)
+            for who in ("agent_1", "agent_2", "agent_3")
+        ]
+    found = cohen(grades_of(rows), SCALE, 0)
+    plain = {round(one.plain.value, 4) for one in found.couples}
+    assert plain == {0.6820, 0.6458, 0.6013}
+    assert {round(one.quadratic.value, 4) for one in found.couples} == {0.7990, 0.7755, 0.7374}
+    assert found.plain.value == pytest.approx(sum(plain) / 3, abs=5e-5)
+    assert found.quadratic.low < found.quadratic.value < found.quadratic.high
+
+
+def test_the_mean_weighs_a_couple_by_the_pairs_that_it_shares() -> None:
+    rows = noisy(20) + [(f"r{n:02}", "d", who, n % 4) for n in range(40) for who in ("x", "y")]
+    found = cohen(grades_of(rows), SCALE, 0, 50)
+    expected = sum(one.plain.value * one.raw.units for one in found.couples) / found.plain.units
+    assert found.plain.value == pytest.approx(expected)
+    assert found.plain.units == 3 * 80 + 40
+
+
+def test_who_grades_higher_is_told_with_an_interval() -> None:
+    rows = [(f"q{n:02}", "d", "ada", n % 3) for n in range(40)]
+    rows += [(f"q{n:02}", "d", "ben", n % 3 + (n % 4 > 0)) for n in range(40)]
+    (one,) = cohen(grades_of(rows), SCALE, 0).couples
+    assert one.difference.value == pytest.approx(0.75)
+    assert 0.5 < one.difference.low < 0.75 < one.difference.high < 1
+
+
+def test_two_who_always_say_the_same_one_grade_have_no_kappa_but_a_share() -> None:
+    rows = [(f"q{n:02}", "d", who, 2) for n in range(20) for who in ("ada", "ben")]
+    found = cohen(grades_of(rows), SCALE, 0)
+    assert found.couples[0].plain.undefined == found.plain.undefined == NO_SPREAD
+    assert found.couples[0].raw.value == 1
+
+
+def test_without_a_couple_kappa_is_undefined_with_a_reason() -> None:
+    found = cohen(grades_of([("q", "d", "ada", 1), ("q", "d", "ben", 1)]), SCALE, 0)
+    assert found.plain.undefined == NO_COUPLE
+    assert (found.couples, found.left_out) == ((), {"fewer than 10 shared pairs": 1})

@@ -1,0 +1,118 @@
+"""The gate: what is met, missed, undefined or not asked for, and who gets past it."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+
+import pytest
+from projects import add_names, add_pairs, grid
+from typer.testing import CliRunner
+
+from curation.agreement.between import NO_UNITS, Alpha
+from curation.agreement.gate import Check, Demand, Gate, all_imported, gate_now, look, read_demand, set_demand
+from curation.agreement.within import NOT_JUDGED, NOT_PLANTED, Repeats, Within, within
+from curation.cli import app
+from curation.errors import InputError
+from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.labeling.judgments import Submission, submit
+from curation.labeling.rounds import open_round
+from curation.store import Store
+
+GOOD = Alpha(0.85, 0.75, 0.92, 200)
+DEMAND = Demand()
+
+
+def person(identical: int, graded: int, planted: int = 40) -> Within:
+    return within(Repeats("ada", planted, graded, identical, 0, 30.0))
+
+
+def states(gate: Gate) -> list[str]:
+    return [check.state for check in gate.checks]
+
+
+def test_both_figures_together_open_the_gate() -> None:
+    gate = look(GOOD, [person(36, 40)], False, DEMAND)
+    assert (gate.open, states(gate)) == (True, ["met", "met"])
+
+
+@pytest.mark.parametrize(
+    ("alpha", "state"),
+    [
+        (Alpha(0.85, 0.667, 0.92, 200), "met"),
+        (Alpha(0.85, 0.666, 0.92, 200), "missed"),  # the interval's lower end counts, not the figure
+        (Alpha(None, None, None, 0, NO_UNITS), "undefined"),
+        (Alpha(0.9, None, None, 30, no_interval="no interval: one query"), "undefined"),
+        (Alpha(0.9, 0.8, 0.95, 9, too_few=True), "undefined"),
+    ],
+)
+def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: Alpha, state: str) -> None:
+    assert look(alpha, [person(36, 40)], False, DEMAND).checks[0].state == state
+
+
+@pytest.mark.parametrize(
+    ("people", "imported", "state", "why"),
+    [
+        ([person(16, 20), person(16, 20)], False, "met", None),
+        ([person(20, 20), person(11, 20)], False, "missed", None),  # 31 of 40 together
+        ([person(9, 9)], False, "undefined", "too few: 9 of at least 10"),
+        ([person(0, 0)], False, "undefined", NOT_JUDGED),
+        ([person(0, 0, planted=0)], False, "undefined", NOT_PLANTED),
+        ([], False, "undefined", NOT_PLANTED),
+        ([person(0, 0)], True, "not asked for", "all judgments were imported"),
+        ([person(5, 20)], True, "missed", None),  # where there are repeats, they count
+    ],
+)
+def test_consistency_is_that_of_all_together(
+    people: list[Within], imported: bool, state: str, why: str | None
+) -> None:
+    check = look(GOOD, people, imported, DEMAND).checks[1]
+    assert check.state == state
+    assert (why or "") in (check.why or "")
+
+
+def test_a_check_is_told_with_its_figures() -> None:
+    missed = look(Alpha(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
+    assert [check.sentence for check in missed.against] == [
+        "ordinal alpha: missed: 0.700, 95 % interval 0.601 to 0.790, on 240 doubly judged pairs; the lower "
+        "end must reach 0.667",
+        "consistency: undefined: no blind duplicate judged twice yet; demanded is 0.8",
+    ]
+
+
+def test_a_demand_is_stored_and_out_of_range_refused(store: Store) -> None:
+    with pytest.raises(InputError, match=r"--alpha 1.5.*\n.*--consistency -1"):
+        set_demand(store, Demand(1.5, -1))
+    set_demand(store, Demand(0.5, 0.7))
+    with store.reading() as cursor:
+        assert read_demand(cursor) == Demand(0.5, 0.7)
+        assert cursor.execute("SELECT count(*) FROM events WHERE action = 'gate'").fetchall() == [(1,)]
+
+
+def test_answers_on_a_screen_are_told_from_imported_ones(store: Store) -> None:
+    add_pairs(store, grid(4, 2))
+    add_names(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0.0, seed=1)
+    add_judgments(store, [ImportedJudgment("query 0", "document 0.0", "ada", 2)], "a.csv")
+    with store.reading() as cursor:
+        assert all_imported(cursor)
+        ((item,),) = cursor.execute(
+            "SELECT presentation_id FROM presentations WHERE document_id = 'document 1.0'"
+        ).fetchall()
+    seen = datetime(2026, 3, 2)
+    submit(store, "ada", [Submission(item, 0, "grade", "key-of-ada", grade=1, shown_at=seen, active_ms=900)])
+    with store.reading() as cursor:
+        assert not all_imported(cursor)
+
+
+def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
+    add_pairs(store, grid(6, 3))
+    pairs = [(query, document) for query, found in grid(6, 3).items() for document in found]
+    rows = [ImportedJudgment(*pair, who, n % 4) for n, pair in enumerate(pairs) for who in ("ada", "ben")]
+    add_judgments(store, rows, "both.csv")
+    project = ["--project", str(store.path), "gate"]
+    printed = json.loads(CliRunner().invoke(app, [*project, "--consistency", "0.9", "--json"]).stdout)
+    assert printed["open"]
+    assert [check["state"] for check in printed["checks"]] == ["met", "not asked for"]
+    assert gate_now(store).checks[1] == Check(**printed["checks"][1])
+    assert "The gate is open." in CliRunner().invoke(app, project).stdout
