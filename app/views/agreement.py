@@ -34,7 +34,7 @@ def show(annotator: Annotator) -> None:
 
 
 def _section(section: Section) -> None:
-    st.subheader(ui.plain(section.heading), anchor=False)
+    ui.heading(section.heading)
     ui.sentences(section.sentence)
     for drawing in section.drawings:
         ui.drawing(drawing)
