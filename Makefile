@@ -14,8 +14,8 @@ demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends 
 test: setup   ## lint, type-check and run all tests
 	@.ci/browser
 	@$(MAKE) --no-print-directory lint
-	@echo "test: running pytest"
-	@.venv/bin/python -m pytest
+	@echo "test: running pytest, a file at a time in each of two processes"
+	@.venv/bin/python -m pytest -n 2 --dist loadfile
 
 lint: setup   ## ruff and mypy
 	@echo "lint: ruff and mypy"

@@ -224,7 +224,7 @@ class Loop {
     const { done, total, message, practice } = this.state;
     const failed = practice?.passed === false;
     this.root.querySelector(".nothing h1").textContent =
-      failed ? "Practice is over" : !total ? "Nothing to grade yet" : done < total ? "Nothing to grade just now" : "Nothing left to grade";
+      failed ? "Practice is over" : !total && !this.memory.get("begun") ? "Nothing to grade yet" : done < total ? "Nothing to grade just now" : "Nothing left to grade";
     this.root.querySelector(".nothing .why").textContent = message || "Nothing is open for you just now.";
     this.root.querySelector(".nothing .back").hidden = !done || failed;
     this.#phase("nothing");
@@ -249,10 +249,17 @@ class Loop {
     this.#acted();
     this.state.done += worth;
     this.state.hour += worth;
+    if (showing.kind === "practice") this.#practised(worth);
     this.#cardAfter(showing, kind);
     this.outbox.add("judgments",
       { presentation_id, revision, kind, ...more, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth);
     this.#next();
+  }
+
+  // The server is not asked after every answer, so the page counts on.
+  #practised(worth) {
+    const { practice } = this.state;
+    if (practice) this.state.practice = { ...practice, answered: practice.answered + worth };
   }
 
   async undo() {
@@ -332,7 +339,7 @@ class Loop {
     if (this.#on(kind) && this.drawn === drawn) return this.#showState();
     this.drawn = drawn;
     if (!this.item.is(showing)) this.item.paint(showing);
-    this.#banner(kind === "feedback" ? showing : {}, Boolean(feedback));
+    this.#banner(kind === "feedback" ? showing : {}, kind === "feedback");
     if (kind === "question") {
       this.question.show(this.guide.keys);
       this.#stand("question", "Does the corpus answer this query?");

@@ -35,7 +35,7 @@ export class Practice {
 
   result({ right, total, pass_mark: mark }) {
     const needed = Math.ceil(mark * total - 1e-9);
-    const enough = right >= needed ? `${needed} were needed` : "the lead lets you go on";
+    const enough = right >= needed ? `${needed} ${needed === 1 ? "was" : "were"} needed` : "the lead lets you go on";
     this.root.querySelector(".result .why").textContent =
       `You gave the expected grade ${right} times of ${total}; ${enough}. From here on your answers count.`;
   }

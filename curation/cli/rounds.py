@@ -290,8 +290,8 @@ def _show_opened(opened: RoundOpened, pilot: bool) -> None:
 def _show_status(status: RoundStatus) -> None:
     where = ", closed" if status.closed else ", paused" if status.paused else ""
     say(
-        f"{status.round} ({status.kind}{where}): {status.complete:,} of {status.candidates:,} candidates have "
-        "all their judgments."
+        f"{status.round} ({status.kind}{where}): {status.complete:,} of {status.candidates:,} candidates "
+        "have all their judgments."
     )
     if status.withdrawn:
         say(f"{status.withdrawn:,} presentations were withdrawn, moved to somebody else.")

@@ -3,7 +3,8 @@
 A move withdraws a presentation and makes a new one, with an id and a position of its own, for somebody who
 does not have the pair. Only what nobody has touched moves, so each pair keeps exactly its number of voices.
 Blind duplicates and known answers are not carried over: they are dropped with what moves, and planned anew
-in the order of whoever takes it, as in a round that opens.
+in the order of whoever takes it, as in a round that opens. A duplicate that stays is dropped where too little
+is left between it and its first showing.
 
 Everything is worked out without the file and written only if nothing that it rests on has changed. Where
 people keep working on the very items, the last try makes them wait.
@@ -13,22 +14,20 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.annotators import require_annotators, require_author
 from curation.labeling.known import Pool, read_pool, write_known
+from curation.labeling.layouts import LaidOut, Layout, lay_out
 from curation.labeling.lifecycle import RoundState, append_round_event, refuse_closed, round_state
-from curation.labeling.orders import Candidate, assign
+from curation.labeling.orders import CLOSEST_DUPLICATE, Candidate, assign
 from curation.labeling.rounds import (
     TRIES,
     Chosen,
-    LaidOut,
-    Layout,
     choose_candidates,
-    lay_out,
     project_mark,
     read_candidates,
     refuse_who_cannot_sign_in,
@@ -371,6 +370,7 @@ def _planned(
         candidate[:2] for given in work.values() for items in given.values() for candidate in items
     }
     given_to = {who: dict(given) for who, given in sorted(work.items()) if given}
+    withdrawn = [*withdrawn, *_near_repeats(found.rows, {row.presentation_id for row in withdrawn})]
     laid = lay_out(found.state.round_id, given_to, found.layout, found.pool, taken, found.starts)
     dropped = sum(row.duplicate_of is not None for row in withdrawn)
     planned = sum(row.duplicate_of is not None for row in laid.rows)
@@ -378,6 +378,23 @@ def _planned(
     left_out.update(laid.left_out)
     counts = {reason: count for reason, count in left_out.items() if count}
     return _Plan(withdrawn, laid, moved, 0, 0, detail, counts)
+
+
+def _near_repeats(rows: Sequence[_Held], gone: Collection[str]) -> list[_Held]:
+    """Untouched blind duplicates that would come too soon, because what lay before them has moved."""
+    places: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    near = []
+    for row in rows:  # by annotator and position
+        if row.presentation_id in gone:
+            continue
+        first = places.get(row.duplicate_of or "")
+        if first is not None and not row.touched and counts[row.annotator] - first < CLOSEST_DUPLICATE:
+            near.append(row)
+            continue
+        places[row.presentation_id] = counts[row.annotator]
+        counts[row.annotator] += 1
+    return near
 
 
 def _deal(found: _Found, firsts: Sequence[_Held], others: Sequence[str]) -> tuple[Work, list[_Held]]:
@@ -417,6 +434,8 @@ def _deal(found: _Found, firsts: Sequence[_Held], others: Sequence[str]) -> tupl
 def _share(found: _Found, joined: Sequence[str], loads: Counter[str], work: Work) -> list[_Held]:
     """Move whole untouched queries to those who joined until nobody has much more to do than they."""
     has: dict[str, set[Pair]] = defaultdict(set)
+    for row in found.rows:  # who comes back may have judged something here before
+        has[row.annotator].add(row.pair)
     for who, given in work.items():
         has[who] |= {candidate[:2] for items in given.values() for candidate in items}
     movable = {who: _movable(found, who) for who in found.members}

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.annotators import list_annotators, require_author
 from curation.labeling.handover import members
+from curation.labeling.layouts import presentations_of
 from curation.labeling.orders import Candidate, Step
 from curation.labeling.practice import standings
-from curation.labeling.rounds import presentations_of
 from curation.sources.queries import KnownQueries
 from curation.store import Cursor, Store, append_rows, record_event, utc_now
 from curation.store.settings import COMMAND_LINE

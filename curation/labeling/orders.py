@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -42,12 +42,14 @@ def assign(
     overlap: int,
     seed: int,
     loads: Mapping[str, int] | None = None,
+    told: Collection[tuple[str, str]] = (),
 ) -> dict[str, dict[str, list[Candidate]]]:
     """Give each query, whole, to exactly `overlap` annotators: those with the least work so far.
 
     Parameters
     ----------
     loads: annotator → what is before them already.
+    told: (annotator, query id) of those who were shown a grade of that query: they get it last.
 
     Returns
     -------
@@ -59,8 +61,11 @@ def assign(
     load = {who: (loads or {}).get(who, 0) for who in annotators}
     work: dict[str, dict[str, list[Candidate]]] = {who: {} for who in annotators}
     for query_id in sorted(seeded(by_query, seed, str), key=lambda q: -len(by_query[q])):
-        chosen = sorted(annotators, key=lambda who: (load[who], digest(seed, query_id, who)))[:overlap]
-        for who in chosen:
+
+        def rank(who: str, query_id: str = query_id) -> tuple[bool, int, str]:
+            return (who, query_id) in told, load[who], digest(seed, query_id, who)
+
+        for who in sorted(annotators, key=rank)[:overlap]:
             work[who][query_id] = by_query[query_id]
             load[who] += len(by_query[query_id])
     return work

@@ -104,6 +104,11 @@ def standings(cursor: Cursor, annotator: str | None = None, round_id: str | None
     return [_standing(key, found, begins.get(key, 0), key in waived) for key, found in grouped.items()]
 
 
+def practised(cursor: Cursor) -> set[tuple[str, str, str]]:
+    """(annotator, query id, document id) of every pair whose expected grade an annotator is shown."""
+    return set(cursor.execute(_PRACTISED).fetchall())
+
+
 def close_enough(given: int | None, expected: int, within: int) -> bool:
     """Whether an answer is right: the expected grade, or at most `within` steps beside it."""
     return given is not None and abs(given - expected) <= within
@@ -155,4 +160,9 @@ JOIN known_answers k USING (round_id, query_id, document_id)
 JOIN presentation_states s USING (presentation_id)
 WHERE r.kind = 'practice' AND s.answered AND p.annotator = ?
   AND p.presentation_id IN (SELECT unnest(?::TEXT[]))
+"""
+
+_PRACTISED = """
+SELECT DISTINCT p.annotator, p.query_id, p.document_id
+FROM presentations p JOIN rounds r USING (round_id) WHERE r.kind = 'practice'
 """

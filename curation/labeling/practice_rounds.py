@@ -18,12 +18,12 @@ from curation.labeling.annotators import require_annotators, require_author
 from curation.labeling.guides import Guide, current_guide
 from curation.labeling.judgments import LONGEST_NOTE
 from curation.labeling.known import MOST_PER_QUERY, KnownPair, Pool, read_pool, write_known
+from curation.labeling.layouts import presentations_of
 from curation.labeling.lifecycle import append_round_event, round_state
 from curation.labeling.orders import Candidate, order
 from curation.labeling.practice import PASS_MARK, Standing, standings
 from curation.labeling.rounds import (
     TRIES,
-    presentations_of,
     project_mark,
     refuse_taken,
     refuse_who_cannot_sign_in,

@@ -1,7 +1,7 @@
 """Does the corpus answer the query? What annotators say after their last document of it.
 
-An answer belongs to a round, an annotator and a query; a later one is a new revision. Answers of a pilot,
-and those about queries of which a round shows nothing but known answers, are kept and not counted.
+An answer belongs to a round, an annotator and a query; a later one is a new revision. Answers of a pilot or
+an audit, and those about queries of which a round shows nothing but known answers, are kept and not counted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from typing import NamedTuple
 from curation.store import Cursor, Store, utc_now
 
 ANSWERS = ("yes", "partly", "no")
-ASKED_IN = ("labeling", "pilot")
+ASKED_IN = ("labeling", "pilot", "audit")
+"""An audit asks like any other round, or it could be told from one."""
 
 
 @dataclass(frozen=True)

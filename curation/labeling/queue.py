@@ -119,12 +119,13 @@ def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[
         texts = _texts(cursor, annotator, work, items)
         matched = matched_passages(cursor, [item.presentation_id for item in items])
         hour, seconds_each = pace(cursor, annotator)
+        over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
     return Queue(
         showings=[showing_of(text, matched.get(text.presentation_id)) for text in texts],
         done=waiting.state.answered if waiting else work.answered,
         total=waiting.state.total if waiting else work.total,
         round=work.sources[items[0].round_id].name if items else None,
-        message="" if items or after else _why_empty(work, waiting),
+        message="" if items or after else _why_empty(work, waiting, over),
         hour=hour,
         seconds_each=seconds_each,
         practice=waiting.state if waiting else practice[-1].state if practice else None,
@@ -144,17 +145,11 @@ def _texts(cursor: Cursor, annotator: str, work: Ahead, items: Sequence[Item]) -
     for item in items:
         source = work.sources[item.round_id]
         asks = item.presentation_id in lasts and (item.round_id, item.query_id) not in told
-        texts.append(
-            ShowingRow(
-                item.presentation_id,
-                item.revision,
-                *queries[item.query_id],
-                *documents[item.content_hash],
-                source.guide_hash,
-                source.kind,
-                asks and source.kind in ASKED_IN,
-            )
-        )
+        text, need = queries[item.query_id]
+        title, body, url, published = documents[item.content_hash]
+        about = (source.guide_hash, source.kind, asks and source.kind in ASKED_IN)
+        shown = (text, need, title, body, url, published, *about)
+        texts.append(ShowingRow(item.presentation_id, item.revision, *shown))
     return texts
 
 
@@ -221,13 +216,18 @@ def showing_of(row: ShowingRow, matched: tuple[int, int] | None = None) -> Showi
     )
 
 
-def _why_empty(work: Ahead, waiting: Standing | None) -> str:
+def _why_empty(work: Ahead, waiting: Standing | None, over: bool) -> str:
     if waiting is not None and not waiting.paused:
         state = waiting.state
         return (
             f"You gave the expected grade {state.right} times of {state.total}; to pass, "
             f"{state.pass_mark:.0%} is needed. Read the guide once more. The lead sees this and decides "
             "whether you practise again or go on; either way this page fills by itself."
+        )
+    if over:
+        return (
+            "The lead has closed what you worked on; your answers are kept. Once a round is opened with you "
+            "in it, this page fills by itself."
         )
     if not work.items:
         return "No round has items for you yet. Once one is opened with you in it, this page fills by itself."
@@ -249,6 +249,11 @@ FROM queries JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
 _DOCUMENTS = """
 SELECT content_hash, title, body, url, published
 FROM documents JOIN (SELECT unnest(?::TEXT[]) AS content_hash) USING (content_hash)
+"""
+
+_WORKED = """
+SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
 """
 
 _TOLD = """

@@ -7,35 +7,17 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.annotators import require_annotators, require_author
-from curation.labeling.known import (
-    ALONE,
-    TOO_FEW,
-    KnownPair,
-    KnownResult,
-    Planted,
-    Pool,
-    known_results,
-    plant,
-    read_pool,
-    with_known,
-    write_known,
-)
-from curation.labeling.orders import (
-    CLOSEST_DUPLICATE,
-    Candidate,
-    Step,
-    assign,
-    distances,
-    duplicates_wanted,
-    order,
-)
+from curation.labeling.known import KnownPair, KnownResult, Pool, known_results, read_pool, write_known
+from curation.labeling.layouts import LaidOut, Layout, lay_out
+from curation.labeling.orders import Candidate, assign
+from curation.labeling.practice import practised
 from curation.labeling.spacing import Spacing, quantiles, spacing
 from curation.sources.corpus import current_snapshot
 from curation.sources.queries import active_queries
@@ -46,6 +28,7 @@ from curation.text import canonical_json, digest, seeded
 
 TRIES = 5
 PILOT_QUERIES = 10
+TOLD_BEFORE = "given to people who practised on them, nobody else being free: they know the expected grade"
 Found = TypeVar("Found")
 
 
@@ -118,47 +101,6 @@ class RoundStatus:
     withdrawn: int
     spacing: Spacing
     known: list[KnownResult]
-
-
-class Layout(NamedTuple):
-    """How a round is laid out, whatever it shows. Make one with `Layout.of`.
-
-    Attributes
-    ----------
-    known: known answers as a share of each annotator's first showings.
-    per_day: answers expected in a day; blind duplicates come on another one where the order allows it.
-    """
-
-    name: str
-    kind: str
-    annotators: list[str]
-    overlap: int
-    duplicates: float
-    seed: int
-    known: float = 0.0
-    per_day: int | None = None
-
-    @classmethod
-    def of(
-        cls,
-        name: str,
-        kind: str,
-        annotators: Sequence[str],
-        overlap: int,
-        duplicates: float,
-        seed: int,
-        known: float = 0.0,
-        per_day: int | None = None,
-    ) -> Layout:
-        """A layout whose numbers fit together; annotators count once.
-
-        Raises
-        ------
-        InputError: they do not fit.
-        """
-        names = list(dict.fromkeys(annotators))
-        _check(name, names, overlap, duplicates, known, per_day)
-        return cls(name, kind, names, overlap, duplicates, seed, known, per_day)
 
 
 @dataclass(frozen=True)
@@ -293,9 +235,10 @@ def open_over(
             refuse_who_cannot_sign_in(require_annotators(cursor, layout.annotators))
             refuse_taken(cursor, layout.name)
             pool = read_pool(cursor) if layout.known else None
+            told = practised(cursor)
             found = read(cursor)
         chosen = choose(found)
-        planned = _plan(layout, str(mark[0]), chosen, pool)
+        planned = _plan(layout, str(mark[0]), chosen, pool, told)
         with store.transaction() as cursor:
             refuse_taken(cursor, layout.name)
             if project_mark(cursor) == mark:
@@ -355,20 +298,6 @@ def find_round(cursor: Cursor, name: str) -> Round:
     raise NotFoundError(f"There is no round {name!r}. Rounds of this project: {names}.")
 
 
-def presentations_of(
-    round_id: str, annotator: str, showings: Sequence[Step], start: int = 0
-) -> list[Presentation]:
-    """The rows of an annotator's order, at positions from `start`."""
-    rows: list[Presentation] = []
-    first: dict[Candidate, str] = {}
-    for position, (candidate, again) in enumerate(showings, start):
-        presentation_id = digest("presentation", round_id, annotator, position)
-        first.setdefault(candidate, presentation_id)
-        duplicate_of = first[candidate] if again else None
-        rows.append(Presentation(presentation_id, round_id, annotator, *candidate, position, duplicate_of))
-    return rows
-
-
 class _Planned(NamedTuple):
     """A round that is worked out and not written yet."""
 
@@ -379,7 +308,9 @@ class _Planned(NamedTuple):
     known: list[KnownPair]
 
 
-def _plan(layout: Layout, guide_hash: str, chosen: Chosen, pool: Pool | None) -> _Planned:
+def _plan(
+    layout: Layout, guide_hash: str, chosen: Chosen, pool: Pool | None, told: Collection[tuple[str, str, str]]
+) -> _Planned:
     if not chosen.candidates:
         raise RefusedError(_nothing(chosen.left_out))
     names, seed = layout.annotators, layout.seed
@@ -393,75 +324,16 @@ def _plan(layout: Layout, guide_hash: str, chosen: Chosen, pool: Pool | None) ->
         **chosen.parameters,
     }
     round_id = digest("round", layout.name, guide_hash, parameters)
-    work = assign(chosen.candidates, names, layout.overlap, seed)
-    laid = lay_out(round_id, work, layout, pool, {c[:2] for c in chosen.candidates})
+    pairs = {c[:2] for c in chosen.candidates}
+    known = {(who, query) for who, query, document in told if (query, document) in pairs}
+    work = assign(chosen.candidates, names, layout.overlap, seed, told=known)
+    laid = lay_out(round_id, work, layout, pool, pairs)
     left_out = {**chosen.left_out, **laid.left_out}
+    rows = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
+    if rows & set(told):
+        left_out[TOLD_BEFORE] = len(rows & set(told))
     opened = _opened(layout.name, round_id, guide_hash, len(chosen.candidates), laid, left_out)
     return _Planned(opened, laid.rows, parameters, chosen.sources, laid.known)
-
-
-class LaidOut(NamedTuple):
-    """Everybody's presentations; `per_known` counts the known answers by annotator."""
-
-    rows: list[Presentation]
-    known: list[KnownPair]
-    per_known: dict[str, int]
-    left_out: dict[str, int]
-
-
-def lay_out(
-    round_id: str,
-    work: Mapping[str, Mapping[str, Sequence[Candidate]]],
-    layout: Layout,
-    pool: Pool | None,
-    taken: set[tuple[str, str]],
-    starts: Mapping[str, int] | None = None,
-) -> LaidOut:
-    """Work as presentations: known answers planted, orders drawn, blind duplicates placed.
-
-    Parameters
-    ----------
-    work: annotator → query id → candidates.
-    taken: the pairs that the round shows for judging.
-    starts: annotator → first free position; 0 where none is given.
-    """
-    rows: list[Presentation] = []
-    known: dict[str, Planted] = {}
-    left_out: Counter[str] = Counter()
-    for who, given in work.items():
-        start = (starts or {}).get(who, 0)
-        salt = f"{layout.seed}:{who}:{start}" if start else f"{layout.seed}:{who}"
-        if pool is not None:
-            known[who] = plant(given, pool, who, layout.known, salt, taken)
-            left_out.update({TOO_FEW: known[who].missing, ALONE: known[who].alone})
-        mixed = with_known(given, known[who].pairs if who in known else [])
-        steps = order(mixed, layout.duplicates, salt, layout.per_day)
-        left_out.update(_duplicates_left_out(mixed, steps, layout))
-        rows.extend(presentations_of(round_id, who, steps, start))
-    return LaidOut(
-        rows,
-        [pair for planted in known.values() for pair in planted.pairs],
-        {who: len(planted.pairs) for who, planted in known.items()},
-        {reason: count for reason, count in left_out.items() if count},
-    )
-
-
-def _duplicates_left_out(
-    work: Mapping[str, Sequence[Candidate]], steps: Sequence[Step], layout: Layout
-) -> dict[str, int]:
-    again = [step.candidate for step in steps if step.again]
-    wanted = duplicates_wanted(layout.duplicates, sum(map(len, work.values())))
-    counts = {
-        f"blind duplicates that would come back within {CLOSEST_DUPLICATE} presentations, or be half of a "
-        "query's documents": wanted - len(again),
-        "blind duplicates come back alone: their query has no other document": sum(
-            len(work[candidate.query_id]) == 1 for candidate in again
-        ),
-    }
-    if layout.per_day:
-        near = sum(distance < layout.per_day for distance in distances(steps))
-        counts[f"blind duplicates come back within {layout.per_day:,} presentations, on the same day"] = near
-    return counts
 
 
 def _write(cursor: Cursor, planned: _Planned, kind: str, author: str) -> None:
@@ -564,32 +436,6 @@ def _nothing(left_out: Mapping[str, int]) -> str:
         f"There is nothing left to judge ({why}). Deepen the pool, or judge all pairs once more: "
         "on the page by showing candidates again, on the command line with --again."
     )
-
-
-def _check(
-    name: str,
-    annotators: Sequence[str],
-    overlap: int,
-    duplicates: float,
-    known: float = 0.0,
-    per_day: int | None = None,
-) -> None:
-    problems = []
-    if not name.strip():
-        problems.append("the round needs a name")
-    if not 1 <= overlap <= len(annotators):
-        problems.append(
-            f"an overlap of {overlap} does not fit {len(annotators)} annotator(s): it is how many different "
-            f"people judge each pair, between 1 and {max(1, len(annotators))}"
-        )
-    if not 0 <= duplicates <= 0.5:
-        problems.append(f"{duplicates} is no share of blind duplicates: expected 0 to 0.5, such as 0.08")
-    if not 0 <= known <= 0.5:
-        problems.append(f"{known} is no share of known answers: expected 0 to 0.5, such as 0.05")
-    if per_day is not None and per_day < 1:
-        problems.append(f"{per_day} answers a day: expected 1 or more")
-    if problems:
-        raise InputError(problems)
 
 
 def refuse_who_cannot_sign_in(annotators: Sequence[Annotator]) -> None:

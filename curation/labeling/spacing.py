@@ -20,7 +20,8 @@ class Spacing(NamedTuple):
 
     Attributes
     ----------
-    distances: quantiles in presentations, by name ('min', 'q1', 'median', 'q3', 'max'); {} without any.
+    distances: quantiles in presentations as planned, less what moved to others, by name ('min', 'q1',
+        'median', 'q3', 'max'); {} without any.
     judged: duplicates answered on both showings.
     another_day: those of them answered on another day (UTC) than the first showing.
     hours: quantiles of the time between the two answers; {} where none is judged.
@@ -55,10 +56,13 @@ def spacing(cursor: Cursor, round_id: str) -> Spacing:
 
 
 _PAIRS = """
-SELECT again.position - first.position, s.submitted_at, t.submitted_at
-FROM live_presentations again
-JOIN presentations first ON first.presentation_id = again.duplicate_of
+WITH places AS (
+    SELECT presentation_id, duplicate_of,
+           row_number() OVER (PARTITION BY annotator ORDER BY position) AS place
+    FROM live_presentations WHERE round_id = ?)
+SELECT again.place - first.place, s.submitted_at, t.submitted_at
+FROM places again
+JOIN places first ON first.presentation_id = again.duplicate_of
 LEFT JOIN current_judgments s ON s.presentation_id = first.presentation_id
 LEFT JOIN current_judgments t ON t.presentation_id = again.presentation_id
-WHERE again.round_id = ?
 """

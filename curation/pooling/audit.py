@@ -31,8 +31,9 @@ from curation.agreement.consensus import PairConsensus, consensus
 from curation.agreement.intervals import wilson
 from curation.errors import InputError, RefusedError
 from curation.labeling.guides import current_guide
+from curation.labeling.layouts import Layout
 from curation.labeling.orders import Candidate
-from curation.labeling.rounds import Chosen, Layout, RoundOpened, find_round, list_rounds, open_over
+from curation.labeling.rounds import Chosen, RoundOpened, find_round, list_rounds, open_over
 from curation.pooling.assumed import STRATA, AlikePair, Population, assumed_negatives
 from curation.pooling.hard_negatives import NEAR_DUPLICATE
 from curation.pooling.negatives import RANDOM

@@ -341,13 +341,15 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
 def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
     """Queries of the current sample that the corpus does not answer, of how many.
 
-    Those are tagged unanswerable, or most annotators who were asked after their last document said no. None
-    while nobody has tagged a failure mode or answered, or there is no sample: unknown is not zero.
+    Those are tagged unanswerable, or most annotators who were asked after their last document said no. A
+    person's word that a query is not unanswerable stands against those answers. None while nobody has tagged
+    a failure mode or answered, or there is no sample: unknown is not zero.
     """
     rows = cursor.execute(
         """
         SELECT count(DISTINCT s.query_id) FILTER (
-                   c.tag = 'unanswerable' OR list_contains($answered_no, s.query_id)),
+                   c.tag = 'unanswerable'
+                   OR list_contains($answered_no, s.query_id) AND NOT list_contains($denied, s.query_id)),
                count(DISTINCT s.query_id),
                (SELECT count(*) FROM query_tags SEMI JOIN sample_queries d
                 ON query_tags.query_id = d.query_id AND d.sample_id = $sample
@@ -359,6 +361,11 @@ def unanswerable_share(cursor: Cursor) -> tuple[int, int] | None:
             "sample": get_setting(cursor, "sample"),
             "modes": list(FAILURE_MODES),
             "answered_no": sorted(answered_no(cursor)),
+            "denied": [
+                query_id
+                for (query_id, tag), said in _told(cursor, by_person=True).items()
+                if tag == "unanswerable" and not said.present
+            ],
             "asked": [row.query_id for row in unanswerable(cursor)],
         },
     ).fetchall()

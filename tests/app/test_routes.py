@@ -311,6 +311,7 @@ def test_the_expected_grade_of_a_practice_item_is_told_after_its_answer_only(
     enter(anyone, "cleo")
     queue = anyone.get("/api/presentations").json()
     (item,) = queue["showings"]
+    assert "round" not in queue, "its name may tell what it is for"
     assert (item["kind"], queue["practice"]["passed"], queue["practice"]["total"]) == ("practice", None, 1)
     assert "3" not in json.dumps({**item, "presentation_id": "", "guide_hash": ""})
     explain = [item["presentation_id"]]

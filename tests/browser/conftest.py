@@ -68,7 +68,7 @@ def own_served(template: Path, tmp_path: Path) -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A served project with 54 items for everybody; the trainees practise on four pairs first."""
+    """A served project with 54 items for everybody; the trainees practise on five pairs first."""
     folder = tmp_path_factory.mktemp("session")
     store = init_project(folder / "project.duckdb").store
     fill(store, folder, (*QUERIES, "compress data", "archive of many files"))

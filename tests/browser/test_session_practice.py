@@ -40,12 +40,13 @@ def test_practice_explains_each_answer_once_it_is_saved_and_leads_to_the_real_qu
     context = sign_in(browser, session, "pia")
     pia = first_visit(context, session)
     pressed = []
-    for number in range(1, 5):
-        expect(pia.root.locator(".banner")).to_contain_text(f"Practice {number} of 4")
+    for number in range(1, 6):
+        expect(pia.root.locator(".banner")).to_contain_text(f"Practice {number} of 5")
         expected = expected_grade(session, pia.shown)
         given = expected if number > 1 else (expected + 1) % 4
         pressed.append((pia.press(str(given)), given))
         said = feedback(pia)
+        expect(pia.root.locator(".banner")).to_contain_text(f"Practice {number} of 5")
         expect(said).to_contain_text("As expected" if number > 1 else "Another grade was expected")
         expect(said).to_contain_text(f"it is {expected}.")
         assert len(session.events("pia")) == number, "it is explained after the commit, not before"
@@ -56,7 +57,7 @@ def test_practice_explains_each_answer_once_it_is_saved_and_leads_to_the_real_qu
         pia.page.keyboard.press(str(given))  # a grade key does not go on
         assert pia.phase == "feedback"
         pia.go_on("Enter")
-    expect(pia.root.locator(".result")).to_contain_text("3 times of 4; 2 were needed")
+    expect(pia.root.locator(".result")).to_contain_text("4 times of 5; 3 were needed")
     pia.go_on("Enter")
     pia.wait_for_item()
     expect(pia.root.locator(".banner")).to_be_hidden()

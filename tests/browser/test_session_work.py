@@ -109,6 +109,26 @@ def test_the_history_waits_for_what_is_not_saved_and_loses_none_of_it(
     assert sorted(session.events("otto")) == sorted(graded(pressed))
 
 
+def test_an_item_put_off_and_taken_back_leaves_the_question_about_its_query(
+    browser: Browser, session: Served
+) -> None:
+    nils = open_tab(sign_in(browser, session, "nils"), session)
+    query = nils.root.locator(".query").inner_text()
+    pressed = [(nils.press("1"), "1") for _ in range(6)]
+    put_off = nils.press("l")
+    nils.saved()
+    nils.look()
+    nils.page.keyboard.press("u")
+    expect(nils.root).to_have_attribute("data-presentation", put_off)
+    assert nils.press("2") == put_off
+    expect(nils.root).to_have_attribute("data-phase", "item")
+    pressed += ask_about_query(nils)
+    expect(nils.root.locator(".query")).to_have_text(query)
+    nils.saved()
+    put_off_and_back = [Event(put_off, 0, "later", None), Event(put_off, 1, "grade", 2)]
+    assert {*session.events("nils")} == {*graded(pressed), *put_off_and_back}
+
+
 def test_the_question_about_a_query_takes_its_own_keys_once_it_could_be_read(
     browser: Browser, session: Served
 ) -> None:

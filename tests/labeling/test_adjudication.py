@@ -30,7 +30,7 @@ from curation.labeling.adjudication import (
 from curation.labeling.annotators import add_annotator
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.sources.decisions import Proposal, read_proposals
-from curation.store import Store, append
+from curation.store import Store, append, put_setting
 
 RATINGS = {
     "agreed": [2, 2, 2],
@@ -76,20 +76,40 @@ def proposals(*rows: tuple[str, str], reason: str = "read again") -> list[Propos
     return [Proposal(line, "q", document, grade, reason) for line, (document, grade) in enumerate(rows, 2)]
 
 
-def test_disputes_are_listed_by_size_of_disagreement(judged: Store) -> None:
+def test_disputes_are_listed_by_what_a_decision_would_change(judged: Store) -> None:
     found = disputes(judged)
-    assert [(item.document_id, item.spread, item.distinct) for item in found] == [
-        ("three ways", 3, 3),
-        ("far", 3, 2),
-        ("near", 1, 2),
+    assert [(item.document_id, item.weight, item.distinct) for item in found] == [
+        ("far", 1.5, 2),
+        ("three ways", 1.0, 3),
+        ("near", 0.5, 2),
     ]
-    assert [item.grades for item in found] == [(0, 1, 3), (0, 3), (2, 3)]
-    assert found[1].opinions == (
+    assert [item.grades for item in found] == [(0, 3), (0, 1, 3), (2, 3)]
+    assert found[0].opinions == (
         Opinion(0, None, "note 0"),
         Opinion(3, None, None),
         Opinion(None, None, None),
     )
-    assert found[1].cannot_tell == 1
+    assert found[0].cannot_tell == 1
+
+
+def test_a_dispute_of_an_often_asked_query_comes_first(store: Store) -> None:
+    add_pairs(store, {"often": ["a"], "rarely": ["b"], "unknown": ["c"]})
+    pairs = {("often", "a"): (1, 2), ("rarely", "b"): (0, 3), ("unknown", "c"): (0, 1)}
+    given = [
+        ImportedJudgment(*pair, f"rater {number}", grade)
+        for pair, grades in pairs.items()
+        for number, grade in enumerate(grades)
+    ]
+    add_judgments(store, given, "all.csv")
+    with store.transaction() as cursor:
+        put_setting(cursor, "sample", "s")
+        drawn = {"query_id": ["often", "rarely"], "traffic": [90, 10], "inclusion_probability": [1.0, 1.0]}
+        append(cursor, "sample_queries", {**drawn, "sample_id": ["s"] * 2, "stratum": ["head"] * 2})
+    assert [(item.query_id, item.weight) for item in disputes(store)] == [
+        ("often", 45.0),
+        ("unknown", 25.0),  # like the median of 90 and 10
+        ("rarely", 15.0),
+    ]
 
 
 def test_a_reviewer_sees_no_annotators_name(judged: Store) -> None:
@@ -262,7 +282,7 @@ def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:
         )
 
     listed = goldset("list", "--limit", "1")
-    assert (listed["total"], listed["shown"], listed["disputes"][0]["document_id"]) == (3, 1, "three ways")
+    assert (listed["total"], listed["shown"], listed["disputes"][0]["document_id"]) == (3, 1, "far")
     decided = goldset("decide", "q", "far", "--grade", "2", "--reason", "why")
     assert (decided["grade"], decided["reviewer"]) == (2, "command line")
     assert goldset("decide", "q", "near", "--unjudgeable", "--reason", "cut off")["grade"] is None

@@ -52,9 +52,11 @@ def check_overlap(store: Store, overlap: int = 2) -> None:
     repeats = rows_of(
         store,
         """
-        SELECT again.position - first.position, again.annotator = first.annotator
-        FROM live_presentations again LEFT JOIN live_presentations first
-          ON first.presentation_id = again.duplicate_of
+        WITH live AS (
+            SELECT *, row_number() OVER (PARTITION BY round_id, annotator ORDER BY position) AS place
+            FROM live_presentations)
+        SELECT again.place - first.place, again.annotator = first.annotator
+        FROM live again LEFT JOIN live first ON first.presentation_id = again.duplicate_of
         WHERE again.duplicate_of IS NOT NULL
         """,
     )
@@ -262,6 +264,29 @@ def test_what_comes_up_next_is_not_shared_out(opened: Store) -> None:
     before = [one.presentation_id for one in next_showings(opened, "ada", 10).showings]
     extend_round(opened, "first", ["kay"])
     assert [one.presentation_id for one in next_showings(opened, "ada", 10).showings] == before
+
+
+def test_who_comes_back_is_given_nothing_that_they_judged(store: Store) -> None:
+    add_pairs(store, grid(12, 5))
+    add_names(store, *PEOPLE)
+    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0, seed=3)
+    grade_next(store, "ada", 30)
+    reassign(store, "first", "ada", ["kay"])
+    extend_round(store, "first", ["ada", "mary"], candidates=False)
+    check_overlap(store)
+
+
+def test_a_repeat_keeps_its_distance_when_what_lay_between_moves(store: Store) -> None:
+    """Kay has half of ada's queries already: they stay, with less between them."""
+    add_pairs(store, grid(30, 4))
+    add_names(store, *PEOPLE)
+    open_round(store, "first", (*PEOPLE[:2], "kay"), overlap=2, duplicates=0.3, seed=3)
+    grade_next(store, "ada", 10)
+    done = reassign(store, "first", "ada", ["kay"])
+    assert done.moved
+    assert done.kept
+    check_overlap(store)
+    assert round_status(store, "first").spacing.distances["min"] >= CLOSEST_DUPLICATE
 
 
 def test_new_candidates_go_to_exactly_the_overlap(opened: Store) -> None:

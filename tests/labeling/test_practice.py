@@ -14,7 +14,7 @@ from curation.labeling.lifecycle import close_round
 from curation.labeling.practice import feedback
 from curation.labeling.practice_rounds import let_pass, open_practice, practise_again
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import open_round
+from curation.labeling.rounds import TOLD_BEFORE, open_round
 from curation.store import Store
 
 DECIDED = {(f"query {q}", f"document {q}.{d}"): 1 for q in range(6) for d in range(3)}
@@ -170,6 +170,19 @@ def test_known_pairs_come_from_a_file_with_their_explanations(decided: Store, tm
     item = next_showings(decided, "grace").showings[0].presentation_id
     grade_next(decided, "grace", 1)
     assert feedback(decided, "grace", [item])[0].explanation == "It names the part."
+
+
+def test_who_was_shown_a_grade_judges_the_pair_only_where_nobody_else_is_free(
+    decided: Store, tmp_path: Path
+) -> None:
+    add_pairs(decided, {"later": ["l1", "l2"]})
+    path = tmp_path / "known.csv"
+    path.write_text("query,document,grade,explanation\nlater,l1,2,It names the part.\n", encoding="utf-8")
+    open_practice(decided, "welcome", ["ada", "grace"], path=path)
+    opened = open_round(decided, "free", ["ada", "grace", "mary"], overlap=1, duplicates=0)
+    assert (opened.per_annotator, opened.left_out.get(TOLD_BEFORE)) == ({"mary": 2}, None)
+    both = open_round(decided, "not free", ["ada", "grace", "mary"], overlap=2, duplicates=0, again=True)
+    assert both.left_out[TOLD_BEFORE] == 1
 
 
 def test_all_problems_of_a_file_are_told_at_once_with_their_lines(decided: Store, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from curation.labeling.lifecycle import close_round
 from curation.labeling.query_answers import answer_query, answered_no, unanswerable
 from curation.labeling.queue import next_showings, previous_answered
 from curation.labeling.rounds import open_round
-from curation.sampling.tags import unanswerable_share
+from curation.sampling.tags import set_tags, unanswerable_share
 from curation.store import Store, append, put_setting, utc_now
 
 
@@ -82,17 +82,51 @@ def test_history_never_holds_the_first_showing_of_what_is_on_screen(store: Store
     assert put_off == 3
 
 
-def test_a_repeat_of_what_was_put_off_comes_after_it(store: Store) -> None:
+def put_off_a_first_showing(store: Store) -> tuple[str, str]:
+    """A round of which the first showing of one blind duplicate is put off."""
     add_pairs(store, grid(10, 5))
     add_names(store, "ada")
     open_round(store, "first", ["ada"], overlap=1, duplicates=0.2)
     first, repeat = rows_of(
-        store, "SELECT duplicate_of, presentation_id FROM presentations WHERE duplicate_of <> ''"
+        store,
+        "SELECT duplicate_of, presentation_id FROM presentations WHERE duplicate_of <> '' "
+        "ORDER BY position DESC LIMIT 1",
     )[0]
-    submit(store, "ada", [Submission(first, 0, "later", "later-0001")])
-    order = [one.presentation_id for one in next_showings(store, "ada", 100).showings]
-    assert order.index(first) < order.index(repeat)
-    assert order[-2:] == [first, repeat]
+    put_off(store, first)
+    return first, repeat
+
+
+def put_off(store: Store, *items: str) -> None:
+    submit(store, "ada", [Submission(item, 0, "later", f"later-{item}") for item in items])
+
+
+def coming(store: Store) -> list[str]:
+    return [one.presentation_id for one in next_showings(store, "ada", 100).showings]
+
+
+def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> None:
+    first, _ = put_off_a_first_showing(store)
+    others = len(coming(store)) - 1
+    grade_next(store, "ada", others)
+    assert coming(store) == [first]
+    before = next_showings(store, "ada")
+    assert (before.done, before.total) == (others, others + 2), "no number tells that the repeat is gone"
+    grade_next(store, "ada")
+    after = next_showings(store, "ada")
+    assert (after.showings, after.done, after.total) == ([], others + 1, others + 1)
+    assert after.message.startswith("You have answered every item")
+
+
+def test_a_repeat_of_what_was_put_off_comes_once_20_others_lie_between(store: Store) -> None:
+    first, repeat = put_off_a_first_showing(store)
+    *others, last = coming(store)
+    assert last == first
+    put_off(store, *others[-20:])
+    grade_next(store, "ada", len(others) - 20 + 1)  # all that was not put off, and the first showing
+    for _ in range(20):
+        assert repeat not in coming(store)
+        grade_next(store, "ada")
+    assert coming(store) == [repeat]
 
 
 def test_the_last_item_of_a_query_asks_whether_the_corpus_answers_it(opened: Store) -> None:
@@ -163,6 +197,21 @@ def test_what_annotators_answer_feeds_the_unanswerable_share_of_the_sample(opene
         assert unanswerable_share(cursor) == (1, 2)
 
 
+def test_a_persons_word_that_a_query_is_answerable_stands_against_the_answers(opened: Store) -> None:
+    with opened.transaction() as cursor:
+        row = {"sample_id": ["s"], "query_id": ["query 1"], "stratum": ["head"]}
+        append(cursor, "sample_queries", {**row, "traffic": [1], "inclusion_probability": [1.0]})
+        put_setting(cursor, "sample", "s")
+    item = next(one for one in next_showings(opened, "ada", 6).showings if one.query == "query 1")
+    answer_query(opened, "ada", item.presentation_id, "no", "answer-ada")
+    set_tags(opened, "query 1", [], ["unanswerable"])
+    with opened.reading() as cursor:
+        assert unanswerable_share(cursor) == (0, 1)
+    set_tags(opened, "query 1", ["unanswerable"], [])
+    with opened.reading() as cursor:
+        assert unanswerable_share(cursor) == (1, 1)
+
+
 def test_a_pilots_answers_about_queries_do_not_count(store: Store) -> None:
     add_pairs(store, grid(2, 2))
     add_names(store, "ada", "grace")
@@ -171,6 +220,16 @@ def test_a_pilots_answers_about_queries_do_not_count(store: Store) -> None:
     assert item.asks
     assert answer_query(store, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
     with store.reading() as cursor:
+        assert unanswerable(cursor) == []
+
+
+def test_an_audit_asks_like_any_other_round_and_what_it_is_told_does_not_count(opened: Store) -> None:
+    with opened.transaction() as cursor:
+        cursor.execute("UPDATE rounds SET kind = 'audit'")
+    item = next_showings(opened, "ada", 3).showings[2]
+    assert item.asks
+    assert answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
+    with opened.reading() as cursor:
         assert unanswerable(cursor) == []
 
 
@@ -192,8 +251,16 @@ def test_pace_counts_the_last_hour_and_waits_for_five_answers(opened: Store) -> 
     assert next_showings(opened, "ada").hour == 0
 
 
+def test_an_empty_queue_says_that_the_round_was_closed(opened: Store) -> None:
+    add_names(opened, "mary")
+    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
+    close_round(opened, "first")
+    assert next_showings(opened, "ada").message.startswith("The lead has closed what you worked on;")
+    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
+
+
 def test_work_of_a_closed_round_is_no_part_of_the_progress(opened: Store) -> None:
     close_round(opened, "first")
     queue = next_showings(opened, "ada")
     assert (queue.done, queue.total) == (0, 0)
-    assert "No round has items for you" in queue.message
+    assert "your answers are kept" in queue.message
