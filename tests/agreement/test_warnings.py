@@ -80,7 +80,9 @@ def test_a_rule_warns_in_at_most_the_stated_share_of_rounds_without_cause(
 
 
 @pytest.mark.parametrize(
-    ("simulate", "at_least"), [(times, 0.95), (grades, 0.95), (repeats, 0.5)], ids=lambda one: str(one)
+    ("simulate", "at_least"),
+    [(times, 0.95), (grades, 0.95), (repeats, 0.5)],
+    ids=["speed", "one grade", "consistency"],
 )
 def test_a_rule_finds_who_does_it(simulate: Callable[[Random, bool], Checked], at_least: float) -> None:
     random = np.random.Generator(np.random.PCG64(12))
