@@ -11,12 +11,18 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
+_ISOLATES = re.compile("[\u2066-\u2069]")
 _WORD = re.compile(r"\w+", re.UNICODE)
 
 
 def normalise_query(text: str) -> str:
     """What makes two logged queries one: NFKC, casefolded, white space folded."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def isolated(text: str) -> str:
+    """The text in a first-strong isolate (Unicode UAX #9): no override in it turns what stands around it."""
+    return f"\u2068{_ISOLATES.sub('', text)}\u2069"
 
 
 def words(text: str) -> list[str]:

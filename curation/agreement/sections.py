@@ -13,6 +13,7 @@ from curation.agreement.findings import section_findings
 from curation.agreement.origins import Line, Origins
 from curation.agreement.report import RELIABLE, TENTATIVE, AgreementReport, Details, not_shown
 from curation.agreement.within import MINIMUM_REPEATS, Within
+from curation.text import isolated
 
 COUPLES = 30
 """Couples that are shown one by one: those that agree least."""
@@ -227,7 +228,10 @@ def _decided(line: Line) -> str:
 
 
 def _said(line: Line) -> str:
-    words = [f"{one.kind}{f' ×{one.times:,}' * (one.times > 1)}: “{one.words}”" for one in line.remarks[:3]]
+    words = [
+        f"{one.kind}{f' ×{one.times:,}' * (one.times > 1)}: “{isolated(one.words)}”"
+        for one in line.remarks[:3]
+    ]
     more = line.unshown + sum(one.times for one in line.remarks[3:])
     return "; ".join([*words, *[f"{more:,} more"] * bool(more)]) or "nothing"
 

@@ -58,6 +58,8 @@ TURNED = """
       if (node.shadowRoot) look(node.shadowRoot);
       if (node.nodeType !== 3 || !node.textContent.includes("\\u202e")) continue;
       if (/^(STYLE|SCRIPT|TEXTAREA|TITLE)$/.test(node.parentNode.tagName)) continue;
+      const open = node.textContent.replaceAll(/\\u2068[^\\u2069]*\\u2069/g, ""); // what no isolate holds
+      if (!open.includes("\\u202e")) continue;
       const around = inside(node).trim();
       if (!/^(Gulls|gulls|STARTHERE)/.test(around) || !/(ENDSHERE|\\u2026|fly\\.)$/.test(around))
         turned.push(around.replaceAll(/STARTHERE.*?ENDSHERE/gs, "\\u2039words\\u203a").slice(0, 300));
