@@ -76,8 +76,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, role in PEOPLE.items():
         add_annotator(store, name, role, PASSWORD)
     open_round(store, "both", ["quixote", "dulcinea"], overlap=2, duplicates=0.1, seed=3)
-    for name, value in (("quixote", 0), ("dulcinea", 3)):
-        items = next_showings(store, name, 60).showings  # more than half: some are the same pairs
+    for name, value, number in (("quixote", 0, 12), ("dulcinea", 3, 80)):
+        items = next_showings(store, name, number).showings  # nearly all of hers: some are the same pairs
         submit(
             store,
             name,
