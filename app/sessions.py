@@ -1,7 +1,8 @@
 """Sign-ins as signed cookies: a name, an end and what it rests on, which nobody without the key can write.
 
 A sign-in rests on a password's number, and on an address where an identity provider vouched for it. Whoever
-reads a cookie asks whether that still stands: a changed password ends what was signed in by the old one.
+reads a cookie asks whether that still stands: a changed password ends what was signed in by the old one, and
+signing out ends the one sign-in that the cookie stands for, wherever a copy of it lies.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import binascii
 import hashlib
 import hmac
 import json
+import secrets
 import time
 from typing import NamedTuple
 
@@ -19,11 +21,15 @@ LASTS = 12 * 60 * 60
 
 
 class SignIn(NamedTuple):
-    """Who signed in, the password that was in force (-1: none) and the address, if it was by one."""
+    """Who signed in, the password that was in force (-1: none) and the address, if it was by one.
+
+    key: tells this sign-in from all others; '' is given one when it is issued.
+    """
 
     name: str
     password_revision: int
     email: str | None = None
+    key: str = ""
 
 
 class Sessions:
@@ -38,7 +44,8 @@ class Sessions:
     def issue(self, sign_in: SignIn, now: float | None = None) -> str:
         """A cookie value that says who signed in until it ends."""
         until = int(time.time() if now is None else now) + LASTS
-        content = base64.urlsafe_b64encode(json.dumps([until, *sign_in]).encode()).rstrip(b"=")
+        keyed = sign_in._replace(key=sign_in.key or secrets.token_hex(16))
+        content = base64.urlsafe_b64encode(json.dumps([until, *keyed]).encode()).rstrip(b"=")
         return f"{content.decode()}.{self._sign(content)}"
 
     def read(self, value: str, now: float | None = None) -> SignIn | None:

@@ -12,12 +12,15 @@ from starlette.responses import RedirectResponse, Response
 from app import door, oidc
 from app.patience import patience
 from app.sessions import LASTS, SignIn
-from app.workplace import people, project_store, sessions
+from app.workplace import people, project_store, sessions, sign_in_of
 from curation.errors import CurationError
 from curation.labeling.annotators import authenticate
-from curation.labeling.identities import find_identity, standings
+from curation.labeling.identities import end_sign_in, find_identity, standings
 
 _FORM = door.template("signin.html")
+_THIS_BROWSER_ONLY = (
+    "This browser is signed out, but the project could not be told that the sign-in has ended."
+)
 
 
 async def sign_in(request: Request) -> Response:
@@ -45,9 +48,19 @@ async def sign_in(request: Request) -> Response:
 
 
 async def sign_out(request: Request) -> Response:
-    """Forget the sign-in, the provider's too where one was used, and go back to the form."""
+    """End the sign-in, the provider's too where one was used, and go back to the form.
+
+    A copy of the cookie is worth nothing afterwards.
+    """
     by_provider = oidc.known_to_streamlit(request)
-    response = RedirectResponse(oidc.LOGOUT if by_provider else "/sign-in", 303)
+    response: Response = RedirectResponse(oidc.LOGOUT if by_provider else "/sign-in", 303)
+    found = sign_in_of(request.cookies)
+    try:
+        if found is not None:
+            await to_thread.run_sync(end_sign_in, project_store(), found.name, found.key)
+            people().forget()
+    except CurationError as error:
+        response = _page("/", found.name if found else "", 503, f"{_THIS_BROWSER_ONLY} {error}")
     response.delete_cookie(sessions().cookie, path="/")
     return response
 

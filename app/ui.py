@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeGuard
 
 import streamlit as st
 
+from curation.labeling.excerpts import Segment
 from curation.labeling.guides import Guide
 from curation.store.rows import Annotator
 
@@ -50,6 +51,12 @@ class Number(NamedTuple):
     places: int
 
 
+class Share(NamedTuple):
+    """A cell with a share as a percentage, a dash where it is not known."""
+
+    value: float | None
+
+
 class Span(NamedTuple):
     """A cell that draws a figure and its interval on a scale from 0 to 1; what lies outside is at its end."""
 
@@ -77,6 +84,11 @@ def heading(words: str) -> None:
 def quiet(sentence: str) -> None:
     """A remark below a figure or a table, as text."""
     st.html(f'<p class="gs-quiet">{escape(sentence)}</p>')
+
+
+def told(sentence: str) -> None:
+    """What has just been done, read out by screen readers."""
+    st.html(f'<p class="gs-told" role="status">{escape(sentence)}</p>')
 
 
 def sentences(text: str) -> None:
@@ -121,7 +133,7 @@ def table(
     lines = list(rows)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in lines)
     figures = [
-        bool(lines) and all(_is_figure(row[index]) or isinstance(row[index], Number) for row in lines)
+        bool(lines) and all(_is_figure(row[index]) or isinstance(row[index], Number | Share) for row in lines)
         for index in range(len(columns))
     ]
     head = "".join(
@@ -141,13 +153,19 @@ def query(text: str, need: str | None) -> None:
     st.html(f'<p class="gs-query" dir="auto">{escape(text)}</p>{below}')
 
 
-def document(title: str, body: str, facts: Iterable[str | None] = ()) -> None:
-    """A document as text."""
+def document(title: Iterable[Segment], body: Iterable[Segment], facts: Iterable[str | None] = ()) -> None:
+    """A document as text, the query's words marked."""
     below = "  ·  ".join(fact for fact in facts if fact)
-    heading = escape(title) or "Untitled document"
+    heading = _marked(title) or "Untitled document"
     st.html(
         f'<article class="gs-document" tabindex="0"><h2 dir="auto">{heading}</h2>'
-        f'<p class="gs-quiet">{escape(below)}</p><div dir="auto">{escape(body)}</div></article>'
+        f'<p class="gs-quiet">{escape(below)}</p><div dir="auto">{_marked(body)}</div></article>'
+    )
+
+
+def _marked(segments: Iterable[Segment]) -> str:
+    return "".join(
+        f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in segments
     )
 
 
@@ -174,6 +192,8 @@ def _cell(value: object) -> str:
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
     if isinstance(value, Number):
         return f"<td{_FIGURE}>{figure(value.value, value.places)}</td>"
+    if isinstance(value, Share):
+        return f"<td{_FIGURE}>{share(value.value)}</td>"
     if isinstance(value, Span):
         return f"<td>{_span(value)}</td>"
     if not _is_figure(value):

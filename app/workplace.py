@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
-from app.sessions import Sessions, SignIn
+from app.sessions import LASTS, Sessions, SignIn
 from curation.errors import StoreBusyError
-from curation.labeling.identities import Standing, standings
+from curation.labeling.identities import Standing, ended_sign_ins, standings
 from curation.store import Store, open_store, require_setting
 from curation.store.rows import Annotator
 
@@ -28,6 +29,7 @@ class People:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: dict[str, Standing] = {}
+        self._ended: set[str] = set()
         self._until = 0.0
 
     @property
@@ -40,11 +42,13 @@ class People:
         found = self._all().get(sign_in.name)
         if found is None or found.password_revision != sign_in.password_revision:
             return None
+        if sign_in.key in self._ended:
+            return None
         stands = sign_in.email is None or sign_in.email in found.emails
         return found.annotator if stands else None
 
     def forget(self) -> None:
-        """Read anew when next asked: somebody has just signed in, or changed a password."""
+        """Read anew when next asked: somebody has just signed in or out, or changed a password."""
         self._until = 0.0
 
     def _all(self) -> dict[str, Standing]:
@@ -58,7 +62,7 @@ class People:
         begun = time.monotonic()
         # Who is known stays known while another process holds the file: to be signed out would be no answer.
         with suppress(*[StoreBusyError] * bool(self._known)), project_store().reading() as cursor:
-            self._known = standings(cursor)
+            self._known, self._ended = standings(cursor), ended_sign_ins(cursor, timedelta(seconds=LASTS))
         self._until = begun + self.KEPT
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from curation.errors import NotFoundError
 from curation.labeling.adjudication import decide_many
 from curation.labeling.annotators import add_annotator
-from curation.labeling.rounds import RoundOpened, open_round
+from curation.labeling.round_opening import RoundOpened
+from curation.labeling.rounds import open_round
 from curation.pooling import build_pool
 from curation.progress import Progress, silent
 from curation.project import init_project

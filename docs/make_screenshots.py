@@ -1,8 +1,8 @@
 """Take the pictures in docs/screenshots/ anew: every page, light and dark, 1440 and 1024 px wide.
 
 A small project is made of the demo's own sample (this Python's documentation strings, written traffic, two
-readers' grades), with a round that three people are in the middle of; it is served and looked at in Chromium.
-What depends on the clock (ages, paces) may differ by a little from run to run; the rest does not.
+readers' grades). Four people have worked on a round for days, and somebody practises. It is served and looked
+at in Chromium. What depends on the clock may differ by a little from run to run; the rest does not.
 
 Usage: python docs/make_screenshots.py [--only NAME] [--to FOLDER] [--keep PROJECT]
 """
@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -29,6 +30,7 @@ from served import PASSWORD, Served, sign_in  # noqa: E402
 from curation.labeling.adjudication import decide_many  # noqa: E402
 from curation.labeling.annotators import add_annotator  # noqa: E402
 from curation.labeling.judgments import Submission, submit  # noqa: E402
+from curation.labeling.practice_rounds import open_practice  # noqa: E402
 from curation.labeling.query_answers import answer_query  # noqa: E402
 from curation.labeling.queue import Showing, next_showings  # noqa: E402
 from curation.labeling.rounds import open_round  # noqa: E402
@@ -36,14 +38,17 @@ from curation.pooling.pool import build_pool  # noqa: E402
 from curation.project import init_project  # noqa: E402
 from curation.releases import freeze  # noqa: E402
 from curation.sampling import draw_sample  # noqa: E402
+from curation.sampling.tags import find_tags  # noqa: E402
 from curation.sources.corpus import CorpusFields, import_corpus  # noqa: E402
 from curation.sources.decisions import read_proposals  # noqa: E402
 from curation.sources.judgments import JudgmentFields, import_judgments  # noqa: E402
 from curation.sources.traffic import TrafficFields, import_traffic  # noqa: E402
 from curation.splits import make_split  # noqa: E402
 from curation.stdlib_corpus import write_stdlib_corpus  # noqa: E402
-from curation.store import Store  # noqa: E402
+from curation.store import Store, utc_now  # noqa: E402
 from curation.text import digest  # noqa: E402
+
+expect.set_options(timeout=60_000)  # a slow machine is no reason for a page without a picture
 
 SAMPLE = ROOT / "data" / "sample"
 PEOPLE = {
@@ -51,22 +56,26 @@ PEOPLE = {
     "grace": "annotator",
     "joan": "annotator",
     "mary": "annotator",
+    "hedy": "annotator",
     "rosalind": "reviewer",
     "lead": "lead",
 }
 WIDTHS = {1440: 900, 1024: 768}
 COLOURS = 160
 SEED = 7
+DAYS = 4
+"""Days for which the round has been open, a session of each person on every one of them."""
 
 
 class Picture(NamedTuple):
-    """A page as somebody sees it, and what is done before the picture is taken."""
+    """A page as somebody sees it, what is done before the picture is taken, and what afterwards."""
 
     name: str
     who: str | None
     path: str
     heading: str | None = None
     act: Callable[[Page], None] = lambda page: None
+    afterwards: Callable[[Page], None] = lambda page: None
 
 
 def build(folder: Path) -> Path:
@@ -77,6 +86,7 @@ def build(folder: Path) -> Path:
     fields = TrafficFields(query="query", time="time", segment="segment", count="count")
     import_traffic(store, SAMPLE / "traffic.csv", fields)
     draw_sample(store, 60, SEED)
+    find_tags(store, dense=False)
     build_pool(store, ["bm25"], depth=8, random_negatives=3, seed=SEED)
     for name, role in PEOPLE.items():
         add_annotator(store, name, role, PASSWORD)
@@ -91,39 +101,64 @@ def build(folder: Path) -> Path:
     make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
     freeze(store, "sample", allow_disputed=True, override="A picture of a release, not one to measure by.")
     open_round(store, "autumn", ["ada", "grace", "joan", "mary"], overlap=2, duplicates=0.08, seed=SEED)
-    for name, answers in (("ada", 150), ("grace", 120), ("joan", 70)):
+    with store.transaction() as cursor:  # it was opened some days ago, and people have worked on it since
+        cursor.execute("UPDATE rounds SET opened_at = ? WHERE name = 'autumn'", [ago(DAYS)])
+    for name, answers in (("ada", 160), ("grace", 140), ("joan", 100), ("mary", 80)):
         grade(store, name, answers)
+    open_practice(store, "warm-up", ["hedy"], queries=8, seed=SEED)
     store.close()
     return store.path
 
 
+def ago(days: float) -> datetime:
+    return utc_now() - timedelta(days=days)
+
+
 def grade(store: Store, name: str, answers: int) -> None:
-    """Answer as somebody would: mostly alike for all, by what query and document share, sometimes not."""
-    for _ in range(answers // 10):
-        items = next_showings(store, name, 10).showings
-        submit(store, name, [answer(item, name) for item in items])
-        for item in items:
-            if item.asks:
-                said = ("yes", "partly", "no")[draw(item, name) % 3]
-                answer_query(store, name, item.presentation_id, said, f"{name} {item.presentation_id}")
+    """Answer as somebody would, in a session a day; the last ends before the last document of a query."""
+    for days in range(DAYS - 1, -1, -1):
+        session(store, name, answers // DAYS, ago(days) - timedelta(minutes=30))
+    at = utc_now() - timedelta(minutes=5)
+    while not (item := next_showings(store, name, 1).showings[0]).asks:
+        at += timedelta(milliseconds=on_screen(item, name))
+        submit(store, name, [answer(item, name, at)])
 
 
-def answer(item: Showing, name: str) -> Submission:
+def session(store: Store, name: str, answers: int, at: datetime) -> None:
+    """So many answers from a time on, each some seconds after the one before."""
+    items, done = next_showings(store, name, answers).showings, []
+    for item in items:
+        at += timedelta(milliseconds=on_screen(item, name) + 900)
+        done.append(answer(item, name, at))
+    submit(store, name, done)
+    for item in items:
+        if item.asks:
+            said = ("yes", "partly", "no")[draw(item, name) % 3]
+            answer_query(store, name, item.presentation_id, said, f"{name} {item.presentation_id}")
+
+
+def on_screen(item: Showing, name: str) -> int:
+    """Milliseconds for which somebody looks at an item."""
+    return 3_500 + draw(item, name) % 14_000
+
+
+def answer(item: Showing, name: str, at: datetime) -> Submission:
     """An answer that depends on the item and, one time in six, on the person."""
     chance = draw(item, name)
     marked = sum(part.marked for part in (*item.title, *item.passage))
     value = min(3, (marked + 1) // 2)
     if chance % 6 == 0:
         value = (value + 1 + chance // 7 % 3) % 4
-    told = {
+    told: dict[str, Any] = {
         "note": "Right module, but another function." if chance % 19 == 0 else None,
         "flagged": chance % 23 == 0,
     }
     identity = (item.presentation_id, item.revision)
-    key, active = f"{name} {item.presentation_id}", 2_500 + chance % 9_000
+    key, active = f"{name} {item.presentation_id}", on_screen(item, name)
+    told |= {"submitted_at": at, "shown_at": at - timedelta(milliseconds=active)}
     if chance % 29 == 0:
-        return Submission(*identity, "cannot_tell", key, reason="query unclear", active_ms=active, **told)  # type: ignore[arg-type]
-    return Submission(*identity, "grade", key, value, active_ms=active, **told)  # type: ignore[arg-type]
+        return Submission(*identity, "cannot_tell", key, reason="query unclear", active_ms=active, **told)
+    return Submission(*identity, "grade", key, value, active_ms=active, **told)
 
 
 def draw(item: Showing, name: str) -> int:
@@ -148,22 +183,82 @@ def press(*keys: str) -> Callable[[Page], None]:
     return act
 
 
+def begin(page: Page) -> None:
+    """Leave the guide of the first visit; wait for an item to practise on."""
+    page.keyboard.press("Enter")
+    start(page)
+
+
+def practise(page: Page) -> None:
+    """Answer one, and read what was expected."""
+    begin(page)
+    page.wait_for_timeout(300)
+    page.keyboard.press("1")
+    expect(page.locator(".grading")).to_have_attribute("data-phase", "feedback")
+    expect(page.locator(".feedback .go")).to_be_visible()
+
+
+def ask(page: Page) -> None:
+    """Answer the last document of a query, after which the query is asked about."""
+    press("1")(page)
+    expect(page.locator(".grading")).to_have_attribute("data-phase", "question")
+
+
+def take_back(page: Page) -> None:
+    """Undo, so that the next picture finds what this one found."""
+    page.wait_for_timeout(300)
+    page.keyboard.press("u")
+    start(page)
+    expect(page.locator(".grading .saved")).to_have_text("Saved")
+
+
+def choose(page: Page) -> None:
+    """Choose a grade: the reason gets the keyboard."""
+    page.keyboard.press("2")
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type("It answers a part of what was asked.")
+
+
+SETTLED = """() => {
+  const app = document.querySelector(".stApp");
+  const underWay = "[data-testid=stSkeleton], [data-testid=stSpinner], [data-testid=stStatusWidget]";
+  return !app || (app.dataset.testScriptState === "notRunning" && !document.querySelector(underWay));
+}"""
+
+
+def settle(page: Page) -> None:
+    """Wait until nothing is on its way, at two looks a while apart: a component may run the page again."""
+    quiet = 0
+    while quiet < 2:
+        page.wait_for_function(SETTLED)
+        page.wait_for_timeout(900)  # charts are drawn, colours fade in
+        quiet = quiet + 1 if page.evaluate(SETTLED) else 0
+
+
 PICTURES = [
     Picture("sign-in", None, "/sign-in"),
     Picture("password", "ada", "/password"),
-    Picture("welcome", "mary", "/"),
+    Picture("welcome", "hedy", "/"),
+    Picture("practice", "hedy", "/", act=begin),
+    Picture("practice-feedback", "hedy", "/", act=practise),
     Picture("label", "ada", "/", act=start),
     Picture("label-cannot-tell", "ada", "/", act=press("x")),
     Picture("label-note", "ada", "/", act=press("n")),
     Picture("label-history", "ada", "/", act=press("h")),
     Picture("label-keys", "ada", "/", act=press("?")),
+    Picture("label-question", "joan", "/", act=ask, afterwards=take_back),
     Picture("my-consistency", "ada", "/my-consistency", "My consistency"),
     Picture("adjudicate", "rosalind", "/adjudicate", "Adjudicate"),
+    Picture("adjudicate-reason", "rosalind", "/adjudicate", "Adjudicate", choose),
     Picture("curate-sample", "lead", "/curate?step=Sample", "Curate"),
     Picture("curate-queries", "lead", "/curate?step=Queries", "Curate"),
     Picture("curate-pool", "lead", "/curate?step=Pool", "Curate"),
     Picture("curate-round", "lead", "/curate?step=Round", "Curate"),
-    Picture("rounds", "lead", "/rounds", "Rounds"),
+    Picture("rounds", "lead", "/rounds?round=autumn", "Rounds"),
+    Picture("rounds-practice", "lead", "/rounds?round=warm-up", "Rounds"),
+    Picture("rounds-quality", "lead", "/rounds?round=autumn&part=Quality", "Rounds"),
+    Picture("rounds-questions", "lead", "/rounds?round=autumn&part=Questions", "Rounds"),
+    Picture("rounds-steer", "lead", "/rounds?round=autumn&part=Steer", "Rounds"),
     Picture("agreement", "lead", "/agreement", "Agreement"),
     Picture("releases", "lead", "/releases", "Releases"),
 ]
@@ -180,14 +275,14 @@ def take(browser: Browser, served: Served, picture: Picture, scheme: Any, width:
         expect(page.get_by_role("heading", name=picture.heading, exact=True)).to_be_visible()
     elif picture.path == "/":
         expect(page.locator(".grading")).to_be_visible()
-    page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
-    page.wait_for_timeout(1_200)  # charts are drawn, colours have faded in
+    settle(page)
     picture.act(page)
-    page.wait_for_timeout(300)
+    settle(page)
     path = to / f"{picture.name}-{scheme}-{width}.png"
     full = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     few = full.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
+    picture.afterwards(page)
     context.close()
     return path
 

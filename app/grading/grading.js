@@ -44,6 +44,7 @@ class Loop {
     this.queue = [];
     this.past = []; // what was answered on this page, newest last
     this.acts = 0;
+    this.turn = 0; // of the queue: it was begun anew so many times
     this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "" };
     this.card = memory.get("card"); // what stands between two items, through a reload
     this.ending = new AbortController();
@@ -114,7 +115,8 @@ class Loop {
     for (const showing of queue.showings) {
       if (known.has(showing.presentation_id)) continue;
       const { revision, draft } = held.get(showing.presentation_id) ?? {};
-      this.queue.push(revision === showing.revision ? { ...showing, draft } : showing);
+      const asks = showing.asks && !this.#comesBack(showing.query);
+      this.queue.push({ ...showing, asks, ...(revision === showing.revision && { draft }) });
     }
     const { showings, ...state } = queue;
     this.state = { ...state, done: state.done + this.outbox.worth, hour: Math.max(0, state.hour + this.outbox.worth) };
@@ -130,7 +132,9 @@ class Loop {
 
   #request(batch) {
     const explain = this.card?.kind === "feedback" ? [this.card.showing.presentation_id] : [];
-    const limit = this.queue.length > LOW ? 0 : HELD - this.queue.length; // 0: the answer brings no items
+    const enough = this.queue.length > LOW || this.queue.some(({ back }) => back);
+    const limit = enough ? 0 : HELD - this.queue.length; // 0: the answer brings no items
+    this.asked = this.turn;
     return { submissions: batch, holding: this.#holding(batch), limit, explain };
   }
 
@@ -139,8 +143,10 @@ class Loop {
   }
 
   #answered(to, { outcomes, queue, feedback = [] }) {
-    this.#take(queue);
+    if (this.asked === this.turn) this.#take(queue); // else it was asked for before the queue was begun anew
     this.#explain(feedback);
+    const late = outcomes.find(({ status, message }) => status === "saved" && message);
+    if (late) this.#late(late);
     const failed = outcomes.filter(({ status }) => status === "stale" || status === "refused");
     if (!failed.length) {
       if (!this.#on("item", "history", "welcome")) this.#next();
@@ -155,6 +161,17 @@ class Loop {
     this.past = this.past.filter(({ showing }) => !ids.includes(showing.presentation_id));
     if (ids.includes(this.card?.showing?.presentation_id)) this.#lay(null);
     this.#fetch();
+  }
+
+  // Something is to be said of what was saved: its round was closed, and what is held of it is over.
+  #late({ message }) {
+    this.status.notice(`Your answer is saved: ${message}.`);
+    this.#fetch();
+  }
+
+  // Whether an item of the query was put off and the server does not know it yet: then another is not its last.
+  #comesBack(query) {
+    return this.past.some(({ kind, showing }) => kind === "later" && showing.query === query && this.#waits(showing));
   }
 
   // Bring on screen what comes next: a card, or what stands first in the queue.
@@ -272,17 +289,24 @@ class Loop {
     let { revision } = showing;
     this.queue = this.queue.filter((held) => held.presentation_id !== presentation_id);
     revision += 1; // the answer itself
-    if (kind === "later") this.queue = []; // which item is the last of its query is another question again
-    else { // what was put off is open already
+    if (kind === "later") {
+      this.queue = []; // which item is the last of its query is another question again
+      this.turn += 1; // for what is on its way, too, and until this item is answered
+    } else { // what was put off is open already
       this.outbox.add("judgments", { presentation_id, revision, kind: "undo" }, -1);
       revision += 1;
       this.state.done -= 1;
       this.state.hour = Math.max(0, this.state.hour - 1);
     }
+    const asks = showing.asks || this.#asksAbout(presentation_id); // what the server gives back does not say
     if (this.card?.kind === "question") this.#lay(null);
     const draft = { note, flagged, active: 0 };
-    this.queue.unshift({ ...showing, revision, draft, was: grade, changing: false });
+    this.queue.unshift({ ...showing, asks, revision, draft, was: grade, changing: false, back: kind === "later" });
     this.#next();
+  }
+
+  #asksAbout(id) {
+    return this.card?.kind === "question" && this.card.showing.presentation_id === id;
   }
 
   get #undoable() {

@@ -15,7 +15,9 @@ from app import ui
 from app.views import adjudicate_decision, adjudicate_recent
 from app.workplace import project_store
 from curation.errors import NotFoundError
-from curation.labeling.adjudication import Case, dispute, disputes, overtaken
+from curation.labeling.adjudication import overtaken
+from curation.labeling.disputes import Case, dispute, disputes
+from curation.labeling.excerpts import mark, query_stems
 from curation.labeling.guides import Guide, current_guide
 from curation.labeling.opinions import awaited
 from curation.store import Store
@@ -25,15 +27,13 @@ from curation.store.rows import Annotator
 def show(annotator: Annotator) -> None:
     store = project_store()
     told = st.session_state.pop("told", "")
-    if told:
-        st.success(ui.plain(told), icon=":material/check:")
     case = _current(store, annotator)
     if case is None:
-        _nothing(store)
+        _nothing(told)
     else:
         with store.reading() as cursor:
             guide = current_guide(cursor)
-        _case(case, guide, annotator)
+        _case(case, guide, annotator, told)
     adjudicate_recent.show(store, annotator)
 
 
@@ -66,22 +66,31 @@ def _current(store: Store, annotator: Annotator) -> Case | None:
     return case
 
 
-def _nothing(store: Store) -> None:
+def _nothing(told: str) -> None:
+    if told:
+        ui.told(told)
     waiting = st.session_state["waiting"]
     if waiting:
-        st.info(f"No pair waits for you. {waiting:,} were sent back and return with one more opinion.")
+        st.info(
+            f"No pair waits for you. Sent back, and here again with one more opinion: {waiting:,}. "
+            "Reload the page to look again."
+        )
     else:
         st.info("No pair is disputed. When annotators disagree on one, it comes here.")
     st.session_state["at"] = None
 
 
-def _case(case: Case, guide: Guide, annotator: Annotator) -> None:
+def _case(case: Case, guide: Guide, annotator: Annotator, told: str) -> None:
     item, state = case.dispute, st.session_state
     ui.query(item.query, case.information_need)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        ui.document(item.title, case.body, (case.published, case.url))
+        stems = query_stems(item.query)
+        ui.document(mark(item.title, stems), mark(case.body, stems), (case.published, case.url))
+        _meanings(guide)
     with right:
+        if told:
+            ui.told(told)
         ui.quiet(_where(len(state["pairs"]), state["waiting"]))
         if item.decision is not None:
             if case.revision > state["seen"]:
@@ -95,6 +104,15 @@ def _case(case: Case, guide: Guide, annotator: Annotator) -> None:
 def _where(pairs: int, waiting: int) -> str:
     more = f"; waiting for one more opinion: {waiting:,}" if waiting else ""
     return f"{pairs:,} disputed, the weightiest first{more}"
+
+
+def _meanings(guide: Guide) -> None:
+    with st.expander("What the grades mean"):
+        steps = "".join(
+            f"<dt>{ui.grade(guide, step.value)}</dt><dd>{escape(step.definition)}</dd>"
+            for step in reversed(guide.scale)
+        )
+        st.html(f'<dl class="gs-meaning" dir="auto">{steps}</dl>')
 
 
 def _decided(case: Case, guide: Guide) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.workplace import project_store
 from curation.errors import CurationError
-from curation.labeling.adjudication import Case
+from curation.labeling.disputes import Case
 from curation.labeling.guide_questions import ask_guide
 from curation.labeling.opinions import ask_opinion
 from curation.store.rows import Annotator
@@ -19,7 +19,7 @@ LATER, OPINION, UNCLEAR = "l", "n", "g"
 def show(case: Case, pair: str, annotator: Annotator) -> bool:
     """The buttons beside deciding; whether the question about the guide is open."""
     item, state = case.dispute, st.session_state
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, gap="xsmall"):
         later = st.button(
             "Later" if item.decision is None else "Leave it",
             key=f"later {pair}",
@@ -43,7 +43,7 @@ def show(case: Case, pair: str, annotator: Annotator) -> bool:
     if later:
         here = (item.query_id, item.document_id)
         state["skipped"] = [*(other for other in state["skipped"] if other != here), here]
-        leave("")
+        leave("Put off. It comes again after the others.")
     if send:
         try:
             ask_opinion(project_store(), item.query_id, item.document_id, annotator.name)

@@ -12,7 +12,8 @@ from app import ui
 from app.views import adjudicate_aside
 from app.workplace import project_store
 from curation.errors import CurationError, InputError
-from curation.labeling.adjudication import Case, decide
+from curation.labeling.adjudication import decide
+from curation.labeling.disputes import Case
 from curation.labeling.guides import Guide
 from curation.store.rows import Annotator
 from curation.text import digest
@@ -86,4 +87,5 @@ def _decide(
     except CurationError as error:
         ui.problem(error)
     else:
-        adjudicate_aside.leave("")
+        said = NO_GRADE if grade is None else f"grade {grade}"
+        adjudicate_aside.leave(f"Decided: {said}. You can change it at the end of this page.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from curation.labeling.adjudication import Ruled, recent_decisions
+from curation.labeling.decisions import Ruled, recent_decisions
 from curation.store import Store
 from curation.store.rows import Annotator
 from curation.text import digest
@@ -24,17 +24,16 @@ def _line(ruled: Ruled) -> None:
     decision = ruled.decision
     pair = digest(decision.query_id, decision.document_id)[:12]
     said = "No grade" if decision.grade is None else f"Grade {decision.grade}"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(
-            f"**{said}** · {ui.plain(ruled.query)} · {ui.plain(ruled.title)}: {ui.plain(decision.reason)}",
-            width="stretch",
-        )
-        st.button(
-            "Change",
-            key=f"change {pair} {decision.revision}",
-            on_click=_open,
-            args=(pair, decision.query_id, decision.document_id, decision.grade, decision.reason),
-        )
+    words, button = st.columns([9, 1], vertical_alignment="center")
+    words.markdown(
+        f"**{said}** · {ui.plain(ruled.query)} · {ui.plain(ruled.title)}: {ui.plain(decision.reason)}"
+    )
+    button.button(
+        "Change",
+        key=f"change {pair} {decision.revision}",
+        on_click=_open,
+        args=(pair, decision.query_id, decision.document_id, decision.grade, decision.reason),
+    )
 
 
 def _open(pair: str, query_id: str, document_id: str, grade: int | None, reason: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import streamlit as st
 
 from app import ui
@@ -9,28 +11,50 @@ from app.workplace import project_store
 from curation.agreement import agreement_report
 from curation.agreement.page import agreement_page
 from curation.agreement.report import findings
+from curation.agreement.revision import read_revision
 from curation.agreement.sections import Section, sections
+from curation.agreement.talking import annotator_details
+from curation.agreement.talks import talks
 from curation.labeling.rounds import list_rounds
+from curation.store import Store
 from curation.store.rows import Annotator
 
 ALL = "All rounds"
+KEPT = 4
+"""Reports that are kept in memory, of all rounds and states of the project together."""
+
+
+class Shown(NamedTuple):
+    """What the page shows of one state of the project."""
+
+    findings: list[str]
+    sections: list[Section]
+    page: str | None
 
 
 def show(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor))]
+        revision = read_revision(cursor)
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320) if names else ALL
     with st.spinner("Computing intervals…"):
-        report = agreement_report(store, None if chosen == ALL else chosen, details=True)
-    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(report)))
-    for section in sections(report):
+        shown = computed(store, str(store.path), revision, None if chosen == ALL else chosen)
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
+    for section in shown.sections:
         _section(section)
-    if report.between.units:
-        page = agreement_page(report)
+    if shown.page is not None:
         st.download_button(
-            "Download this page", page, "agreement.html", "text/html", icon=":material/download:"
+            "Download this page", shown.page, "agreement.html", "text/html", icon=":material/download:"
         )
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def computed(_store: Store, path: str, revision: str, round_name: str | None) -> Shown:
+    """The report, kept for as long as the revision of that project stays the same."""
+    report, people = agreement_report(_store, round_name, details=True), annotator_details(_store, round_name)
+    page = agreement_page(report, people) if report.between.units else None
+    return Shown(findings(report), [*sections(report), talks(people)], page)
 
 
 def _section(section: Section) -> None:

@@ -78,7 +78,7 @@ def _last(found: Contributions) -> None:
             one.graded,
             one.relevant,
             one.lost,
-            ui.share(one.judged_at_10),
+            ui.Share(one.judged_at_10),
         )
         for one in found.systems
     ]

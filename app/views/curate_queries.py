@@ -62,7 +62,12 @@ def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
 
 def _chosen(queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]) -> list[TaggedQuery]:
     """The queries in force that are chosen, whether the filter shows them or not."""
-    ui.quiet(f"{len(shown):,} of {len(queries):,} queries. Choose some to say what kind they are.")
+    untagged = (
+        ""
+        if any(query.tags for query in queries)
+        else " None has a tag yet: “Look for tags”, below, finds some."
+    )
+    ui.quiet(f"{len(shown):,} of {len(queries):,} queries. Choose some to say what kind they are.{untagged}")
     rows = [
         Row(
             query.query_id,

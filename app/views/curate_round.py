@@ -8,7 +8,9 @@ from app import ui
 from app.views.curate_work import Desk, submit
 from curation.errors import CurationError
 from curation.labeling.annotators import list_annotators
-from curation.labeling.rounds import PILOT_QUERIES, RoundOpened, list_rounds, open_round, round_status
+from curation.labeling.round_opening import RoundOpened
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import PILOT_QUERIES, list_rounds, open_round
 
 _OWN = "round opened here"
 COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
@@ -23,8 +25,8 @@ def show(desk: Desk) -> None:
     with left:
         _form(desk, names, [one.name for one in people if one.role == "annotator"], len(rounds))
     with right:
-        if rounds:
-            _newest(desk, rounds[-1].name)
+        if judged := [one.name for one in rounds if one.kind != "practice"]:
+            _newest(desk, judged[-1])
         else:
             st.info("No round is open yet.")
 

@@ -6,14 +6,26 @@ import streamlit as st
 
 from app import ui
 from app.workplace import project_store
-from curation.agreement.mine import FEWEST_SETTLED, Difference, MyDifferences, my_differences, my_work
-from curation.agreement.within import MINIMUM_REPEATS, Within
+from curation.agreement.mine import (
+    BLOCK,
+    FEWEST_SETTLED,
+    Difference,
+    MyConsistency,
+    MyDifferences,
+    my_differences,
+    my_work,
+)
+from curation.agreement.within import MINIMUM_REPEATS
 from curation.labeling.guides import Guide, current_guide
 from curation.labeling.queue import next_showings
 from curation.store.rows import Annotator
 
 COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
 SHOWN = 50
+WHEN = (
+    f"Counted once a day, in blocks of {BLOCK} answers, and when a round is closed: so nothing here shows "
+    "which items were repeats."
+)
 
 
 def show(annotator: Annotator) -> None:
@@ -37,18 +49,17 @@ def show(annotator: Annotator) -> None:
     _differences(my_differences(store, annotator.name), guide)
 
 
-def _consistency(place: st.delta_generator.DeltaGenerator, mine: Within) -> None:
-    if mine.identical is None or mine.low is None or mine.high is None or mine.too_few:
+def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) -> None:
+    if mine.share is None:
         place.metric("Same grade again", "–")
-        why = mine.undefined or f"too few repeats so far, at least {MINIMUM_REPEATS} are needed"
         with place:
-            ui.quiet(f"Not shown: {why}.")
+            ui.quiet(f"Shown from {MINIMUM_REPEATS} repeats on. {WHEN}")
         return
-    place.metric("Same grade again", ui.share(mine.identical))
+    place.metric("Same grade again", ui.share(mine.share))
     with place:
         ui.quiet(
-            f"On {mine.n:,} repeats; 95 % interval {ui.share(mine.low)} to {ui.share(mine.high)}. "
-            "People repeat themselves in about three of four cases."
+            f"On {mine.repeats:,} repeats; 95 % interval {ui.share(mine.low)} to {ui.share(mine.high)}. "
+            f"People repeat themselves in about three of four cases. {WHEN}"
         )
 
 
@@ -64,7 +75,7 @@ def _differences(found: MyDifferences, guide: Guide) -> None:
             f"{found.settled:,} of your pairs are settled so far; a share is shown from {FEWEST_SETTLED}."
         )
     if not found.differences:
-        st.info("Nothing so far. A pair comes here once it is settled with another grade than yours.")
+        st.info(f"Nothing so far. A pair comes here once it is settled with another grade than yours. {WHEN}")
         return
     names = {step.value: f"{step.value} {step.name}" for step in guide.scale}
     rows = [_row(one, names) for one in found.differences[:SHOWN]]

@@ -1,4 +1,4 @@
-"""Releases: the frozen gold sets, and whether they are still what they were."""
+"""Releases: the frozen gold sets, what stands for them, and whether they are still what they were."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ import streamlit as st
 
 from app import ui
 from app.workplace import project_store
+from curation.errors import CurationError
 from curation.releases import Verified, verify
 from curation.releases.frozen import ReleaseRow, list_releases
+from curation.releases.overrides import override_told
+from curation.splits.certified import read_certificate
+from curation.splits.page import certificate_page, certificate_sections, findings
+from curation.store import Store
 from curation.store.rows import Annotator
 
 COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
@@ -23,12 +28,42 @@ def show(annotator: Annotator) -> None:
         st.info("Nothing is frozen yet. `goldset freeze NAME` makes a release of the settled grades.")
         return
     ui.table("Frozen gold sets, newest first", COLUMNS, [_row(row) for row in reversed(releases)])
-    with st.form("verify", border=False), st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Release", [row.name for row in reversed(releases)], width=320)
-        asked = st.form_submit_button("Verify every line")
+    by_name = {row.name: row for row in reversed(releases)}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Release", list(by_name), width=320)
+        asked = st.button("Verify every line")
     if asked:
         with st.spinner("Comparing every line with its sum…"):
             _verdict(verify(store, name))
+    _told(store, by_name[name])
+
+
+def _told(store: Store, release: ReleaseRow) -> None:
+    """What was frozen against the gate, and the certificate of the split."""
+    with store.reading() as cursor:
+        overridden = override_told(cursor, release)
+        try:
+            certificate = read_certificate(cursor, release.name)
+        except CurationError as error:
+            certificate = None
+            ui.quiet(str(error))
+    for sentence in overridden:
+        st.warning(ui.plain(sentence), icon=":material/gavel:")
+    if certificate is None:
+        return
+    ui.heading("Certificate of the split")
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(certificate)))
+    page = certificate_page(certificate, release.name)
+    st.download_button(
+        "Download this certificate", page, "certificate.html", "text/html", icon=":material/download:"
+    )
+    for section in certificate_sections(certificate):
+        with st.expander(section.heading):
+            ui.sentences(section.sentence)
+            for table in section.tables:
+                ui.table(table.caption, table.columns, table.rows, words=table.words)
+            if section.remark:
+                ui.quiet(section.remark)
 
 
 def _row(row: ReleaseRow) -> tuple[object, ...]:

@@ -7,7 +7,8 @@ import streamlit as st
 from app import ui
 from app.views import rounds_progress, rounds_quality, rounds_remarks, rounds_steer
 from app.workplace import project_store
-from curation.labeling.rounds import RoundStatus, list_rounds, round_status
+from curation.labeling.round_status import RoundStatus, round_status
+from curation.labeling.rounds import list_rounds
 from curation.store.rows import Annotator
 
 KINDS = {

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app import ui
 from curation.labeling.pilot import pilot_report
-from curation.labeling.rounds import RoundStatus
+from curation.labeling.round_status import RoundStatus
 from curation.labeling.spacing import NAMES
 from curation.store import Store
 
 FEWEST_KNOWN = 10
-FIGURES = ("95 % interval", "From 0 to 1")
 
 
 def figure_row(
     label: str, value: float | None, low: float | None, high: float | None, n: int, why: str | None
 ) -> tuple[object, ...]:
-    """A figure with its interval, or why there is none; columns as in `FIGURES`."""
+    """A figure with its interval, or why there is none, as `figures` shows it."""
     if why or value is None:
-        return (label, "–", why or "", "", n)
+        return (label, "–", "–", "", n, why or "")
     interval = "–" if low is None or high is None else f"{low:.3f} to {high:.3f}"
-    return (label, ui.figure(value), interval, ui.Span(value, low, high), n)
+    return (label, ui.figure(value), interval, ui.Span(value, low, high), n, "")
+
+
+def figures(caption: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """A table of rows of `figure_row`; the reasons have a column where there are any.
+
+    Parameters
+    ----------
+    columns: what the row is about, the figure, and what n counts.
+    """
+    label, value, n = columns
+    shown = [label, value, "95 % interval", "From 0 to 1", n, "Why no figure"]
+    if not any(row[-1] for row in rows):
+        shown, rows = shown[:-1], [row[:-1] for row in rows]
+    ui.table(caption, shown, rows)
 
 
 def duplicates(status: RoundStatus) -> None:
@@ -57,7 +72,7 @@ def known(status: RoundStatus) -> None:
         for one in status.known
     ]
     ui.heading("Known answers")
-    ui.table("As decided before", ["Annotator", "As decided", *FIGURES, "Answered"], rows)
+    figures("As decided before", ["Annotator", "As decided", "Answered"], rows)
 
 
 def pilot(store: Store, name: str) -> None:
@@ -68,11 +83,7 @@ def pilot(store: Store, name: str) -> None:
         figure_row(f"{one.lower} | {one.upper}", one.share, one.low, one.high, one.n, None)
         for one in report.boundaries
     ]
-    ui.table(
-        "On different sides of a boundary",
-        ["Boundary", "Share", *FIGURES, "Comparisons"],
-        rows,
-    )
+    figures("On different sides of a boundary", ["Boundary", "Share", "Comparisons"], rows)
     spreads = [
         (one.query, one.title, " ".join(map(str, one.grades)), "; ".join(one.notes)) for one in report.spreads
     ]

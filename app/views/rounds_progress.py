@@ -9,7 +9,7 @@ import streamlit as st
 from app import ui
 from curation.labeling.forecast import Forecast, Pace, forecast, pace, read_work
 from curation.labeling.practice import standings
-from curation.labeling.rounds import RoundStatus
+from curation.labeling.round_status import RoundStatus
 from curation.store import Store
 from curation.store.rows import Annotator
 
@@ -19,6 +19,9 @@ PRACTICE = ["Annotator", "Answered", "Of", "As expected", "Needed", "Standing"]
 
 
 def show(store: Store, status: RoundStatus, _: Annotator) -> None:
+    if status.kind == "practice":
+        _practice(store, status.round)
+        return
     work = read_work(store, status.round)
     seen = forecast(work)
     left, middle, right = st.columns(3, gap="large")
@@ -33,13 +36,23 @@ def show(store: Store, status: RoundStatus, _: Annotator) -> None:
     ui.quiet(
         "Blind duplicates are counted here. A pair is complete when all its first showings are answered."
     )
-    ui.table("Pace", PACE, [_pace(pace(one)) for one in work])
+    if status.left_out:
+        ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in status.left_out.items()))
+    _paces([pace(one) for one in work])
+
+
+def _paces(paces: list[Pace]) -> None:
+    ui.table("Pace", PACE, [_pace(one) for one in paces])
     ui.quiet(
         "Seconds are those on screen. An hour of work leaves out pauses of more than ten minutes. A dash: "
-        "fewer than ten answers."
+        "fewer than ten answers, or a pace that is no person's."
     )
-    if status.kind == "practice":
-        _practice(store, status.round)
+    fast = [f"{one.annotator} {one.hourly:,.0f}" for one in paces if one.too_fast]
+    if fast:
+        ui.quiet(
+            f"More answers an hour than a person can read: {', '.join(fast)}. They came from a script, or "
+            "many were sent at once; no pace is taken from them."
+        )
 
 
 def _rows(status: RoundStatus) -> list[tuple[object, ...]]:
@@ -59,7 +72,8 @@ def _rows(status: RoundStatus) -> list[tuple[object, ...]]:
 
 
 def _pace(found: Pace) -> tuple[object, ...]:
-    figures = (found.seconds, 1), (found.hourly, 0), (found.hours_left, 1)
+    hourly = None if found.too_fast else found.hourly
+    figures = (found.seconds, 1), (hourly, 0), (found.hours_left, 1)
     return (found.annotator, found.open, *(ui.Number(*figure) for figure in figures))
 
 
@@ -76,19 +90,21 @@ def _day(at: datetime) -> str:
 def _practice(store: Store, name: str) -> None:
     with store.reading() as cursor:
         found = [one for one in standings(cursor) if one.round == name]
+    passed = sum(one.waived or bool(one.state.passed) for one in found)
+    st.metric("May begin to label", f"{passed:,} of {len(found):,}")
     rows = [
         (
             one.annotator,
             one.state.answered,
             one.state.total,
             one.state.right,
-            ui.share(one.state.pass_mark),
+            ui.Share(one.state.pass_mark),
             "let pass"
             if one.waived
             else {None: "under way", True: "passed", False: "not passed"}[one.state.passed],
         )
         for one in found
     ]
-    ui.table("Practice", PRACTICE, rows)
+    ui.table("Practice by annotator", PRACTICE, rows)
     if any(one.state.passed is False for one in found):
         ui.quiet("Who has not passed waits for you: `goldset practice again` or `goldset practice pass`.")

@@ -6,12 +6,12 @@ import streamlit as st
 
 from app import ui
 from app.views import rounds_blind
-from app.views.rounds_blind import FIGURES, figure_row
+from app.views.rounds_blind import figure_row
 from curation.agreement import agreement_report
 from curation.agreement.report import findings, not_shown
 from curation.agreement.warnings import LEVEL, RULES, RoundWarnings, early_warnings
 from curation.agreement.within import MINIMUM_REPEATS
-from curation.labeling.rounds import RoundStatus
+from curation.labeling.round_status import RoundStatus
 from curation.store import Store
 from curation.store.rows import Annotator
 
@@ -59,4 +59,4 @@ def _agreement(store: Store, name: str) -> None:
     for one in report.within:
         why = one.undefined or (f"too few: {one.n} of {MINIMUM_REPEATS}" if one.too_few else None)
         rows.append(figure_row(f"{one.annotator}, same again", one.identical, one.low, one.high, one.n, why))
-    ui.table("Between and within annotators", ["Figure", "Value", *FIGURES, "n"], rows)
+    rounds_blind.figures("Between and within annotators", ["Figure", "Value", "n"], rows)

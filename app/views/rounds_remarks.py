@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from curation.labeling.guide_questions import guide_questions
 from curation.labeling.remarks import Remark, query_voices, remarks
-from curation.labeling.rounds import RoundStatus
+from curation.labeling.round_status import RoundStatus
 from curation.store import Store
 from curation.store.rows import Annotator
 

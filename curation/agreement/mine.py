@@ -4,25 +4,35 @@ A pair is settled when the reviewer decided it, or when everybody who was to jud
 rule gives a grade; in a closed round, when the rule gives one to what was said. Never told: who else
 graded or how many, which items were blind duplicates, and anything of pilots, practice or known answers. A
 pair that may still come back to the annotator is held back: its grade would give the answer away.
+
+No single answer changes any of this, or the page before and after it would tell whether it was a repeat.
+An annotator's answers are released in blocks of 50, in the order in which they were first given, and only
+those blocks that were full when the day began (UTC). Each counts as it stood when its block was full: a later
+change would be a question about one item. Of a closed round everything is released, as it stood then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.agreement.consensus import PairConsensus, read_votes, settled
+import pyarrow as pa
+
+from curation.agreement.consensus import PairConsensus, Votes, read_votes, settled
 from curation.agreement.intervals import wilson
-from curation.agreement.within import Within, read_repeats, within
+from curation.agreement.within import MINIMUM_REPEATS
 from curation.labeling.queue import pace
-from curation.store import Store
+from curation.store import Cursor, Store, utc_now
 
 REVIEWER = "reviewer"
 NOT_SETTLED = ("disputed", "unjudgeable", "single")
 """A single grade is either the annotator's own, or would tell that one other person graded."""
 FEWEST_SETTLED = 10
 """Settled pairs below which the share of equal grades is not told."""
+BLOCK = 50
+"""Answers that are released together."""
 
 
 class Difference(NamedTuple):
@@ -60,27 +70,45 @@ class MyDifferences:
     high: float | None
 
 
+class MyConsistency(NamedTuple):
+    """The same grade again, on the repeats that are released.
+
+    Attributes
+    ----------
+    repeats: those with a grade on both showings; 0 below `MINIMUM_REPEATS`.
+    share: with Wilson's 95 % interval; None below `MINIMUM_REPEATS`.
+    """
+
+    repeats: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
 class MyWork(NamedTuple):
     """Consistency (None without items), answers in the last 60 minutes, median seconds of the last 50."""
 
-    consistency: Within | None
+    consistency: MyConsistency | None
     hour: int
     seconds_each: float | None
 
 
-def my_work(store: Store, annotator: str) -> MyWork:
+def my_work(store: Store, annotator: str, now: datetime | None = None) -> MyWork:
     """How consistently and how fast an annotator works."""
     with store.reading() as cursor:
-        mine = [within(row) for row in read_repeats(cursor) if row.annotator == annotator]
-        return MyWork(mine[0] if mine else None, *pace(cursor, annotator))
+        has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
+        counts = cursor.execute(_RELEASED + _REPEATS, _about(annotator, now)).fetchall()[0]
+        return MyWork(_consistency(*counts) if has_items else None, *pace(cursor, annotator))
 
 
-def my_differences(store: Store, annotator: str) -> MyDifferences:
-    """Where the annotator's grades differ from settled ones, the latest answer first."""
+def my_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
+    """Where the annotator's released grades differ from settled ones, the latest answer first."""
     with store.reading() as cursor:
-        rows = [_Row(*row) for row in cursor.execute(_MINE, {"who": annotator}).fetchall()]
+        rows = _rows(cursor, annotator, now)
         votes = read_votes(cursor) if rows else None
-    standing = {pair[:2]: pair for pair in settled(votes).pairs} if votes else {}
+    standing = (
+        {pair[:2]: pair for pair in settled(_as_released(votes, annotator, rows)).pairs} if votes else {}
+    )
     found = [one for row in rows if (one := _settled(row, standing[row.query_id, row.document_id]))]
     different = tuple(one for one in found if one.mine != one.settled)
     alike, n = len(found) - len(different), len(found)
@@ -102,6 +130,38 @@ class _Row(NamedTuple):
     reason: str | None
 
 
+def _about(annotator: str, now: datetime | None) -> dict[str, object]:
+    midnight = (now or utc_now()).replace(hour=0, minute=0, second=0, microsecond=0)
+    return {"who": annotator, "block": BLOCK, "today": midnight}
+
+
+def _consistency(repeats: int, identical: int) -> MyConsistency:
+    if repeats < MINIMUM_REPEATS:
+        return MyConsistency(0, None, None, None)
+    return MyConsistency(repeats, identical / repeats, *wilson(identical, repeats))
+
+
+def _rows(cursor: Cursor, annotator: str, now: datetime | None) -> list[_Row]:
+    found = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
+    return [_Row(*row) for row in found]
+
+
+def _as_released(votes: Votes, annotator: str, rows: Sequence[_Row]) -> Votes:
+    """The votes with the annotator's own as they are told: what they answer now moves no settled grade."""
+    told = {(row.query_id, row.document_id): row.mine for row in rows}
+    table = votes.rows
+    pairs = list(zip(table["query_id"].to_pylist(), table["document_id"].to_pylist(), strict=True))
+    own = [who == annotator for who in table["annotator"].to_pylist()]
+    grades = [
+        told.get(pair) if mine else grade
+        for pair, mine, grade in zip(pairs, own, table["grade"].to_pylist(), strict=True)
+    ]
+    place = table.schema.get_field_index("grade")
+    replaced = table.set_column(place, "grade", pa.array(grades, table.schema.field(place).type))
+    keep = [pair in told or not mine for pair, mine in zip(pairs, own, strict=True)]
+    return votes._replace(rows=replaced.filter(pa.array(keep)))
+
+
 def _settled(row: _Row, pair: PairConsensus) -> Difference | None:
     """What was settled by others than the annotator alone, if anything was."""
     if pair.how == "adjudicated":
@@ -111,20 +171,63 @@ def _settled(row: _Row, pair: PairConsensus) -> Difference | None:
     return Difference(row.query, row.title, row.mine, pair.grade, pair.how, None, row.at)
 
 
-_MINE = """
-WITH mine AS (
-    SELECT j.* FROM counted_judgments j JOIN rounds r USING (round_id)
-    WHERE j.annotator = $who AND r.kind IN ('labeling', 'audit')),
+_HAS_ITEMS = """
+SELECT 1 FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
+"""
+
+_RELEASED = """
+WITH events AS (
+    SELECT e.*, r.closed
+    FROM judgment_events e
+    JOIN live_presentations p USING (presentation_id)
+    JOIN round_states r USING (round_id)
+    WHERE e.author = $who AND p.annotator = $who AND r.kind NOT IN ('pilot', 'practice')),
+firsts AS (
+    SELECT presentation_id, min(submitted_at) AS given_at FROM events WHERE kind IN ('grade', 'cannot_tell')
+    GROUP BY presentation_id),
+placed AS (
+    SELECT presentation_id, given_at,
+           (row_number() OVER (ORDER BY given_at, presentation_id) - 1) // $block AS block
+    FROM firsts),
+blocks AS (
+    SELECT block, max(given_at) AS full_at FROM placed
+    GROUP BY block HAVING count(*) = $block AND max(given_at) < $today),
+released AS (
+    SELECT p.*, s.kind, s.grade, s.submitted_at
+    FROM (
+        SELECT e.* FROM events e LEFT JOIN placed USING (presentation_id) LEFT JOIN blocks b USING (block)
+        WHERE CASE WHEN e.closed THEN NOT coalesce(e.late, false) ELSE e.submitted_at <= b.full_at END
+        QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1) s
+    JOIN presentations p USING (presentation_id)
+    WHERE s.kind IN ('grade', 'cannot_tell'))
+"""
+
+_REPEATS = """
+SELECT count(*), count(*) FILTER (again.grade = first.grade)
+FROM released again JOIN released first ON first.presentation_id = again.duplicate_of
+WHERE again.kind = 'grade' AND first.kind = 'grade'
+"""
+
+_MINE = """,
+mine AS (
+    SELECT j.* FROM released j JOIN rounds r USING (round_id)
+    WHERE j.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
+        FROM known_answers k
+        WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
+    QUALIFY row_number() OVER (
+        PARTITION BY j.query_id, j.document_id ORDER BY r.opened_at DESC, r.round_id) = 1),
 shown AS (
-    SELECT p.query_id, p.document_id, p.annotator, p.duplicate_of IS NULL AS first,
-           NOT coalesce(s.answered, false) AND NOT r.closed AS open
+    SELECT p.query_id, p.document_id, p.annotator = $who AS own, p.duplicate_of IS NULL AS first, r.closed,
+           coalesce(s.answered, false) AS answered,
+           p.presentation_id IN (SELECT presentation_id FROM released) AS told
     FROM live_presentations p JOIN round_states r USING (round_id)
     LEFT JOIN presentation_states s USING (presentation_id)
     WHERE r.kind IN ('labeling', 'audit')
       AND (p.query_id, p.document_id) IN (SELECT (query_id, document_id) FROM mine)),
 standing AS (
-    SELECT query_id, document_id, bool_or(open AND first) AS unfinished,
-           bool_or(open AND annotator = $who) AS may_come_back
+    SELECT query_id, document_id, bool_or(NOT closed AND NOT own AND first AND NOT answered) AS unfinished,
+           bool_or(NOT closed AND own AND NOT told) AS may_come_back
     FROM shown GROUP BY query_id, document_id)
 SELECT m.query_id, m.document_id, q.text, coalesce(nullif(d.title, ''), m.document_id), m.grade,
        m.submitted_at, NOT o.unfinished, a.reason

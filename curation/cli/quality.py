@@ -12,7 +12,9 @@ from curation.cli.output import Json, left_out, print_json, say, table
 from curation.store.settings import COMMAND_LINE
 
 if TYPE_CHECKING:
-    from curation.labeling.adjudication import Decided, Decision, Dispute
+    from curation.labeling.adjudication import Decided
+    from curation.labeling.decisions import Decision
+    from curation.labeling.disputes import Dispute
 
 adjudication = typer.Typer(
     help="List disputed pairs and decide them.", no_args_is_help=True, rich_markup_mode=None
@@ -38,7 +40,7 @@ def adjudicate_list(
       goldset adjudicate list
       goldset adjudicate list --limit 100 --json
     """
-    from curation.labeling.adjudication import disputes
+    from curation.labeling.disputes import disputes
 
     found = disputes(project_store(context), include_settled=settled)
     shown = found[:limit]

@@ -11,7 +11,8 @@ from curation.cli.output import Json, Seed, left_out, print_json, say, table
 
 if TYPE_CHECKING:
     from curation.labeling.lifecycle import RoundState
-    from curation.labeling.rounds import RoundOpened, RoundStatus
+    from curation.labeling.round_opening import RoundOpened
+    from curation.labeling.round_status import RoundStatus
 
 rounds = typer.Typer(
     help="Open rounds of labeling, see how far they are, pause, share and close them.",
@@ -89,7 +90,7 @@ def round_status_command(context: typer.Context, name: Name, as_json: Json = Fal
       goldset round status first
       goldset round status first --json
     """
-    from curation.labeling.rounds import round_status
+    from curation.labeling.round_status import round_status
 
     status = round_status(project_store(context), name)
     if as_json:
@@ -187,7 +188,7 @@ def round_extend(
       goldset round extend first
       goldset round extend first --annotators joan --no-candidates
     """
-    from curation.labeling.handover import extend_round
+    from curation.labeling.extension import extend_round
 
     extended = extend_round(project_store(context), name, _names(annotators), candidates)
     if as_json:
@@ -221,7 +222,7 @@ def round_reassign(
       goldset round reassign first --from ada
       goldset round reassign first --from ada --to grace,joan
     """
-    from curation.labeling.handover import reassign
+    from curation.labeling.reassignment import reassign
 
     done = reassign(project_store(context), name, from_, _names(to))
     if as_json:
@@ -311,6 +312,7 @@ def _show_status(status: RoundStatus) -> None:
         for p in status.annotators
     ]
     table("Progress", columns, rows)
+    left_out(status.left_out)
     apart = status.spacing
     if apart.distances:
         _show_distances("Blind duplicates come back after this many presentations", apart.distances)

@@ -8,7 +8,7 @@ other items have been answered since, and is not shown at all where so many do n
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -17,13 +17,14 @@ from curation.store import Cursor
 
 
 class Source(NamedTuple):
-    """A round from which an annotator can be shown something; guide_hash is the guide in force."""
+    """A round that is not closed; `guide_hash` is the guide in force, `earlier` all that it ever had."""
 
     round_id: str
     name: str
     kind: str
     guide_hash: str
     paused: bool
+    earlier: tuple[str, ...]
 
 
 class Item(NamedTuple):
@@ -40,6 +41,7 @@ class Item(NamedTuple):
     presentation_id: str
     round_id: str
     query_id: str
+    document_id: str
     content_hash: str
     position: int
     duplicate_of: str | None
@@ -85,20 +87,38 @@ class Ahead(NamedTuple):
         return [one.name for one in self.sources.values() if one.paused and one.round_id in waiting]
 
 
-def ahead(cursor: Cursor, annotator: str, only: str | None = None) -> Ahead:
-    """What lies ahead of an annotator: in the round `only`, or in all but practice rounds."""
-    sources = {row[0]: Source(*row) for row in cursor.execute(_SOURCES, {"only": only}).fetchall()}
-    found = cursor.execute(_ITEMS, {"who": annotator, "rounds": list(sources)}).fetchall()
-    items = [Item._make(row) for row in found]
+def read_sources(cursor: Cursor) -> dict[str, Source]:
+    """All rounds that are shown to people and not closed, by round id, oldest first."""
+    rows = cursor.execute(_SOURCES).fetchall()
+    return {row[0]: Source._make((*row[:-1], tuple(sorted(row[-1])))) for row in rows}
+
+
+def read_items(cursor: Cursor, annotator: str, sources: Mapping[str, Source]) -> list[Item]:
+    """All that an annotator has in these rounds and was not moved to others, by round and position."""
+    rows = cursor.execute(_ITEMS, {"who": annotator, "rounds": list(sources)}).fetchall()
+    return [Item._make(row) for row in rows]
+
+
+def ahead(sources: Mapping[str, Source], items: Sequence[Item], only: str | None = None) -> Ahead:
+    """What lies ahead of an annotator: in the round `only`, or in all but practice rounds.
+
+    Parameters
+    ----------
+    sources, items: as `read_sources` and `read_items` find them; items in that order.
+    """
+    among = {key: one for key, one in sources.items() if (key == only if only else one.kind != "practice")}
+    items = [item for item in items if item.round_id in among]
     left = _without_near_repeats(items)
-    can = [item for item in left if not sources[item.round_id].paused]
-    return Ahead(sources, items, left, _in_order(can, items, list(sources)))
+    can = [item for item in left if not among[item.round_id].paused]
+    return Ahead(among, items, left, _in_order(can, items, list(among)))
 
 
 def _without_near_repeats(items: Sequence[Item]) -> list[Item]:
     """The open items, less repeats of what was put off that are too near to it still."""
     put_off = {item.presentation_id: item for item in items if item.was_put_off}
-    answers = sorted(item.answered_at for item in items if item.answered_at is not None) if put_off else []
+    if not put_off:
+        return [item for item in items if item.answered_at is None]
+    answers = sorted(item.answered_at for item in items if item.answered_at is not None)
 
     def near(item: Item) -> bool:
         first = put_off.get(item.duplicate_of or "")
@@ -114,6 +134,8 @@ def _without_near_repeats(items: Sequence[Item]) -> list[Item]:
 def _in_order(can: Sequence[Item], items: Sequence[Item], rounds: Sequence[str]) -> list[Item]:
     """What was put off goes last, in the order in which it was; then the repeats of what was put off."""
     put_off = {item.presentation_id for item in items if item.was_put_off}
+    if not put_off:
+        return list(can)  # in order already
     opened = {round_id: place for place, round_id in enumerate(rounds)}
 
     def place(item: Item) -> tuple[int, datetime, int, int]:
@@ -124,10 +146,13 @@ def _in_order(can: Sequence[Item], items: Sequence[Item], rounds: Sequence[str])
 
 
 _SOURCES = """
-SELECT round_id, name, kind, guide_hash, paused FROM round_states
-WHERE NOT closed AND CASE WHEN $only::TEXT IS NULL THEN kind NOT IN ('practice', 'imported')
-                     ELSE round_id = $only END
-ORDER BY opened_at, round_id
+WITH guides_had AS (
+    SELECT round_id, guide_hash FROM rounds
+    UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
+SELECT round_id, name, kind, s.guide_hash, paused, list(DISTINCT g.guide_hash)
+FROM round_states s JOIN guides_had g USING (round_id)
+WHERE NOT closed AND kind != 'imported'
+GROUP BY round_id, name, kind, s.guide_hash, paused, opened_at ORDER BY opened_at, round_id
 """
 
 # Of all events only the annotator's own are looked at, which is several times as fast as
@@ -137,10 +162,13 @@ WITH states AS (
     SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
            arg_max(submitted_at, revision) AS at, bool_or(kind = 'later') AS put_off
     FROM judgment_events WHERE author = $who GROUP BY presentation_id)
-SELECT p.presentation_id, p.round_id, p.query_id, p.content_hash, p.position, p.duplicate_of,
+SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
        coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.at END,
        CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.at END, coalesce(s.put_off, false)
-FROM presentations p LEFT JOIN states s USING (presentation_id)
-WHERE p.annotator = $who AND p.round_id IN (SELECT unnest($rounds::TEXT[]))
-  AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+FROM presentations p
+JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
+    USING (round_id)
+LEFT JOIN states s USING (presentation_id)
+WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+ORDER BY r.place, p.position
 """

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.labeling.rounds import find_round
+from curation.labeling.unshown import unshown
 from curation.store import Store, utc_now
 
 BREAK = timedelta(minutes=10)
@@ -28,6 +30,9 @@ SHORTEST = timedelta(hours=1)
 
 FEWEST = 10
 """Answers below which neither pace nor forecast is told."""
+
+FASTEST = 3600.0
+"""Answers an hour of work, one a second, above which nobody read what they answered."""
 
 DAYS_FOR_RANGE = 3
 RESAMPLES = 1000
@@ -42,7 +47,7 @@ class Pace(NamedTuple):
     open: items that are not answered.
     seconds: median seconds on screen.
     hourly: answers an hour of work.
-    hours_left: open items at that rate.
+    hours_left: open items at that rate; None, too, where it is no person's.
     """
 
     annotator: str
@@ -50,6 +55,11 @@ class Pace(NamedTuple):
     seconds: float | None
     hourly: float | None
     hours_left: float | None
+
+    @property
+    def too_fast(self) -> bool:
+        """Whether the answers came faster than a person reads: from a script, or many sent at once."""
+        return self.hourly is not None and self.hourly > FASTEST
 
 
 class Work(NamedTuple):
@@ -89,9 +99,11 @@ def read_work(store: Store, round_name: str) -> list[Work]:
     NotFoundError: there is no round of that name.
     """
     with store.reading() as cursor:
-        rows = cursor.execute(_WORK, [find_round(cursor, round_name).round_id]).fetchall()
+        round_id = find_round(cursor, round_name).round_id
+        rows = cursor.execute(_WORK, [round_id]).fetchall()
+        gone = Counter(one.annotator for one in unshown(cursor) if one.round_id == round_id)
     return [
-        Work(name, left, at or [], [milliseconds / 1000 for milliseconds in times or []])
+        Work(name, left - gone[name], at or [], [milliseconds / 1000 for milliseconds in times or []])
         for name, left, at, times in rows
     ]
 
@@ -103,7 +115,8 @@ def pace(work: Work) -> Pace:
     spent = sum(working, timedelta()).total_seconds() / 3600
     hourly = len(working) / spent if len(working) >= FEWEST and spent > 0 else None
     seconds = statistics.median(work.seconds) if len(work.seconds) >= FEWEST else None
-    return Pace(work.annotator, work.open, seconds, hourly, work.open / hourly if hourly else None)
+    hours_left = work.open / hourly if hourly and hourly <= FASTEST else None
+    return Pace(work.annotator, work.open, seconds, hourly, hours_left)
 
 
 def forecast(work: Sequence[Work], now: datetime | None = None, seed: int = 0) -> Forecast:
@@ -141,6 +154,8 @@ def _why_not(work: Work, now: datetime) -> str:
         return f"answered {found} items in the last {WINDOW.days} days; {FEWEST} are needed"
     if now - _since(work, now) < SHORTEST:
         return "began less than an hour ago"
+    if pace(work).too_fast:
+        return "answered faster than a person reads"
     return ""
 
 

@@ -9,7 +9,7 @@ from curation.errors import InputError, NotFoundError
 from curation.labeling.annotators import require_author
 from curation.labeling.guides import current_guide
 from curation.labeling.judgments import LONGEST_NOTE
-from curation.sources.queries import KnownQueries
+from curation.sources.queries import find_query
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import digest
@@ -46,9 +46,10 @@ def ask_guide(store: Store, query: str, document_id: str, words: str, author: st
             f"say in a few words what the guide leaves open (at most {LONGEST_NOTE:,} characters), "
             f"this has {len(said):,}"
         )
-    with store.transaction() as cursor:
+    with store.reading() as cursor:
         require_author(cursor, author, "reviewer", "lead")
-        known = KnownQueries(cursor).find(query)
+        known = find_query(cursor, query)
+    with store.transaction() as cursor:
         if known is None or not cursor.execute(_SHOWN, [known.query_id, document_id]).fetchall():
             raise NotFoundError(f"No round has shown the document {document_id!r} for the query {query!r}.")
         guide = current_guide(cursor).guide_hash

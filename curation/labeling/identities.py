@@ -1,18 +1,21 @@
 """Identities: the e-mail addresses by which annotators sign in through an identity provider.
 
 The provider vouches for the address, the project says whose it is; an address is one annotator's. What a
-sign-in rests on (the password's number, the address) is its standing: when that goes, the sign-in ends.
+sign-in rests on (the password's number, the address) is its standing: when that goes, the sign-in ends. So
+does one whose owner signed out, which is an event of the project.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import NamedTuple
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.store.rows import Annotator
 
+SIGN_OUT = "sign out"
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
 
 
@@ -117,6 +120,20 @@ def standings(cursor: Cursor) -> dict[str, Standing]:
         name: Standing(Annotator(name, role, imported=False), revision, frozenset(emails))
         for name, role, revision, emails in rows
     }
+
+
+def end_sign_in(store: Store, name: str, key: str) -> None:
+    """Keep that a sign-in has ended: whoever shows a copy of it is nobody. One without a key ends nowhere."""
+    if not key:
+        return
+    with store.transaction() as cursor:
+        record_event(cursor, SIGN_OUT, {"sign_in": key}, name)
+
+
+def ended_sign_ins(cursor: Cursor, within: timedelta) -> set[str]:
+    """The keys of sign-ins that were ended within the time for which one lasts."""
+    sql = "SELECT detail->>'sign_in' FROM events WHERE action = ? AND happened_at > ?"
+    return {row[0] for row in cursor.execute(sql, [SIGN_OUT, utc_now() - within]).fetchall()}
 
 
 def email_problems(email: str) -> list[str]:

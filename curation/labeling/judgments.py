@@ -11,12 +11,15 @@ was answered is refused: its pair has its full number of voices without it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+import duckdb
 import pyarrow as pa
 
+from curation.labeling.desk import Desk, desk_of
 from curation.labeling.guides import Guide, guide_by_hash
 from curation.store import Cursor, Store, append_rows, utc_now
 
@@ -24,6 +27,7 @@ KINDS = ("grade", "cannot_tell", "later", "undo")
 LONGEST_NOTE = 4_000
 LONGEST_ACTIVE_MS = 24 * 3_600_000
 ANSWERED = ("grade", "cannot_tell")
+KEPT_LATE = "the round was closed before it came, so it is marked as late"
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,9 @@ class Submission:
 class Outcome(NamedTuple):
     """What became of a submission.
 
-    status: 'saved'; 'repeated' (this very action was saved before); 'stale' (somebody else acted on the
-    presentation since it was shown: look again at `revision`); 'refused' (`message` says why).
+    status: 'saved' (`message` says if late); 'repeated' (this very action was saved before); 'stale'
+    (somebody else acted on the presentation since it was shown: look again at `revision`); 'refused'
+    (`message` says why).
     """
 
     presentation_id: str
@@ -132,9 +137,38 @@ def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> l
 
     One transaction: when this returns, everything 'saved' is in the database.
     """
-    with store.transaction() as cursor:
+    with desk_of(store, annotator) as desk:
+        outcomes = _submit_by_desk(store, desk, submissions)
+        return _submit_by_file(store, desk, submissions) if outcomes is None else outcomes
+
+
+def _submit_by_desk(store: Store, desk: Desk, submissions: Sequence[Submission]) -> list[Outcome] | None:
+    """What most submissions need: each is new and right, as far as memory knows, and the file agrees.
+
+    None where anything is not plain, and then nothing was written.
+    """
+    # The database refuses a revision or a client key that it has, whoever wrote it.
+    with suppress(duckdb.ConstraintException):
+        with store.transaction(new_edition=False) as cursor:
+            desk.read(cursor, store.edition)
+            context = _desk_context(desk, submissions)
+            if context is None:
+                return None
+            outcomes, events = judge(desk.annotator, submissions, context)
+            if len(events) < len(submissions):
+                return None
+            append_events(cursor, events)
+        desk.take(events)
+        return outcomes
+    return None
+
+
+def _submit_by_file(store: Store, desk: Desk, submissions: Sequence[Submission]) -> list[Outcome]:
+    """Everything else: the file is asked for all that is known of these presentations and client keys."""
+    desk.forget()
+    with store.transaction(new_edition=False) as cursor:
         context = _read_context(cursor, submissions)
-        outcomes, events = judge(annotator, submissions, context)
+        outcomes, events = judge(desk.annotator, submissions, context)
         append_events(cursor, events)
     return outcomes
 
@@ -164,6 +198,9 @@ def judge(
 
 def append_events(cursor: Cursor, events: Sequence[Event]) -> None:
     """Append events that `judge` has made; the primary key refuses a revision that was written meanwhile."""
+    if len(events) == 1:  # four times as fast
+        cursor.execute(_INSERT, events[0])
+        return
     append_rows(cursor, "judgment_events", events, _EVENT_TYPES)
 
 
@@ -181,7 +218,7 @@ def _outcome(item: Submission, annotator: str, context: Context) -> Outcome:
     problem = _problem(item, state, context.guides)
     if problem:
         return _answer(item, "refused", state.next_revision, problem)
-    return _answer(item, "saved", state.next_revision + 1)
+    return _answer(item, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
 
 
 def _answer(item: Submission, status: str, revision: int, message: str = "") -> Outcome:
@@ -243,6 +280,25 @@ def _event(item: Submission, author: str, state: State, now: datetime) -> Event:
     )
 
 
+def _desk_context(desk: Desk, submissions: Sequence[Submission]) -> Context | None:
+    """What the desk knows of them, or None where one is not on it. It knows of no client keys."""
+    states = {}
+    for submission in submissions:
+        item = desk.item(submission.presentation_id)
+        if item is None:
+            return None
+        source = desk.sources[item.round_id]
+        states[item.presentation_id] = State(
+            desk.annotator,
+            source.guide_hash,
+            item.revision,
+            item.answered_at is not None,
+            practice=source.kind == "practice",
+            earlier=source.earlier,
+        )
+    return Context(states, {}, desk.guides)
+
+
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> Context:
     """Point lookups by key, each some tenths of a millisecond: one join of all scans every presentation."""
     wanted = list(dict.fromkeys(item.presentation_id for item in submissions))
@@ -289,6 +345,10 @@ def _rounds(cursor: Cursor) -> dict[str, tuple[str, bool, bool, tuple[str, ...]]
     guides = {round_id: tuple(sorted(hashes)) for round_id, hashes in had}
     return {round_id: (*rest, guides[round_id]) for round_id, *rest in rows}
 
+
+_INSERT = f"""
+INSERT INTO judgment_events ({", ".join(Event._fields)}) VALUES ({", ".join("?" * len(Event._fields))})
+"""  # noqa: S608  names from above
 
 _EVENT_TYPES = pa.schema(
     {

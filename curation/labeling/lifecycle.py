@@ -6,6 +6,7 @@ paused or closed round is in nobody's queue. What arrives late is kept and marke
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.annotators import require_author
 from curation.labeling.guides import Guide, current_guide, guide_by_hash, read_guide, store_guide
+from curation.labeling.unshown import unshown
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json
@@ -23,7 +25,7 @@ KEEP, SWITCH = "keep", "switch"
 
 
 class RoundState(NamedTuple):
-    """Where a round stands; `open_items` are live presentations that nobody has answered."""
+    """Where a round stands; `open_items` are presentations that can still be shown and are not answered."""
 
     round_id: str
     round: str
@@ -131,7 +133,9 @@ def round_state(cursor: Cursor, name: str) -> RoundState:
 
 def all_states(cursor: Cursor) -> list[RoundState]:
     """All rounds, oldest first."""
-    return fetch(cursor, RoundState, _STATES)
+    gone = Counter(one.round_id for one in unshown(cursor))
+    states = fetch(cursor, RoundState, _STATES)
+    return [state._replace(open_items=state.open_items - gone[state.round_id]) for state in states]
 
 
 def open_states(cursor: Cursor) -> list[RoundState]:

@@ -6,19 +6,33 @@ Nothing here leaves the server but the excerpt: a part does not say which system
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from curation.store import Cursor
+from curation.store import Cursor, fetch
 
 Span = tuple[int, int]
 
 
+class Pair(NamedTuple):
+    """What a presentation shows: the query, and the document in one version."""
+
+    presentation_id: str
+    query_id: str
+    document_id: str
+    content_hash: str
+
+
 def matched_passages(cursor: Cursor, presentation_ids: Sequence[str]) -> dict[str, Span]:
+    """As `matched_parts`, by the presentations' ids."""
+    return matched_parts(cursor, fetch(cursor, Pair, _PAIRS, [list(presentation_ids)]))
+
+
+def matched_parts(cursor: Cursor, pairs: Sequence[Pair]) -> dict[str, Span]:
     """Presentation → the part of `Document.text` that was matched at the best rank, where one is stored.
 
     A pool tells of the version of the document in its own snapshot: parts of another version than the one
     shown do not count. Equal ranks go by system, place and pool.
     """
-    pairs = cursor.execute(_PAIRS, [list(presentation_ids)]).fetchall()
     if not pairs:
         return {}
     _, queries, documents, hashes = map(list, zip(*pairs, strict=True))

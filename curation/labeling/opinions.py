@@ -8,17 +8,16 @@ opinion is in, or the round is closed without it.
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.annotators import list_annotators, require_author
-from curation.labeling.handover import members
 from curation.labeling.layouts import presentations_of
+from curation.labeling.members import members
 from curation.labeling.orders import Candidate, Step
 from curation.labeling.practice import standings
-from curation.sources.queries import KnownQueries
+from curation.sources.queries import find_query
 from curation.store import Cursor, Store, append_rows, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import digest
@@ -42,7 +41,6 @@ class _Round(NamedTuple):
     name: str
     kind: str
     closed: bool
-    parameters: str
     content_hash: str
 
 
@@ -60,12 +58,13 @@ def ask_opinion(store: Store, query: str, document_id: str, reviewer: str = COMM
     RefusedError: it is not the reviewer's to ask, the pair is decided, no round that shows it is open, or
         nobody is left who has not had it.
     """
-    with store.transaction() as cursor:
+    with store.reading() as cursor:
         require_author(cursor, reviewer, "reviewer", "lead")
-        known = KnownQueries(cursor).find(query)
-        if known is None or not cursor.execute(_JUDGED, [known.query_id, document_id]).fetchall():
+        named = find_query(cursor, query)
+    with store.transaction() as cursor:
+        if named is None or not cursor.execute(_JUDGED, [named.query_id, document_id]).fetchall():
             raise NotFoundError(f"Nobody has judged the document {document_id!r} for the query {query!r}.")
-        pair = (known.query_id, document_id)
+        pair = (named.query_id, document_id)
         before = awaited(cursor).get(pair)
         if before is not None:
             return before
@@ -104,13 +103,10 @@ def _open_round(cursor: Cursor, pair: Pair) -> _Round:
 
 def _whom(cursor: Cursor, found: _Round, pair: Pair, reviewer: str) -> str:
     """Who has least before them, of those in the round who never had the pair."""
-    events = [
-        (kind, json.loads(detail)) for kind, detail in cursor.execute(_EVENTS, [found.round_id]).fetchall()
-    ]
     had = {row[0] for row in cursor.execute(_HAD, list(pair)).fetchall()}
     shut = {one.annotator for one in standings(cursor) if one.open}
     able = {one.name for one in list_annotators(cursor) if not one.imported} - had - shut - {reviewer}
-    left = [who for who in members(json.loads(found.parameters), events) if who in able]
+    left = [who for who in members(cursor, found.round_id) if who in able]
     if not left:
         raise RefusedError(
             f"Nobody is left in {found.name} who could judge this pair without having had it before. Decide "
@@ -148,16 +144,14 @@ ORDER BY o.asked_at, o.query_id, o.document_id
 """
 
 _ROUNDS = """
-SELECT r.round_id, r.name, r.kind, r.closed, r.parameters, max(p.content_hash)
+SELECT r.round_id, r.name, r.kind, r.closed, max(p.content_hash)
 FROM live_presentations p JOIN round_states r USING (round_id)
 WHERE p.query_id = ? AND p.document_id = ? AND r.kind IN ('labeling', 'audit', 'imported') AND NOT EXISTS (
     FROM known_answers k
     WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
-GROUP BY r.round_id, r.name, r.kind, r.closed, r.parameters, r.opened_at
+GROUP BY r.round_id, r.name, r.kind, r.closed, r.opened_at
 ORDER BY r.opened_at DESC, r.round_id
 """
-
-_EVENTS = "SELECT kind, detail FROM round_events WHERE round_id = ? ORDER BY revision"
 
 _HAD = "SELECT DISTINCT annotator FROM live_presentations WHERE query_id = ? AND document_id = ?"
 

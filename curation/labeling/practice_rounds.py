@@ -22,12 +22,7 @@ from curation.labeling.layouts import presentations_of
 from curation.labeling.lifecycle import append_round_event, round_state
 from curation.labeling.orders import Candidate, order
 from curation.labeling.practice import PASS_MARK, Standing, standings
-from curation.labeling.rounds import (
-    TRIES,
-    project_mark,
-    refuse_taken,
-    refuse_who_cannot_sign_in,
-)
+from curation.labeling.round_opening import TRIES, project_mark, refuse_taken, refuse_who_cannot_sign_in
 from curation.sources.corpus import current_snapshot
 from curation.sources.numbers import whole_number
 from curation.sources.queries import KnownQueries

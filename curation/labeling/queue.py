@@ -10,23 +10,18 @@ unfinished or failed practice round comes before everything else.
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import NamedTuple
 
 from curation.errors import NotFoundError
 from curation.labeling.ahead import Ahead, Item, ahead
+from curation.labeling.desk import Desk, desk_of
 from curation.labeling.excerpts import Segment, best_passage, in_body, mark, query_stems
-from curation.labeling.matched import matched_passages
-from curation.labeling.practice import PracticeState, Standing, standings
+from curation.labeling.matched import Span, matched_passages
+from curation.labeling.practice import PracticeState, Standing
 from curation.labeling.query_answers import ASKED_IN
+from curation.labeling.recent import recent
 from curation.store import Cursor, Store, utc_now
-
-PACE_ANSWERS = 50
-"""The pace is the median of so many last answers."""
-
-FEWEST_FOR_PACE = 5
 
 
 class Showing(NamedTuple):
@@ -110,18 +105,19 @@ class ShowingRow(NamedTuple):
 
 def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[str] = ()) -> Queue:
     """The annotator's next open presentations, without those that the screen holds already (`after`)."""
-    with store.reading() as cursor:
-        practice = standings(cursor, annotator)
+    held = set(after)
+    with desk_of(store, annotator) as desk, store.reading() as cursor:
+        desk.read(cursor, store.edition)
+        practice = desk.standings(cursor)
         waiting = next((standing for standing in practice if standing.open), None)
-        work = ahead(cursor, annotator, waiting.round_id if waiting else None)
-        held = set(after)
-        items = [item for item in work.open if item.presentation_id not in held][:limit]
-        texts = _texts(cursor, annotator, work, items)
-        matched = matched_passages(cursor, [item.presentation_id for item in items])
-        hour, seconds_each = pace(cursor, annotator)
+        work = ahead(desk.sources, desk.items(), waiting.round_id if waiting else None)
+        coming = [item for item in work.open if item.presentation_id not in held]
+        items = coming[:limit]
+        rows = _rows(cursor, desk, work, items, coming)
+        hour, seconds_each = desk.pace()
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
     return Queue(
-        showings=[showing_of(text, matched.get(text.presentation_id)) for text in texts],
+        showings=[showing_of(row, matched) for row, matched in rows],
         done=waiting.state.answered if waiting else work.answered,
         total=waiting.state.total if waiting else work.total,
         round=work.sources[items[0].round_id].name if items else None,
@@ -132,33 +128,35 @@ def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[
     )
 
 
-def _texts(cursor: Cursor, annotator: str, work: Ahead, items: Sequence[Item]) -> list[ShowingRow]:
-    if not items:
-        return []
-    wanted = [item.query_id for item in items]
-    queries = {row[0]: row[1:] for row in cursor.execute(_QUERIES, [wanted]).fetchall()}
-    hashes = [item.content_hash for item in items]
-    documents = {row[0]: row[1:] for row in cursor.execute(_DOCUMENTS, [hashes]).fetchall()}
-    told = set(cursor.execute(_TOLD, [annotator, list(queries)]).fetchall())
-    lasts = work.lasts()
-    texts = []
-    for item in items:
+def _rows(
+    cursor: Cursor, desk: Desk, work: Ahead, items: Sequence[Item], coming: Sequence[Item]
+) -> list[tuple[ShowingRow, Span | None]]:
+    asked = _asked(cursor, desk.annotator, work, items)
+    rows = []
+    for item, text in zip(items, desk.texts(cursor, items, coming), strict=True):
         source = work.sources[item.round_id]
-        asks = item.presentation_id in lasts and (item.round_id, item.query_id) not in told
-        text, need = queries[item.query_id]
-        title, body, url, published = documents[item.content_hash]
-        about = (source.guide_hash, source.kind, asks and source.kind in ASKED_IN)
-        shown = (text, need, title, body, url, published, *about)
-        texts.append(ShowingRow(item.presentation_id, item.revision, *shown))
-    return texts
+        about = (source.guide_hash, source.kind, item.presentation_id in asked)
+        rows.append((ShowingRow(item.presentation_id, item.revision, *text[:-1], *about), text.matched))
+    return rows
+
+
+def _asked(cursor: Cursor, annotator: str, work: Ahead, items: Sequence[Item]) -> set[str]:
+    """Those of the items after which it is asked whether the corpus answers the query."""
+    lasts = work.lasts() if items else set()
+    those = [
+        item
+        for item in items
+        if item.presentation_id in lasts and work.sources[item.round_id].kind in ASKED_IN
+    ]
+    if not those:
+        return set()
+    told = set(cursor.execute(_TOLD, [annotator, [item.query_id for item in those]]).fetchall())
+    return {item.presentation_id for item in those if (item.round_id, item.query_id) not in told}
 
 
 def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
-    """An annotator's answers in the last 60 minutes, and the median seconds of the last `PACE_ANSWERS`."""
-    hour = cursor.execute(_HOUR, [annotator, utc_now() - timedelta(hours=1)]).fetchall()[0][0]
-    rows = cursor.execute(_SECONDS, [annotator, PACE_ANSWERS]).fetchall()
-    seconds = [row[0] / 1000 for row in rows]
-    return int(hour), statistics.median(seconds) if len(seconds) >= FEWEST_FOR_PACE else None
+    """Answers in the last 60 minutes, and the median seconds of the last ones, None where they are few."""
+    return recent(cursor, annotator).pace(utc_now())
 
 
 def previous_answered(store: Store, annotator: str) -> Answered | None:
@@ -231,25 +229,13 @@ def _why_empty(work: Ahead, waiting: Standing | None, over: bool) -> str:
         )
     if not work.items:
         return "No round has items for you yet. Once one is opened with you in it, this page fills by itself."
-    resting = work.resting()
-    if resting:
+    if work.resting():
         return (
-            f"The lead has paused {' and '.join(resting)}. Your answers are kept; when the round goes on, "
-            "this page fills by itself."
+            "The lead has paused this work. Your answers are kept; when it goes on, this page fills by "
+            "itself."
         )
     return "You have answered every item that was given to you. Thank you; the next round brings new ones."
 
-
-# Apart from what is next: five texts are found in a millisecond, joined they cost several.
-_QUERIES = """
-SELECT query_id, text, information_need
-FROM queries JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
-"""
-
-_DOCUMENTS = """
-SELECT content_hash, title, body, url, published
-FROM documents JOIN (SELECT unnest(?::TEXT[]) AS content_hash) USING (content_hash)
-"""
 
 _WORKED = """
 SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
@@ -272,15 +258,4 @@ JOIN documents d USING (content_hash)
 WHERE p.annotator = ? AND NOT r.closed AND r.kind NOT IN ('practice', 'imported') AND s.answered
 ORDER BY s.submitted_at DESC, p.position DESC
 LIMIT 1
-"""
-
-_HOUR = """
-SELECT count(DISTINCT presentation_id) FROM judgment_events
-WHERE author = ? AND submitted_at > ? AND kind IN ('grade', 'cannot_tell')
-"""
-
-_SECONDS = """
-SELECT active_ms FROM judgment_events
-WHERE author = ? AND kind IN ('grade', 'cannot_tell') AND active_ms IS NOT NULL
-ORDER BY submitted_at DESC, presentation_id LIMIT ?
 """

@@ -139,6 +139,18 @@ class KnownQueries:
         return found[0] if found else None
 
 
+def find_query(cursor: Cursor, name: str) -> Query | None:
+    """The query of that id, other id or text; an id is looked up alone, which takes no time.
+
+    Raises
+    ------
+    InputError: several queries have the text.
+    """
+    columns = "query_id, text, normalised, source, information_need"
+    found = fetch(cursor, Query, f"SELECT {columns} FROM queries WHERE query_id = ?", [name])  # noqa: S608
+    return found[0] if found else KnownQueries(cursor).find(name)
+
+
 BARE = "nothing but personal data"
 
 

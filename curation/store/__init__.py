@@ -1,7 +1,6 @@
 """All of what is stored: the file, its turns, its schema and migrations, row types, named settings."""
 
 from curation.store.database import (
-    Cursor,
     Store,
     append,
     append_rows,
@@ -11,6 +10,7 @@ from curation.store.database import (
     open_store,
     utc_now,
 )
+from curation.store.files import Cursor
 from curation.store.settings import get_setting, put_setting, record_event, require_setting
 
 __all__ = [

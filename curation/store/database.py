@@ -1,20 +1,22 @@
 """The project's database file, taken for short turns only.
 
 DuckDB gives one process the file. A `Store` therefore opens it for a turn (a reading or a transaction),
-shares that one connection among the process's threads through cursors, and lets go of it after
-`IDLE` seconds without work and in any case after `LONGEST` seconds, so that the command line works
-while the app is serving. Compute and wait for people outside of turns.
+shares it among the process's threads through cursors, and lets go of it after `IDLE` seconds without
+work and in any case after `LONGEST` seconds, so that the command line works while the app is serving.
+Compute and wait for people outside of turns.
 
     store = open_store(path)
     with store.reading() as cursor: ...        # a consistent view, cannot write
     with store.transaction() as cursor: ...    # all or nothing; one at a time within the process
+
+What was read may be kept in memory for as long as `store.edition` stays the same: it changes with every
+transaction of this process and with everything that another process writes.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
-import re
 import tempfile
 import threading
 import time
@@ -27,18 +29,16 @@ from typing import Any, TypeVar
 import duckdb
 import pyarrow as pa
 
-from curation.errors import NotFoundError, RefusedError, StoreBusyError, StoreError
+from curation.errors import NotFoundError, RefusedError, StoreError
 from curation.store import migrations
+from curation.store.files import PATIENCE, RETRY, Cursor, DatabaseFile, failure, patiently
 
-Cursor = duckdb.DuckDBPyConnection
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
 IDLE = 0.1
 LONGEST = 0.25
-_LOCKED = re.compile("Could not set lock|Conflicting lock")
-GAP = 0.02  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
-RETRY = 0.005
-PATIENCE = 10.0
+GAP = 4 * RETRY  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
+ENGINE_KEPT = 5.0  # seconds for which the engine waits for work, without the file
 
 
 class Store:
@@ -46,11 +46,11 @@ class Store:
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self.path = path
-        self._patience = patience
+        self._file = DatabaseFile(path, patience)
         self._changed = threading.Condition()
         self._writer = threading.Lock()
         self._mine = threading.local()
-        self._connection: Cursor | None = None
+        self._edition = 0
         self._opening = False
         self._turns = 0
         self._opened = self._used = self._gap_until = 0.0
@@ -64,21 +64,34 @@ class Store:
             yield cursor
 
     @contextmanager
-    def transaction(self) -> Iterator[Cursor]:
+    def transaction(self, *, new_edition: bool = True) -> Iterator[Cursor]:
         """A turn whose writes are kept all together when the block ends, or not at all.
 
         Transactions of one process follow each other, so that none fails on another's rows.
+
+        Parameters
+        ----------
+        new_edition: False where whoever keeps in memory what is written here brings it up to date.
         """
         self._refuse_nesting()
-        with self._writer, self._turn() as cursor, _transaction(cursor, "BEGIN TRANSACTION"):
-            yield cursor
+        with self._writer, self._turn() as cursor:
+            try:
+                with _transaction(cursor, "BEGIN TRANSACTION"):
+                    yield cursor
+            finally:
+                self._edition += new_edition  # after the commit: what was read before is of the older one
+
+    @property
+    def edition(self) -> int:
+        """Within a turn: equal numbers are equal content, but for transactions without `new_edition`."""
+        return int(self._mine.edition)
 
     def close(self) -> None:
         """Let go of the file now; the next turn opens it again."""
         with self._changed:
             while self._turns or self._opening:
                 self._changed.wait(IDLE)
-            self._let_go()
+            self._file.rest()
             self._changed.notify_all()
             closer = self._closer
         if closer is not None:
@@ -88,7 +101,7 @@ class Store:
     def _turn(self) -> Iterator[Cursor]:
         self._refuse_nesting()
         cursor = self._enter()
-        self._mine.turn = True
+        self._mine.turn, self._mine.edition = True, self._edition
         try:
             yield cursor
         finally:
@@ -109,29 +122,29 @@ class Store:
                 else:
                     self._let_go(gap=GAP)
             self._turns += 1
-            if self._connection is not None:
-                return self._connection.cursor()
+            if self._file.held:
+                return self._file.cursor()
             self._opening = True
         return self._open()
 
     def _open(self) -> Cursor:
         time.sleep(max(0.0, self._gap_until - time.monotonic()))
-        connection = None
         try:
-            connection = _connect(self.path, self._patience)
+            self._edition += not self._file.take()
+            cursor = self._file.cursor()
             if not self._checked:
-                migrations.upgrade(connection)
+                migrations.upgrade(cursor)
                 self._checked = True
-            return connection.cursor()
-        except BaseException:
-            if connection is not None:
-                connection.close()
-                connection = None
+            return cursor
+        except BaseException as error:
+            self._file.rest()
+            if isinstance(error, duckdb.Error) and (sentence := failure(error)):
+                raise StoreError(sentence) from error
             raise
         finally:
             with self._changed:
-                self._connection, self._opening = connection, False
-                self._turns -= connection is None
+                self._opening = False
+                self._turns -= not self._file.held
                 self._opened = self._used = time.monotonic()
                 self._start_closer()
                 self._changed.notify_all()
@@ -145,12 +158,11 @@ class Store:
             self._changed.notify_all()
 
     def _overdue(self) -> bool:
-        return self._connection is not None and time.monotonic() - self._opened > LONGEST
+        return self._file.held and time.monotonic() - self._opened > LONGEST
 
     def _let_go(self, gap: float = 0.0) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        if self._file.held:
+            self._file.let_go()
             self._gap_until = time.monotonic() + gap
 
     def _start_closer(self) -> None:
@@ -160,12 +172,14 @@ class Store:
 
     def _close_when_idle(self) -> None:
         with self._changed:
-            while self._connection is not None or self._opening:
-                rest = self._used + IDLE - time.monotonic()
+            while self._file.running or self._opening:
+                rest = self._used + (IDLE if self._file.held else ENGINE_KEPT) - time.monotonic()
                 if self._turns or self._opening or rest > 0:
                     self._changed.wait(max(rest, IDLE / 4))
-                else:
+                elif self._file.held:
                     self._let_go()
+                else:
+                    self._file.rest()
             self._closer = None
 
 
@@ -201,7 +215,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
         new = Path(folder) / path.name
-        with _connect(new, PATIENCE) as connection:
+        with patiently(new, PATIENCE, lambda: duckdb.connect(str(new))) as connection:
             migrations.create(connection)
             with _transaction(connection, "BEGIN TRANSACTION"):
                 fill(connection)
@@ -269,11 +283,11 @@ def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
         cursor.execute(begin)
         yield
         cursor.execute("COMMIT")
-    except duckdb.IOException as error:
+    except duckdb.Error as error:
         _roll_back(cursor)
-        raise StoreError(
-            f"The database file could not be used, and nothing was changed: {_first(error)}"
-        ) from error
+        if sentence := failure(error):
+            raise StoreError(sentence) from error
+        raise
     except BaseException:
         _roll_back(cursor)
         raise
@@ -282,39 +296,3 @@ def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
 def _roll_back(cursor: Cursor) -> None:
     with suppress(duckdb.Error):  # a failed COMMIT has rolled back already
         cursor.execute("ROLLBACK")
-
-
-def _connect(path: Path, patience: float) -> Cursor:
-    deadline = time.monotonic() + patience
-    while True:
-        try:
-            return duckdb.connect(str(path))
-        except duckdb.IOException as error:
-            if not _LOCKED.search(str(error)):
-                raise StoreError(f"{path} cannot be opened as a project: {_first(error)}") from error
-            if time.monotonic() > deadline:
-                raise StoreBusyError(_busy(path, str(error), patience)) from error
-            time.sleep(RETRY)
-
-
-def _busy(path: Path, message: str, patience: float) -> str:
-    holder = re.search(r"held in (.+?) \(PID (\d+)\)", message)
-    command = (_command_line(holder[2]) or holder[1]) if holder else ""
-    who = f"process {holder[2]} ({command})" if holder else "another process"
-    way_out = (
-        "It is writing much at once: wait until it is done and try again."
-        if "goldset" in command
-        else "goldset lets go between its steps: close the other program (a DuckDB shell or a notebook, "
-        "perhaps) and try again."
-    )
-    return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
-
-
-def _command_line(pid: str) -> str:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-    return ""
-
-
-def _first(error: Exception) -> str:
-    return str(error).strip().splitlines()[0]

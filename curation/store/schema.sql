@@ -441,3 +441,15 @@ CREATE TABLE release_parts (
     content    TEXT NOT NULL,
     PRIMARY KEY (release_id, part)
 );
+
+-- Who had the grades of a release's sealed parts. Written before any of them is handed out, so that whoever
+-- fails afterwards is in it as well.
+CREATE TABLE seal_openings (
+    release_id TEXT NOT NULL,
+    name       TEXT NOT NULL,      -- the release's name that was asked for
+    parts      TEXT[] NOT NULL,    -- the sealed parts that were opened
+    purpose    TEXT NOT NULL,      -- 'export as beir', 'evaluate …'
+    reason     TEXT NOT NULL,
+    opened_by  TEXT NOT NULL,      -- an annotator's name, or 'command line'
+    opened_at  TIMESTAMP NOT NULL
+);

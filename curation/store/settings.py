@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from curation.errors import RefusedError
-from curation.store.database import Cursor, utc_now
+from curation.store.database import utc_now
+from curation.store.files import Cursor
 
 COMMAND_LINE = "command line"
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime, timedelta
+from itertools import count
 
 import pytest
 
-from curation.agreement.mine import REVIEWER, my_differences, my_work
+from curation.agreement.mine import (
+    BLOCK,
+    REVIEWER,
+    MyConsistency,
+    MyDifferences,
+    my_differences,
+    my_work,
+)
 from curation.agreement.rule import MAJORITY
+from curation.agreement.within import MINIMUM_REPEATS
 from curation.labeling.adjudication import decide
 from curation.labeling.judgments import Submission, submit
-from curation.labeling.lifecycle import close_round
-from curation.store import Store, append, utc_now
+from curation.labeling.lifecycle import close_round, reopen_round
+from curation.store import Cursor, Store, append, utc_now
 from curation.text import digest
 
 PEOPLE = ("ada", "ben", "cleo")
@@ -46,34 +56,63 @@ def show(
         )
 
 
+def rows_of(store: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
+    with store.reading() as cursor:
+        return cursor.execute(sql, list(values)).fetchall()
+
+
 def ident(name: str, who: str, document: str, again: bool) -> str:
     return f"{name} {who} {document} {again}"
 
 
 def give(
-    store: Store, who: str, document: str, grade: int | None, name: str = "first", again: bool = False
+    store: Store,
+    who: str,
+    document: str,
+    grade: int | None,
+    name: str = "first",
+    again: bool = False,
+    revision: int = 0,
 ) -> None:
     one = ident(name, who, document, again)
     kind = "cannot_tell" if grade is None else "grade"
-    (done,) = submit(store, who, [Submission(one, 0, kind, f"key {one}", grade)])
+    (done,) = submit(store, who, [Submission(one, revision, kind, f"key {one} {revision}", grade)])
     assert done.status == "saved"
+
+
+def add_documents(cursor: Cursor, *names: str) -> None:
+    columns = {"content_hash": [digest(one) for one in names], "document_id": names, "title": names}
+    append(cursor, "documents", {**columns, "body": ["text"] * len(names), "metadata": ["{}"] * len(names)})
+
+
+def work_on(store: Store, who: str) -> None:
+    """One more block of answers, on pairs that nobody else has: all earlier ones are in full blocks then."""
+    name = next(
+        f"filler {n}" for n in count() if not rows_of(store, "FROM rounds WHERE name = ?", f"filler {n}")
+    )
+    documents = [f"{name} {who} {n}" for n in range(BLOCK)]
+    with store.transaction() as cursor:
+        add_documents(cursor, *documents)
+    show(store, name, [(who, document, None) for document in documents])
+    for document in documents:
+        give(store, who, document, 1, name)
+
+
+def tomorrow() -> datetime:
+    return utc_now() + timedelta(days=1)
+
+
+def differences(store: Store, who: str = "ada") -> MyDifferences:
+    """What is told on the next day, after a day of work."""
+    work_on(store, who)
+    return my_differences(store, who, tomorrow())
 
 
 @pytest.fixture
 def judged(store: Store) -> Store:
     """Three people over one query: everything open."""
     with store.transaction() as cursor:
-        append(
-            cursor,
-            "documents",
-            {
-                "content_hash": [digest(one) for one in DOCUMENTS],
-                "document_id": list(DOCUMENTS),
-                "title": list(DOCUMENTS),
-                "body": ["text"] * len(DOCUMENTS),
-                "metadata": ["{}"] * len(DOCUMENTS),
-            },
-        )
+        add_documents(cursor, *DOCUMENTS)
         query = {"query_id": ["q"], "text": ["the query"], "normalised": ["the query"], "source": ["written"]}
         append(cursor, "queries", {**query, "metadata": ["{}"]})
         names = {"name": list(PEOPLE), "role": ["annotator"] * 3, "imported": [False] * 3}
@@ -88,7 +127,7 @@ def vote(store: Store, document: str, *grades: int | None) -> None:
 
 
 def told(store: Store, who: str = "ada") -> list[tuple[str, int | None, int | None, str, str | None]]:
-    found = my_differences(store, who).differences
+    found = differences(store, who).differences
     return sorted((one.title, one.mine, one.settled, one.how, one.reason) for one in found)
 
 
@@ -106,7 +145,7 @@ def test_in_a_closed_round_those_who_judged_decide(judged: Store) -> None:
     vote(judged, "two", 1)
     close_round(judged, "first")
     assert told(judged) == [("one", 0, 2, MAJORITY, None)]
-    found = my_differences(judged, "ada")
+    found = differences(judged, "ada")
     assert (found.settled, found.alike) == (1, 0), "what only ada judged is settled by nobody else"
 
 
@@ -117,7 +156,7 @@ def test_a_dispute_is_not_told_before_the_reviewer_decides_and_then_with_the_rea
     assert told(judged) == [("one", 0, 3, REVIEWER, "It is the whole answer")]
     decide(judged, "q", "one", None, "The document is cut off")
     assert told(judged) == [("one", 0, None, REVIEWER, "The document is cut off")]
-    assert my_differences(judged, "cleo").differences[0].settled is None
+    assert differences(judged, "cleo").differences[0].settled is None
 
 
 def test_cannot_tell_differs_from_every_grade(judged: Store) -> None:
@@ -133,7 +172,7 @@ def test_one_others_grade_is_not_told_as_settled(judged: Store) -> None:
 def test_nothing_tells_who_else_graded_or_how_many(judged: Store) -> None:
     vote(judged, "one", 0, 2, 2)
     decide(judged, "q", "one", 2, "why")
-    found = my_differences(judged, "ada")
+    found = differences(judged, "ada")
     assert not {"ben", "cleo"} & set(str(asdict(found)).replace("'", " ").split())
     assert set(found.differences[0]._fields) == {
         "query",
@@ -173,19 +212,18 @@ def test_pilot_practice_and_known_answers_are_not_among_them(judged: Store) -> N
 def test_a_share_needs_ten_settled_pairs(judged: Store) -> None:
     for document in DOCUMENTS:
         vote(judged, document, 1, 1, 1)
-    found = my_differences(judged, "ada")
+    found = differences(judged, "ada")
     assert (found.alike, found.settled, found.share, found.low) == (5, 5, None, None)
     names = [f"more {n}" for n in range(2)]
     for name in names:
+        new = [f"{name} {document}" for document in DOCUMENTS]
         with judged.transaction() as cursor:
-            new = [f"{name} {document}" for document in DOCUMENTS]
-            columns = {"content_hash": [digest(one) for one in new], "document_id": new, "title": new}
-            append(cursor, "documents", {**columns, "body": ["x"] * 5, "metadata": ["{}"] * 5})
+            add_documents(cursor, *new)
         show(judged, name, [(who, document, None) for who in PEOPLE for document in new])
         for who in PEOPLE:
             for document in new:
                 give(judged, who, document, 2 if (who, name) == ("ada", "more 0") else 1, name)
-    found = my_differences(judged, "ada")
+    found = differences(judged, "ada")
     assert (found.alike, found.settled, found.share) == (10, 15, pytest.approx(2 / 3))
     assert found.low is not None
     assert found.low < 2 / 3
@@ -194,3 +232,89 @@ def test_a_share_needs_ten_settled_pairs(judged: Store) -> None:
 def test_somebody_without_items_has_neither_pace_nor_consistency(store: Store) -> None:
     assert my_work(store, "nobody") == (None, 0, None)
     assert my_differences(store, "nobody").settled == 0
+
+
+TWICE = [f"twice {n}" for n in range(12)]
+
+
+@pytest.fixture
+def repeated(judged: Store) -> Store:
+    """Ada is shown twelve pairs twice; they were settled with another grade than hers. Eleven came back."""
+    with judged.transaction() as cursor:
+        add_documents(cursor, *TWICE)
+    twice = [("ada", document, None) for document in TWICE] + [
+        ("ada", document, document) for document in TWICE
+    ]
+    others = [(who, document, None) for who in ("ben", "cleo") for document in TWICE]
+    show(judged, "repeats", twice)
+    show(judged, "others", others)
+    for document in TWICE:
+        give(judged, "ada", document, 2, "repeats")
+        for who in ("ben", "cleo"):
+            give(judged, who, document, 0, "others")
+    for document in TWICE[:11]:
+        give(judged, "ada", document, 1, "repeats", again=True)
+    return judged
+
+
+def page(store: Store, now: datetime) -> tuple[MyConsistency | None, MyDifferences]:
+    """What the page says of ada, less her pace."""
+    return my_work(store, "ada", now).consistency, my_differences(store, "ada", now)
+
+
+def test_no_answer_changes_what_the_page_says_be_it_a_repeat_or_not(repeated: Store) -> None:
+    work_on(repeated, "ada")
+    today, then = utc_now(), tomorrow()
+    before = page(repeated, today), page(repeated, then)
+    assert before[0] != before[1], "there is something to tell on the next day"
+    give(repeated, "ada", "one", 3)
+    give(repeated, "ada", TWICE[11], 1, "repeats", again=True)
+    give(
+        repeated, "ada", TWICE[0], 2, "repeats", again=True, revision=1
+    )  # a change, from the list of the last
+    give(repeated, "ada", TWICE[1], 0, "repeats", revision=1)
+    assert (page(repeated, today), page(repeated, then)) == before
+
+
+def test_what_a_day_brought_is_told_on_the_next_in_full_blocks(repeated: Store) -> None:
+    answered = 12 + 11
+    assert page(repeated, tomorrow())[0] == MyConsistency(0, None, None, None), (
+        f"{answered} are no full block"
+    )
+    work_on(repeated, "ada")
+    assert page(repeated, utc_now())[0] == MyConsistency(0, None, None, None), "the day is not over"
+    consistency, found = page(repeated, tomorrow())
+    assert consistency is not None
+    assert (consistency.repeats, consistency.share) == (11, 0.0)
+    assert sorted(one.title for one in found.differences) == sorted(TWICE[:11]), "one may still come back"
+
+
+def test_a_slip_that_was_mended_at_once_is_no_inconsistency(repeated: Store) -> None:
+    give(repeated, "ada", TWICE[0], 2, "repeats", again=True, revision=1)
+    work_on(repeated, "ada")
+    consistency = page(repeated, tomorrow())[0]
+    assert consistency is not None
+    assert (consistency.repeats, consistency.share) == (11, pytest.approx(1 / 11))
+
+
+def test_a_closed_round_is_told_as_it_was_closed(repeated: Store) -> None:
+    close_round(repeated, "repeats")
+    close_round(repeated, "others")
+    before = page(repeated, utc_now())
+    assert before[0] is not None
+    assert before[0].repeats == 11
+    give(repeated, "ada", TWICE[11], 2, "repeats", again=True)  # late
+    give(repeated, "ada", TWICE[0], 2, "repeats", again=True, revision=1)
+    assert page(repeated, utc_now()) == before
+    reopen_round(repeated, "repeats")
+    assert page(repeated, utc_now())[0] == MyConsistency(0, None, None, None)
+
+
+def test_a_share_of_few_repeats_is_not_told_and_neither_is_their_number(repeated: Store) -> None:
+    with repeated.transaction() as cursor:
+        ids = [ident("repeats", "ada", document, True) for document in TWICE[MINIMUM_REPEATS - 1 :]]
+        cursor.execute(
+            "DELETE FROM judgment_events WHERE presentation_id IN (SELECT unnest(?::TEXT[]))", [ids]
+        )
+    close_round(repeated, "repeats")
+    assert page(repeated, utc_now())[0] == MyConsistency(0, None, None, None)

@@ -21,7 +21,9 @@ from app.password import password
 from app.patience import Patience, patience
 from app.sessions import LASTS, Sessions, SignIn
 from curation.labeling.annotators import add_annotator, set_password
+from curation.labeling.lifecycle import close_round, pause_round
 from curation.labeling.practice_rounds import open_practice
+from curation.labeling.round_status import round_status
 from curation.labeling.rounds import open_round
 from curation.pooling.pool import build_pool
 from curation.project import init_project
@@ -143,7 +145,7 @@ def test_over_https_the_cookie_goes_over_https_only(anyone: TestClient) -> None:
 
 def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
     sessions = Sessions(b"k" * 32)
-    anna = SignIn("anna", 3, "anna@example.org")
+    anna = SignIn("anna", 3, "anna@example.org", "the key of this sign-in")
     cookie = sessions.issue(anna, now=1_000.0)
     content, signature = cookie.split(".")
     assert sessions.read(cookie, now=1_000.0 + LASTS - 1) == anna
@@ -159,6 +161,27 @@ def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
         "ü.ü",
     ):
         assert sessions.read(forged, now=1_000.0) is None
+
+
+def test_signing_out_ends_every_copy_of_the_sign_in_and_no_other(anna: TestClient, project: Store) -> None:
+    copied = {workplace.sessions().cookie: anna.cookies[workplace.sessions().cookie]}
+    enter(anna, "anna")  # in another browser
+    other = {workplace.sessions().cookie: anna.cookies[workplace.sessions().cookie]}
+    anna.cookies.clear()
+
+    def answers(cookies: dict[str, str]) -> int:
+        header = "; ".join(f"{name}={value}" for name, value in cookies.items())
+        return anna.get("/api/presentations", headers={"Cookie": header}).status_code
+
+    assert (answers(copied), answers(other)) == (200, 200)
+    cookie = "; ".join(f"{name}={value}" for name, value in copied.items())
+    assert anna.post("/sign-out", headers={**ORIGIN, "Cookie": cookie}).status_code == 303
+    assert (answers(copied), answers(other)) == (401, 200)
+    workplace.people.cache_clear()  # as a server that starts anew
+    assert (answers(copied), answers(other)) == (401, 200)
+    with project.reading() as cursor:
+        events = cursor.execute("SELECT actor FROM events WHERE action = 'sign out'").fetchall()
+    assert events == [("anna",)]
 
 
 def test_guessing_a_password_makes_that_name_wait_whether_it_exists_or_not(anyone: TestClient) -> None:
@@ -298,6 +321,65 @@ def test_what_the_corpus_answers_is_asked_once_and_a_retry_counts_once(
 
 def reply(client: TestClient, *answers: dict[str, Any]) -> Any:
     return client.post("/api/answers", json={"answers": answers}, headers=ORIGIN).json()
+
+
+def test_an_answer_that_comes_after_the_close_is_kept_marked_and_said_to_be_late(
+    anna: TestClient, project: Store
+) -> None:
+    """The browser still holds items of the round; what it is sent takes them away."""
+    first, second, third = items(anna)
+    send(anna, grade(first))
+    close_round(project, "first")
+    answer = send(anna, grade(second), holding=[third["presentation_id"]]).json()
+    outcome = answer["outcomes"][0]
+    assert (outcome["status"], "the round was closed" in outcome["message"]) == ("saved", True)
+    assert anna.get("/api/presentations").json()["showings"] == []
+    assert "The lead has closed what you worked on" in anna.get("/api/presentations").json()["message"]
+    with project.reading() as cursor:
+        rows = cursor.execute("SELECT presentation_id, late FROM judgment_events ORDER BY submitted_at")
+        assert rows.fetchall() == [(first["presentation_id"], False), (second["presentation_id"], True)]
+    assert round_status(project, "first").late == 1
+
+
+def test_nothing_that_an_annotator_is_sent_tells_a_rounds_name(
+    anyone: TestClient, project: Store, tmp_path: Path
+) -> None:
+    """Names such as "bm25-against-dense" would tell what is studied."""
+    close_round(project, "first")
+    known = tmp_path / "known.jsonl"
+    pair = {"query_id": "q", "document_id": "one", "grade": 3, "explanation": "It says what one is."}
+    known.write_text(json.dumps(pair))
+    add_annotator(project, "cleo", "annotator", PASSWORD)
+    open_practice(project, "Secretname practice", ["cleo"], path=known)
+    open_round(project, "Secretname", ["cleo", "ben"], overlap=2, duplicates=0, again=True)
+    sent = []
+
+    def look(client: TestClient) -> list[dict[str, Any]]:
+        paths = ("/api/presentations", "/api/presentations/previous", "/api/history")
+        sent.extend(client.get(path).text for path in paths)
+        return items(client)
+
+    def answer(client: TestClient, found: list[dict[str, Any]]) -> None:
+        sent.append(
+            send(client, *map(grade, found[:1]), explain=[one["presentation_id"] for one in found]).text
+        )
+
+    enter(anyone, "cleo")
+    answer(anyone, look(anyone))  # fails practice
+    look(anyone)
+    pause_round(project, "Secretname practice")
+    look(anyone)
+    enter(anyone, "ben")
+    answer(anyone, look(anyone))
+    held = look(anyone)
+    pause_round(project, "Secretname")
+    look(anyone)
+    close_round(project, "Secretname")
+    answer(anyone, held)
+    look(anyone)
+    assert any("paused" in text for text in sent)
+    assert any("has closed" in text for text in sent)
+    assert not [text for text in sent if "secretname" in text.lower()]
 
 
 def test_the_expected_grade_of_a_practice_item_is_told_after_its_answer_only(

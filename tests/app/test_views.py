@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from projects import add_names, add_pairs, grid
 from streamlit.testing.v1 import AppTest
 
 from app import ui, workplace
 from app.views.adjudicate_decision import NO_GRADE
-from curation.labeling.adjudication import decide, disputes
+from curation.labeling.adjudication import decide
 from curation.labeling.annotators import add_annotator
+from curation.labeling.disputes import disputes
 from curation.labeling.guide_questions import guide_questions
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.labeling.judgments import Submission, submit
 from curation.labeling.lifecycle import close_round
+from curation.labeling.practice_rounds import open_practice
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.project import init_project
 from curation.releases import freeze
 from curation.sources.corpus import import_corpus
-from curation.splits import make_split
-from curation.store import Store
+from curation.splits import Rules, make_split
+from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
 from curation.text import normalise_query
 
@@ -93,6 +98,8 @@ def test_the_reviewer_sees_what_was_said_and_not_by_whom(disputed: Store) -> Non
     shown = html(run("adjudicate", ROSA))
     assert "0 Not relevant" in shown
     assert "3 Exactly it" in shown
+    assert "<mark>bold</mark>" in shown, "a word of the query"
+    assert "they would stop searching here" in shown, "what a grade means"
     assert "carl" not in shown
     assert "dana" not in shown
 
@@ -127,6 +134,7 @@ def test_a_decision_needs_a_reason_and_settles_the_pair(disputed: Store) -> None
     decision = disputes(disputed, include_settled=True)[0].decision
     assert decision is not None
     assert (decision.grade, decision.reason, decision.reviewer) == (2, "It answers a part", "rosa")
+    assert "Decided: grade 2" in html(page)
     assert "No pair is disputed" in page.info[0].value
 
 
@@ -203,7 +211,7 @@ def test_what_the_guide_leaves_open_is_collected(disputed: Store) -> None:
     assert "say in a few words" in page.error[0].value
     write(page, "What does the guide leave open here?", "Do parts count?")
     press(page, "Note it")
-    assert "Noted" in page.success[0].value
+    assert "Noted" in html(page)
     with disputed.reading() as cursor:
         (question,) = guide_questions(cursor)
     assert (question.words, question.author, question.document_id) == ("Do parts count?", "rosa", "d1")
@@ -278,6 +286,62 @@ def test_untouched_work_is_handed_over_when_the_box_is_ticked(running: Store) ->
     assert [one.annotator for one in round_status(running, "first").annotators] == ["anna", "cleo"]
 
 
+@pytest.fixture
+def long(project: Store) -> Store:
+    """A round in which anna has 60 items, one for each pair; cleo is free."""
+    add_pairs(project, grid(10, 6))
+    add_names(project, "anna", "cleo")
+    add_names(project, "lee", role="lead")
+    open_round(project, "long", ["anna"], overlap=1, duplicates=0, seed=1)
+    return project
+
+
+def test_who_joins_a_round_shares_its_work(long: Store) -> None:
+    page = run("rounds", LEE)
+    page.session_state["part"] = "Steer"
+    press(page.run(), "Extend")
+    assert "Say who joins" in page.error[0].value
+    next(box for box in page.multiselect if box.label == "Who joins").set_value(["cleo"])
+    press(page, "Extend")
+    assert "pairs are with those who joined" in page.success[0].value
+    found = {one.annotator: one.presentations for one in round_status(long, "long").annotators}
+    assert sum(found.values()) == 60
+    assert found["cleo"] > 0
+    assert not next(box for box in page.multiselect if box.label == "Who joins").options
+
+
+def test_the_candidates_that_no_round_has_shown_are_added_when_the_box_is_ticked(long: Store) -> None:
+    page = run("rounds", LEE)
+    page.session_state["part"] = "Steer"
+    page.run()
+    next(box for box in page.checkbox if box.label.startswith("Add the candidates")).set_value(True)
+    press(page, "Extend")
+    assert "There is nothing to add to long" in page.error[0].value
+    assert round_status(long, "long").candidates == 60
+
+
+@pytest.mark.parametrize(("apart", "told"), [(0.01, True), (12.0, False)], ids=["script", "person"])
+def test_a_pace_that_is_no_persons_is_told_and_not_shown_as_one(
+    long: Store, apart: float, told: bool
+) -> None:
+    items = next_showings(long, "anna", 15).showings
+    doing = [
+        Submission(
+            item.presentation_id,
+            0,
+            "grade",
+            f"key {item.presentation_id}",
+            2,
+            submitted_at=utc_now() + timedelta(seconds=apart * number),
+        )
+        for number, item in enumerate(items)
+    ]
+    assert {done.status for done in submit(long, "anna", doing)} == {"saved"}
+    shown = html(run("rounds", LEE))
+    assert ("More answers an hour than a person can read: anna" in shown) is told
+    assert (">300<" in shown) is not told
+
+
 def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running: Store) -> None:
     close_round(running, "first")
     with running.reading() as cursor:
@@ -304,15 +368,28 @@ def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tm
     judgments = [ImportedJudgment(name, name, "carl", 2) for name in ("zebras", "volcanoes")]
     queries = [Query(name, name, name, "imported") for name in ("zebras", "volcanoes")]
     add_judgments(project, judgments, "votes.csv", queries)
-    make_split(project, {"dev": 0.5, "test": 0.5}, seed=1)
+    make_split(project, {"dev": 0.5, "test": 0.5}, 1, Rules(paraphrase=None))
     frozen = freeze(project, "v1", override="one judgment a pair is enough for this page")
     page = run("releases", LEE)
     assert "<td>v1</td>" in html(page)
     assert f'<td class="gs-figure">2</td><td>{frozen.release_id}</td>' in html(page)
+    assert "one judgment a pair is enough for this page" in page.warning[0].value
+    assert "Certificate of the split" in html(page)
+    assert any("Nothing crosses the parts" in told.value for told in page.markdown)
     assert "is what was frozen" in page.button[0].click().run().success[0].value
     with project.transaction() as cursor:
         cursor.execute("UPDATE release_parts SET content = replace(content, '2', '3') WHERE part = 'qrels'")
     assert "was altered in" in page.button[0].click().run().error[0].value
+
+
+def test_a_practice_round_tells_who_may_begin_and_forecasts_nothing(disputed: Store) -> None:
+    add_names(disputed, "anna")
+    decide(disputed, "q", "d1", 3, "All of it", "rosa")
+    open_practice(disputed, "warm-up", ["anna"])
+    page = run("rounds", LEE)
+    assert [(one.label, one.value) for one in page.metric] == [("May begin to label", "0 of 1")]
+    assert "under way" in html(page)
+    assert "forecast" not in html(page)
 
 
 def test_text_in_markdown_stands_as_it_was_written() -> None:

@@ -8,8 +8,9 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 from served import PASSWORD, Served
 
-from curation.labeling.adjudication import decide, disputes
+from curation.labeling.adjudication import decide
 from curation.labeling.annotators import add_annotator
+from curation.labeling.disputes import disputes
 from curation.labeling.judgments import Submission, submit
 from curation.labeling.query_answers import answer_query
 from curation.labeling.queue import next_showings
@@ -19,7 +20,7 @@ from curation.project import init_project
 from curation.releases import freeze
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import import_queries
-from curation.splits import make_split
+from curation.splits import Rules, make_split
 from curation.store import Store
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "rosa": "reviewer", "lee": "lead"}
@@ -85,7 +86,7 @@ def _judge(store: Store, note: str) -> None:
             answer_query(store, name, item.presentation_id, "no", f"{name} answers {item.presentation_id}")
     first = disputes(store)[0]
     decide(store, first.query_id, first.document_id, 1, note, "rosa")
-    make_split(store, {"test": 1.0}, 1)
+    make_split(store, {"test": 1.0}, 1, Rules(paraphrase=None))
     freeze(store, "first", allow_disputed=True, override="A project to look at.")
 
 

@@ -11,7 +11,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from curation.store import Store, open_store
 GOLDSET = str(Path(sys.executable).with_name("goldset"))
 PASSWORD = "correct horse battery"
 ANNOTATORS = ("anna", "ben", "cleo", "dora", "emil", "fay", "gus")
-SESSION = ("hana", "ivo", "jan", "kim", "lea", "mia", "nils", "otto")
+SESSION = ("hana", "ivo", "jan", "kim", "lea", "mia", "nils", "otto", "rhea", "sven")
 TRAINEES = ("pia", "quin")
 HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
 SUBJECTS = ("csv", "json", "tarfile", "zipfile", "gzip", "pickle", "sqlite3", "configparser", "plistlib")
@@ -178,6 +179,14 @@ def sign_in(browser: Browser, served: Served, name: str) -> BrowserContext:
     answer = context.request.post(f"{served.url}/sign-in", form=form, headers=origin, max_redirects=0)
     assert answer.status == 303
     return context
+
+
+@contextmanager
+def lost_answers(context: BrowserContext, path: str) -> Iterator[None]:
+    """For a while the requests to a path arrive, and their answers do not."""
+    context.route(path, lambda route: (route.fetch(), route.abort()))
+    yield
+    context.unroute_all(behavior="wait")  # `unroute` takes a request out of the hands of who is at it
 
 
 def open_tab(context: BrowserContext, served: Served) -> Annotating:

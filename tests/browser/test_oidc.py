@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -9,15 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import Browser, Page, expect
 from provider import CLIENT, SECRET, Provider, running
 from served import Served
 
+from app.oidc import PROOF_LASTS
 from curation.labeling.identities import add_identity
 from curation.store import open_store
 
 pytestmark = pytest.mark.browser
 
+COOKIE_SECRET = "0123456789abcdef" * 4
 ANNA, STRANGER, UNVERIFIED = "Anna@Example.org", "stranger@example.org", "ben@example.org"
 
 
@@ -35,7 +39,7 @@ class WithProvider(Served):
             f"""
             [auth]
             redirect_uri = "{self.url}/oauth2callback"
-            cookie_secret = "{"0123456789abcdef" * 4}"
+            cookie_secret = "{COOKIE_SECRET}"
             [auth.work]
             label = "Example <Work>"
             client_id = "{CLIENT}"
@@ -174,7 +178,33 @@ def test_a_code_from_another_browser_is_worth_nothing_here(
     assert provider.exchanged == 0
 
 
-def test_an_old_answer_of_the_provider_signs_nobody_in_again(page: Page, project: Served) -> None:
+def aged(cookie: dict[str, Any], seconds: int) -> dict[str, Any]:
+    """The cookie in which Streamlit keeps the provider's answer, as it would be had it come so long ago."""
+
+    class Earlier(TimestampSigner):
+        def get_timestamp(self) -> int:
+            return int(time.time()) - seconds
+
+    kept = URLSafeTimedSerializer(COOKIE_SECRET, salt=cookie["name"], signer=Earlier)
+    return {**cookie, "value": kept.dumps(kept.loads(cookie["value"]))}
+
+
+@pytest.mark.parametrize(("seconds", "signed_in"), [(PROOF_LASTS // 2, True), (PROOF_LASTS + 5, False)])
+def test_an_old_answer_of_the_provider_signs_nobody_in_again(
+    page: Page, project: Served, seconds: int, signed_in: bool
+) -> None:
+    choose(page, project, ANNA)
+    page.wait_for_url(f"{project.url}/")
+    kept = [dict(one) for one in page.context.cookies() if one.get("name", "").startswith("_streamlit_user")]
+    assert kept, "Streamlit keeps it for thirty days"
+    page.context.clear_cookies()
+    page.context.add_cookies([aged(one, seconds) for one in kept])  # type: ignore[arg-type]
+    page.goto(project.url)
+    expect(page).to_have_url(re.compile("/sign-in") if not signed_in else f"{project.url}/")
+    assert page.request.get(f"{project.url}/api/presentations").status == (200 if signed_in else 401)
+
+
+def test_a_forged_answer_of_the_provider_signs_nobody_in(page: Page, project: Served) -> None:
     choose(page, project, ANNA)
     expect(page.locator(".grading")).to_be_visible()
     kept = [

@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from served import Served, sign_in
 
-from curation.labeling.adjudication import Dispute, dispute, disputes
+from curation.labeling.disputes import Dispute, dispute, disputes
 from curation.labeling.judgments import Submission, submit
 from curation.labeling.lifecycle import append_round_event
 from curation.labeling.opinions import awaited
@@ -120,6 +120,9 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
     third = on_screen(page, disputes(reviewed.store))
     page.keyboard.press("l")
     expect(page.locator(".gs-query, .gs-document h2").filter(has_text=third.title)).to_have_count(0)
+    expect(page.get_by_text("Put off. It comes again after the others.")).to_be_visible()
+    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_timeout(500)  # what was stale has its own colours again
 
     assert not [
         found

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,19 +23,23 @@ from websockets.exceptions import InvalidStatus
 from websockets_client import pages, session, strings
 
 from app.sessions import Sessions, SignIn
-from curation.errors import CurationError, RefusedError
+from curation.errors import NotFoundError, RefusedError
 from curation.jobs import jobs_of
-from curation.labeling.adjudication import decide
+from curation.labeling.adjudication import decide, decide_many
 from curation.labeling.annotators import add_annotator
+from curation.labeling.extension import extend_round
 from curation.labeling.guide_questions import ask_guide
-from curation.labeling.handover import reassign
 from curation.labeling.judgments import Submission, submit
-from curation.labeling.lifecycle import close_round, pause_round, reopen_round, resume_round
+from curation.labeling.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
 from curation.labeling.opinions import ask_opinion
+from curation.labeling.practice_rounds import let_pass, open_practice, practise_again
 from curation.labeling.queue import next_showings
+from curation.labeling.reassignment import reassign
 from curation.labeling.rounds import open_round
 from curation.pooling.pool import build_pool
 from curation.project import init_project
+from curation.sampling import draw_sample, top_up
+from curation.sampling.tags import find_tags, set_tags, write_query
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import import_queries
 from curation.store import Store, open_store
@@ -315,22 +319,55 @@ def test_a_blind_duplicate_is_sent_like_any_other_item(safe: Served) -> None:
     assert not words_in(words, ("duplicate", "rank", "bm25", "random", "system", "score"))
 
 
-@pytest.mark.parametrize("name", ["quixote", "rosinante", "nobody"])
-def test_curation_itself_refuses_what_a_role_may_not(copied: Store, name: str) -> None:
-    pair = ("q0", "d0")
-    for deed in (pause_round, resume_round, close_round, reopen_round):
-        with pytest.raises(CurationError):
-            deed(copied, "both", name, "because")
-    with pytest.raises(CurationError):
-        reassign(copied, "both", "dulcinea", ["quixote"], name)
-    with pytest.raises(CurationError):
-        jobs_of(copied).start("tags", {"model": "", "dense": False}, name, None)
-    if name != "rosinante":
-        for asked in (
-            lambda: decide(copied, *pair, 3, "because", name),
-            lambda: ask_opinion(copied, *pair, name),
-            lambda: ask_guide(copied, *pair, "unclear", name),
-        ):
-            with pytest.raises(CurationError) as caught:
-                asked()
-            assert name == "nobody" or isinstance(caught.value, RefusedError)
+LEADS: dict[str, Callable[[Store, str], object]] = {
+    "pause": lambda store, who: pause_round(store, "both", who, "because"),
+    "resume": lambda store, who: resume_round(store, "both", who, "because"),
+    "close": lambda store, who: close_round(store, "both", who, "because"),
+    "reopen": lambda store, who: reopen_round(store, "both", who, "because"),
+    "reassign": lambda store, who: reassign(store, "both", "dulcinea", ["quixote"], who),
+    "extend": lambda store, who: extend_round(store, "both", ["quixote"], author=who),
+    "open": lambda store, who: open_round(store, "more", ["quixote"], overlap=1, author=who),
+    "practise again": lambda store, who: practise_again(store, "both", "quixote", who),
+    "let pass": lambda store, who: let_pass(store, "both", "quixote", "because", who),
+    "open practice": lambda store, who: open_practice(store, "more", ["quixote"], author=who),
+    "guide": lambda store, who: use_guide(store, None, who),
+    "start a job": lambda store, who: jobs_of(store).start("tags", {}, who, None),
+    "stop a job": lambda store, who: jobs_of(store).stop("any", who),
+    "sample": lambda store, who: draw_sample(store, 1, 0, author=who),
+    "top up": lambda store, who: top_up(store, {}, 1, author=who),
+    "tags": lambda store, who: find_tags(store, author=who),
+    "set tags": lambda store, who: set_tags(store, "q0", ["question"], [], actor=who),
+    "write a query": lambda store, who: write_query(store, "one more", actor=who),
+    "pool": lambda store, who: build_pool(store, ["bm25"], depth=1, random_negatives=0, seed=0, author=who),
+}
+REVIEWERS: dict[str, Callable[[Store, str], object]] = {
+    "decide": lambda store, who: decide(store, "q0", "d0", 3, "because", who),
+    "decide from a file": lambda store, who: decide_many(store, [], who),
+    "ask for an opinion": lambda store, who: ask_opinion(store, "q0", "d0", who),
+    "ask about the guide": lambda store, who: ask_guide(store, "q0", "d0", "unclear", who),
+}
+
+
+@pytest.mark.parametrize("deed", LEADS)
+@pytest.mark.parametrize("name", ["quixote", "rosinante"])
+def test_curation_itself_refuses_what_is_the_leads(copied: Store, name: str, deed: str) -> None:
+    before = tables(copied)
+    with pytest.raises(RefusedError, match=rf"^This is for the lead; {name} is {PEOPLE[name]}\.$"):
+        LEADS[deed](copied, name)
+    assert tables(copied) == before
+
+
+@pytest.mark.parametrize("deed", REVIEWERS)
+def test_curation_itself_refuses_what_is_the_reviewers(copied: Store, deed: str) -> None:
+    before = tables(copied)
+    with pytest.raises(RefusedError, match=r"^This is for the reviewer or lead; quixote is annotator\.$"):
+        REVIEWERS[deed](copied, "quixote")
+    assert tables(copied) == before
+
+
+@pytest.mark.parametrize("deed", [*LEADS, *REVIEWERS])
+def test_curation_does_nothing_for_somebody_it_does_not_know(copied: Store, deed: str) -> None:
+    before = tables(copied)
+    with pytest.raises(NotFoundError, match="does not know the annotator nobody"):
+        (LEADS | REVIEWERS)[deed](copied, "nobody")
+    assert tables(copied) == before

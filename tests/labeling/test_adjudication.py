@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,14 +21,12 @@ from curation.labeling.adjudication import (
     REPEATED,
     UNDISPUTED,
     UNJUDGED,
-    Opinion,
     decide,
     decide_many,
-    dispute,
-    disputes,
-    recent_decisions,
 )
 from curation.labeling.annotators import add_annotator
+from curation.labeling.decisions import recent_decisions
+from curation.labeling.disputes import Opinion, dispute, disputes
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.sources.decisions import Proposal, read_proposals
 from curation.store import Store, append, put_setting
@@ -326,3 +325,41 @@ def test_a_reviewers_last_decisions_are_their_own_that_stand(judged: Store, grac
     decide(judged, "q", "near", 3, "taken back", grace)
     newest = recent_decisions(judged, grace, limit=1)
     assert [(one.decision.document_id, one.decision.revision) for one in newest] == [("near", 2)]
+
+
+class Interrupted(list[Proposal]):
+    """Proposals during whose reading somebody else does something, the first time."""
+
+    def __init__(self, rows: list[Proposal], deed: Callable[[], object]) -> None:
+        super().__init__(rows)
+        self.deeds = [deed]
+
+    def __iter__(self) -> Iterator[Proposal]:
+        if self.deeds:
+            self.deeds.pop()()
+        return super().__iter__()
+
+
+def test_whoever_decides_while_a_file_is_worked_out_is_not_overruled(judged: Store) -> None:
+    """The database is free meanwhile; what it rests on is looked at again before anything is written."""
+    rows = Interrupted(
+        proposals(("far", "2"), ("three ways", "2")), lambda: decide(judged, "q", "far", 3, "I was first")
+    )
+    assert asdict(decide_many(judged, rows)) == {"decided": 1, "left_out": {DECIDED: 1}}
+    assert decisions(judged) == [
+        ("far", 0, 3, "I was first", "command line"),
+        ("three ways", 0, 2, "read again", "command line"),
+    ]
+
+
+def test_decisions_that_never_come_to_rest_are_not_raced(judged: Store) -> None:
+    rows = Interrupted(proposals(("three ways", "2")), lambda: None)
+
+    def again() -> None:
+        rows.deeds.append(again)
+        decide(judged, "q", "far", len(decisions(judged)) % 2, "to and fro")
+
+    rows.deeds = [again]
+    with pytest.raises(RefusedError, match="Others kept deciding"):
+        decide_many(judged, rows)
+    assert {row[0] for row in decisions(judged)} == {"far"}

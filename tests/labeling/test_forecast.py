@@ -77,6 +77,18 @@ def test_pauses_are_no_work() -> None:
     assert (few.seconds, few.hourly, few.hours_left) == (None, None, None)
 
 
+def test_answers_that_nobody_can_have_read_make_no_forecast() -> None:
+    quick = [NOW - timedelta(hours=3, milliseconds=50 * n) for n in range(40, 0, -1)]
+    found = pace(Work("ada", 90, quick, [4.0] * 40))
+    assert found.too_fast
+    assert found.hours_left is None
+    assert forecast([Work("ada", 90, quick, [])], NOW).missing == {
+        "ada": "answered faster than a person reads"
+    }
+    brisk = [NOW - timedelta(hours=3, seconds=1.5 * n) for n in range(40, 0, -1)]
+    assert not pace(Work("ada", 90, brisk, [])).too_fast
+
+
 def test_work_remarks_and_voices_of_a_round_are_read(store: Store) -> None:
     add_pairs(store, grid(2, 3))
     add_people(store, "ada")

@@ -16,12 +16,17 @@ from hypothesis import strategies as st
 from projects import add_names, add_pairs, decide_pairs, grade_next, grid, rows_of
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.handover import extend_round, reassign
+from curation.labeling import extension
+from curation.labeling.extension import extend_round
 from curation.labeling.judgments import Submission, submit
 from curation.labeling.lifecycle import close_round, pause_round, reopen_round, resume_round
 from curation.labeling.orders import CLOSEST_DUPLICATE
+from curation.labeling.practice_rounds import open_practice
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.reassignment import PRACTISED, reassign
+from curation.labeling.round_opening import TOLD_BEFORE
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.store import Store, append, open_store
 
 PEOPLE = ("ada", "grace", "joan", "kay", "mary")
@@ -232,7 +237,7 @@ def test_an_answer_and_a_reassignment_at_once_leave_one_voice(opened: Store) -> 
 def test_two_processes_that_reassign_at_once_move_each_pair_once(opened: Store) -> None:
     code = (
         "import sys; from pathlib import Path; from curation.store import open_store;"
-        "from curation.labeling.handover import reassign; from curation.errors import RefusedError\n"
+        "from curation.labeling.reassignment import reassign; from curation.errors import RefusedError\n"
         "try: print(reassign(open_store(Path(sys.argv[1])), 'first', 'ada', [sys.argv[2]]).moved)\n"
         "except RefusedError: print(0)"
     )
@@ -245,6 +250,78 @@ def test_two_processes_that_reassign_at_once_move_each_pair_once(opened: Store) 
     ]
     moved = sorted(int(process.communicate(timeout=60)[0]) for process in running)
     assert moved[0] == 0 < moved[1]
+    check_overlap(opened)
+
+
+def practised_on(store: Store, folder: Path, pairs: dict[str, list[str]], *people: str) -> None:
+    """People who were shown the expected grade of these pairs."""
+    lines = [f"{query},{document},2,why" for query, found in pairs.items() for document in found]
+    path = folder / "known.csv"
+    path.write_text("\n".join(["query,document,grade,explanation", *lines]), encoding="utf-8")
+    open_practice(store, "welcome", people, queries=len(pairs), path=path)
+    close_round(store, "welcome")
+
+
+def given_to(store: Store, who: str) -> set[tuple[str, str]]:
+    sql = """
+        SELECT query_id, document_id FROM live_presentations p JOIN rounds r USING (round_id)
+        WHERE annotator = ? AND r.kind = 'labeling'
+        """
+    return set(rows_of(store, sql, who))
+
+
+def test_nobody_takes_over_what_they_practised_on(opened: Store, tmp_path: Path) -> None:
+    hers = sorted({query for query, _ in given_to(opened, "ada")})
+    known = {query: [f"document {query[6:]}.{d}" for d in range(2)] for query in hers[:2]}
+    practised_on(opened, tmp_path, known, "kay")
+    done = reassign(opened, "first", "ada", ["kay", "mary"])
+    pairs = {(query, document) for query, found in known.items() for document in found}
+    assert not given_to(opened, "kay") & pairs
+    assert done.kept == 0
+    check_overlap(opened)
+
+
+def test_what_only_people_could_take_who_practised_on_it_stays_and_is_counted(
+    opened: Store, tmp_path: Path
+) -> None:
+    query = min(query for query, _ in given_to(opened, "ada"))
+    known = {query: [f"document {query[6:]}.{d}" for d in range(3)]}
+    practised_on(opened, tmp_path, known, "kay")
+    done = reassign(opened, "first", "ada", ["kay"])
+    assert (done.kept, done.left_out[PRACTISED]) == (3, 3)
+    assert given_to(opened, "ada") == {(query, document) for document in known[query]}
+    assert len({found for found in given_to(opened, "kay") if found[0] == query}) == 2, (
+        "the others of the query"
+    )
+    check_overlap(opened)
+
+
+def test_who_joins_shares_nothing_that_they_practised_on(store: Store, tmp_path: Path) -> None:
+    add_pairs(store, grid(40, 5))
+    add_names(store, *PEOPLE)
+    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0, seed=1)
+    known = {f"query {q}": [f"document {q}.0"] for q in range(40)}
+    practised_on(store, tmp_path, known, "joan")
+    extended = extend_round(store, "first", ["joan", "kay"])
+    assert "joan" not in extended.per_annotator
+    assert extended.per_annotator["kay"] > 100
+    assert extended.left_out[extension.PRACTISED] > 0
+    check_overlap(store)
+
+
+def test_new_candidates_go_to_who_practised_on_them_only_where_nobody_else_is_free(
+    opened: Store, tmp_path: Path
+) -> None:
+    fresh = {"fresh 0": ["f0.0", "f0.1"], "fresh 1": ["f1.0", "f1.1"]}
+    add_pairs(opened, fresh)
+    practised_on(opened, tmp_path, fresh, "ada")
+    extended = extend_round(opened, "first")
+    assert set(extended.per_annotator) == {"grace", "joan"}
+    assert TOLD_BEFORE not in extended.left_out
+    add_pairs(opened, {"more": ["m0"]})
+    (tmp_path / "more.csv").write_text("query,document,grade,explanation\nmore,m0,2,why\n", encoding="utf-8")
+    open_practice(opened, "again", ["ada", "grace"], path=tmp_path / "more.csv")
+    assert extend_round(opened, "first").left_out[TOLD_BEFORE] == 1
     check_overlap(opened)
 
 

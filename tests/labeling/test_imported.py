@@ -13,7 +13,8 @@ from curation.labeling.annotators import authenticate, list_annotators
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.labeling.judgments import Submission, submit
 from curation.labeling.queue import next_showings, previous_answered
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.store import Store
 from curation.store.rows import Query
 

@@ -12,7 +12,8 @@ from projects import add_pairs, add_people, grid
 from curation.errors import NotFoundError
 from curation.labeling.judgments import Outcome, Submission, submit
 from curation.labeling.queue import next_showings, previous_answered, whole_document
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.project import init_project
 from curation.store import Store
 

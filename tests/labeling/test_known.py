@@ -15,7 +15,9 @@ from curation.labeling.guides import current_guide
 from curation.labeling.known import ALONE, TOO_FEW, KnownPair, Pool, plant
 from curation.labeling.orders import CLOSEST_DUPLICATE, Candidate, distances, order
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import RoundOpened, open_round, round_status
+from curation.labeling.round_opening import RoundOpened
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.store import Store
 
 

@@ -9,7 +9,7 @@ from projects import add_names, add_pairs, grade_next, grid, rows_of
 
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.guides import current_guide, read_guide
-from curation.labeling.judgments import Outcome, Submission, submit
+from curation.labeling.judgments import KEPT_LATE, Outcome, Submission, submit
 from curation.labeling.lifecycle import (
     close_round,
     pause_round,
@@ -18,7 +18,8 @@ from curation.labeling.lifecycle import (
     use_guide,
 )
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.store import Store
 
 GUIDE = """---
@@ -57,7 +58,7 @@ def test_a_paused_round_is_in_nobodys_queue_and_says_so(opened: Store) -> None:
     assert pause_round(opened, "first").paused
     queue = next_showings(opened, "ada")
     assert (queue.showings, queue.total) == ([], 12)
-    assert "The lead has paused first" in queue.message
+    assert "The lead has paused this work" in queue.message
     resume_round(opened, "first")
     assert len(next_showings(opened, "ada").showings) == 5
 
@@ -73,7 +74,8 @@ def test_an_answer_to_a_closed_round_is_kept_counted_and_marked(opened: Store) -
     early, late = (one.presentation_id for one in next_showings(opened, "ada", 2).showings)
     grade(opened, early, "press-0001")
     assert close_round(opened, "first").closed
-    assert grade(opened, late, "press-0002").status == "saved"
+    outcome = grade(opened, late, "press-0002")
+    assert (outcome.status, outcome.message) == ("saved", KEPT_LATE)
     assert rows_of(opened, "SELECT late FROM judgment_events ORDER BY submitted_at") == [(False,), (True,)]
     assert rows_of(opened, "SELECT count(*) FROM counted_judgments") == [(2,)]
     status = round_status(opened, "first")

@@ -13,17 +13,19 @@ from typer.testing import CliRunner
 
 from curation.cli import app
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.labeling.adjudication import decide, dispute, disputes
+from curation.labeling.adjudication import decide
 from curation.labeling.annotators import add_annotator
+from curation.labeling.disputes import dispute, disputes
 from curation.labeling.guide_questions import ask_guide, guide_questions
 from curation.labeling.guides import current_guide
-from curation.labeling.handover import reassign
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.labeling.judgments import Submission, submit
 from curation.labeling.lifecycle import close_round
 from curation.labeling.opinions import ask_opinion, awaited
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.reassignment import reassign
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.store import Store, open_store
 
 PEOPLE = ("ada", "ben", "cleo", "dora")

@@ -14,7 +14,8 @@ from curation.labeling.lifecycle import close_round
 from curation.labeling.practice import feedback
 from curation.labeling.practice_rounds import let_pass, open_practice, practise_again
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import TOLD_BEFORE, open_round
+from curation.labeling.round_opening import TOLD_BEFORE
+from curation.labeling.rounds import open_round
 from curation.store import Store
 
 DECIDED = {(f"query {q}", f"document {q}.{d}"): 1 for q in range(6) for d in range(3)}

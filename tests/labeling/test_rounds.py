@@ -13,7 +13,8 @@ from projects import add_pairs, add_people, grid
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.annotators import add_imported
 from curation.labeling.orders import CLOSEST_DUPLICATE, Candidate, Step, assign, order
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.store import Store
 
 sizes = st.lists(st.integers(1, 12), min_size=1, max_size=25)

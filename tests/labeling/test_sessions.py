@@ -7,12 +7,16 @@ from datetime import timedelta
 import pytest
 from projects import add_names, add_pairs, grade_next, grid, rows_of
 
+from curation.labeling.extension import extend_round
+from curation.labeling.forecast import read_work
 from curation.labeling.history import recent_answers
 from curation.labeling.judgments import Submission, submit
-from curation.labeling.lifecycle import close_round
+from curation.labeling.lifecycle import close_round, open_states, round_state
 from curation.labeling.query_answers import answer_query, answered_no, unanswerable
 from curation.labeling.queue import next_showings, previous_answered
+from curation.labeling.round_status import round_status
 from curation.labeling.rounds import open_round
+from curation.labeling.unshown import TOO_NEAR, unshown
 from curation.sampling.tags import set_tags, unanswerable_share
 from curation.store import Store, append, put_setting, utc_now
 
@@ -115,6 +119,38 @@ def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> Non
     after = next_showings(store, "ada")
     assert (after.showings, after.done, after.total) == ([], others + 1, others + 1)
     assert after.message.startswith("You have answered every item")
+
+
+def test_a_repeat_that_cannot_come_back_is_left_out_and_the_round_is_done(store: Store) -> None:
+    first, repeat = put_off_a_first_showing(store)
+    everything = round_status(store, "first").annotators[0].presentations
+    grade_next(store, "ada", len(coming(store)) - 1)
+    assert coming(store) == [first]
+    assert round_status(store, "first").left_out == {}, "the first showing is still open"
+    grade_next(store, "ada")
+    status = round_status(store, "first")
+    (ada,) = status.annotators
+    assert status.left_out == {TOO_NEAR: 1}
+    assert (ada.answered, ada.presentations) == (everything - 1, everything - 1)
+    assert (status.complete, status.candidates) == (50, 50)
+    assert [work.open for work in read_work(store, "first")] == [0]
+    with store.reading() as cursor:
+        assert round_state(cursor, "first").open_items == 0
+        assert open_states(cursor) == []
+        assert [one.presentation_id for one in unshown(cursor)] == [repeat]
+
+
+def test_a_repeat_that_was_left_out_is_open_again_when_more_work_comes(store: Store) -> None:
+    put_off_a_first_showing(store)
+    grade_next(store, "ada", len(coming(store)))
+    add_pairs(store, {f"more {q}": [f"more {q}.{d}" for d in range(5)] for q in range(6)})
+    extend_round(store, "first")
+    assert round_status(store, "first").left_out == {}
+    while grade_next(store, "ada", 5):
+        pass
+    assert round_status(store, "first").left_out == {}
+    (ada,) = round_status(store, "first").annotators
+    assert ada.answered == ada.presentations
 
 
 def test_a_repeat_of_what_was_put_off_comes_once_20_others_lie_between(store: Store) -> None:

@@ -292,3 +292,103 @@ def test_a_setting_that_was_read_leaves_no_result_behind(store: Store) -> None:
         put_setting(cursor, "colour", "red")
         assert get_setting(cursor, "colour") == "red"
         assert cursor.sql("SELECT 1 AS one").to_arrow_table().num_rows == 1
+
+
+def edition(store: Store) -> int:
+    with store.reading():
+        return store.edition
+
+
+KILLED_AFTER_COMMIT = WRITE_SETTING + "\nimport os; os._exit(0)"
+ONLY_READ = """
+import sys
+from pathlib import Path
+from curation.store import get_setting, open_store
+with open_store(Path(sys.argv[1])).reading() as cursor:
+    get_setting(cursor, "cookie_key")
+"""
+
+
+def test_an_edition_outlasts_letting_go_of_the_file(store: Store) -> None:
+    with store.transaction(new_edition=False) as cursor:
+        put_setting(cursor, "first", "1")
+    before = edition(store)
+    time.sleep(0.4)
+    assert edition(store) == before
+    with store.transaction(new_edition=False) as cursor:
+        put_setting(cursor, "second", "2")
+    time.sleep(0.4)
+    assert edition(store) == before
+    run_python(ONLY_READ, str(store.path)).check_returncode()
+    assert edition(store) == before
+
+
+@pytest.mark.parametrize("code", [WRITE_SETTING, KILLED_AFTER_COMMIT], ids=["ended", "killed"])
+def test_what_another_process_writes_is_a_new_edition(store: Store, code: str) -> None:
+    edition(store)
+    time.sleep(0.4)
+    before = edition(store)
+    time.sleep(0.4)
+    run_python(code, str(store.path), "second").check_returncode()
+    assert edition(store) != before
+    with store.reading() as cursor:
+        assert get_setting(cursor, "second") == "written by a second process"
+
+
+def test_what_another_process_writes_while_this_one_never_rests_is_a_new_edition(store: Store) -> None:
+    """Whoever sees the other's row sees another edition than those who did not see it yet."""
+    seen: dict[bool, set[int]] = {False: set(), True: set()}
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            with store.reading() as cursor:
+                seen[get_setting(cursor, "second") is not None].add(store.edition)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    run_python(WRITE_SETTING, str(store.path), "second").check_returncode()
+    time.sleep(1)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert seen[True]
+    assert not seen[True] & seen[False]
+
+
+def test_a_file_that_took_the_place_of_another_is_a_new_edition(store: Store, tmp_path: Path) -> None:
+    before = edition(store)
+    store.close()
+    copy = tmp_path / "copy.duckdb"
+    copy.write_bytes(store.path.read_bytes())
+    copy.replace(store.path)
+    assert edition(store) != before
+
+
+def test_a_transaction_is_a_new_edition_unless_it_says_that_it_is_none(store: Store) -> None:
+    before = edition(store)
+    with store.transaction() as cursor:
+        put_setting(cursor, "first", "1")
+    between = edition(store)
+    assert between != before
+    with store.transaction(new_edition=False) as cursor:
+        put_setting(cursor, "second", "2")
+    assert edition(store) == between
+
+
+def test_a_failed_transaction_is_a_new_edition_too(store: Store) -> None:
+    before = edition(store)
+    with pytest.raises(ZeroDivisionError), store.transaction():
+        raise ZeroDivisionError
+    assert edition(store) != before
+
+
+def test_the_engine_starts_afresh_after_a_rest(store: Store) -> None:
+    for number in range(3):
+        with store.transaction() as cursor:
+            put_setting(cursor, f"number {number}", "written")
+        store.close()
+    with store.reading() as cursor:
+        rows = cursor.execute("SELECT count(*) FROM settings WHERE value = 'written'").fetchone()
+    assert rows == (3,)

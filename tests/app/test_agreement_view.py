@@ -1,0 +1,132 @@
+"""The Agreement page keeps what it computed, and sees what anybody has judged since."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import workplace
+from app.views import agreement
+from curation.agreement import breakdowns, consensus, grades, origins, tendency, within
+from curation.agreement.revision import TABLES, read_revision
+from curation.labeling.adjudication import decide
+from curation.project import init_project
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import import_judgments
+from curation.store import Store, put_setting
+
+HEADER = "query,document,annotator,grade"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """Twelve pairs of six queries, graded by two."""
+    (tmp_path / "corpus.jsonl").write_text(
+        "\n".join(f'{{"id": "d{n}", "text": "thing {n}"}}' for n in range(12))
+    )
+    store = init_project(tmp_path / "project.duckdb").store
+    import_corpus(store, tmp_path / "corpus.jsonl")
+    rows = [
+        f"query {n % 6},d{n},{who},{(n + add * (n == 3)) % 4}"
+        for n in range(12)
+        for who, add in (("a", 0), ("b", 1))
+    ]
+    put(store, tmp_path / "first.csv", rows)
+    monkeypatch.setenv(workplace.PROJECT, str(store.path))
+    agreement.computed.clear()
+    yield store
+    store.close()
+
+
+def put(store: Store, path: Path, rows: list[str]) -> None:
+    path.write_text("\n".join([HEADER, *rows]))
+    import_judgments(store, path)
+
+
+def page() -> AppTest:
+    def script() -> None:
+        from app.views import agreement
+        from curation.store.rows import Annotator
+
+        agreement.show(Annotator("rosa", "reviewer", False))
+
+    return AppTest.from_function(script, default_timeout=60).run()
+
+
+def kept(store: Store) -> agreement.Shown:
+    """What the page would show now, from memory if it is there."""
+    with store.reading() as cursor:
+        revision = read_revision(cursor)
+    return agreement.computed(store, str(store.path), revision, None)
+
+
+def test_a_rerun_of_the_same_state_computes_nothing_anew(project: Store) -> None:
+    shown = page()
+    assert not shown.exception
+    before = kept(project)
+    shown.run()
+    assert kept(project) is before
+    assert before.page is not None
+
+
+def test_another_process_judges_and_the_next_rerun_shows_it(project: Store, tmp_path: Path) -> None:
+    shown = page()
+    assert "12 pairs" in shown.markdown[0].value
+    project.close()
+    more = tmp_path / "more.csv"
+    more.write_text("\n".join([HEADER, "query 0,d1,a,2", "query 0,d1,b,2"]))
+    command = [
+        Path(sys.executable).with_name("goldset"),
+        "--project",
+        str(project.path),
+        "import",
+        "judgments",
+        str(more),
+    ]
+    subprocess.run(command, check=True, capture_output=True)
+    shown.run()
+    assert "13 pairs" in shown.markdown[0].value
+
+
+def test_the_revision_changes_with_a_correction_a_decision_and_a_setting(
+    project: Store, tmp_path: Path
+) -> None:
+    def revision() -> str:
+        with project.reading() as cursor:
+            return read_revision(cursor)
+
+    seen = [revision()]
+    assert revision() == seen[0]
+    put(project, tmp_path / "again.csv", ["query 0,d0,a,3"])
+    seen.append(revision())
+    decide(project, "query 0", "d0", 1, "it says so")
+    seen.append(revision())
+    with project.transaction() as cursor:
+        put_setting(cursor, "consensus", '{"rule":"median"}')
+    seen.append(revision())
+    assert len(set(seen)) == len(seen)
+
+
+def test_what_is_kept_is_bounded(project: Store) -> None:
+    first = agreement.computed(project, str(project.path), "0", None)
+    for number in range(1, agreement.KEPT + 1):
+        agreement.computed(project, str(project.path), str(number), None)
+    assert agreement.computed(project, str(project.path), "0", None) is not first
+
+
+def test_every_table_that_a_report_reads_is_part_of_the_revision(project: Store) -> None:
+    """Whatever the sentences of the reading functions name is counted."""
+    text = " ".join(
+        Path(module.__file__ or "").read_text()
+        for module in (breakdowns, consensus, grades, origins, tendency, within)
+    )
+    with project.reading() as cursor:
+        tables = {name for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
+    read = set(re.findall(r"\b(?:FROM|JOIN) (\w+)", text)) & tables
+    assert read - {"documents"} <= set(TABLES), "a version of a document never changes"
