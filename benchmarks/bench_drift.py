@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from curation.agreement.intervals import wilson
-from curation.agreement.talking import known_share, talking_points
+from curation.agreement.points import known_share, talking_points
 from curation.agreement.tendency import Differences, tendency
 from curation.agreement.within import Repeats, Showings, self_consistency, within
 
@@ -60,6 +60,9 @@ KINDS = {
     "careless (70 % right)": Person(flat(0.7)),
     "lazy: a third of the grades are 1 by habit": Person(habit=1 / 3),
     "tires: 95 %, from the middle on 70 %": Person(lambda t: np.where(t < 0.5, 0.95, 0.7)),
+    "twelve bad repeats in the middle: 95 %, then 45 %": Person(
+        lambda t: np.where((t >= 0.45) & (t < 0.65), 0.45, 0.95)
+    ),
     "half a grade too high, always": Person(shift=flat(0.5)),
     "drifts by half a grade": Person(shift=lambda t: t / 2 - 0.25),
     "drifts by a whole grade": Person(shift=lambda t: t - 0.5),

@@ -41,6 +41,15 @@ class Mark(NamedTuple):
     size: str = ""
 
 
+class Course(NamedTuple):
+    """A CUSUM to draw: its values in their order, its limit, and all that in words."""
+
+    name: str
+    values: Sequence[float]
+    limit: float
+    told: str
+
+
 def intervals(title: str, marks: Sequence[Mark], whole: float | None = None) -> str:
     """Rows with a name, an interval with its figure, and what it rests on.
 
@@ -70,6 +79,17 @@ def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]]) -> str:
         x, y = number % across * (_PANEL + _GAP), number // across * (_TALL + 58)
         panels.append(f'<g transform="translate({x} {y})">{_panel(name, marks, start)}</g>')
     return _svg(title, _WIDTH, height, "".join(panels))
+
+
+def courses(title: str, people: Sequence[Course]) -> str:
+    """A small panel for each CUSUM: the sum after each repeat, and its limit as a dashed line."""
+    across = (_WIDTH + _GAP) // (_PANEL + _GAP)
+    tall = _TALL + 34
+    panels = []
+    for number, one in enumerate(people):
+        x, y = number % across * (_PANEL + _GAP), number // across * tall
+        panels.append(f'<g transform="translate({x} {y})">{_course(one)}</g>')
+    return _svg(title, _WIDTH, (len(people) + across - 1) // across * tall, "".join(panels))
 
 
 def heat(title: str, table: Confusion, names: Sequence[str]) -> str:
@@ -172,6 +192,20 @@ def _panel(name: str, marks: Sequence[Mark], start: float) -> str:
                 f'fill-opacity=".8">{label}</text>'
             )
     return "".join(parts)
+
+
+def _course(one: Course) -> str:
+    most = max(one.limit * 1.2, *one.values)
+    step = _PANEL / max(len(one.values), 1)
+    places = [(step * (n + 0.5), 26 + (1 - value / most) * _TALL) for n, value in enumerate(one.values)]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    limit = 26 + (1 - one.limit / most) * _TALL
+    return (
+        f'<title>{escape(f"{one.name}. {one.told}")}</title><text x="0" y="14">{_short(one.name, _LETTERS)}'
+        f'</text><path d="M0 {limit:.1f}H{_PANEL}" {_stroke(1.5, 0.7)} stroke-dasharray="4 3"/>'
+        f'<path d="M0 {26 + _TALL}H{_PANEL}" {_stroke(1, 0.18)}/>'
+        f'<polyline points="{line}" style="stroke:{_ACCENT}" stroke-width="2" fill="none"/>'
+    )
 
 
 def _upright(mark: Mark, x: float, width: float, level: Callable[[float], float]) -> str:

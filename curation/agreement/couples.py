@@ -3,6 +3,11 @@
 Cohen's kappa is about two people. For more, it is the mean over all couples, each weighing as many pairs as
 it shares: Light's kappa (R. J. Light (1971), Psychological Bulletin 76) where all share alike. Couples with
 fewer than `MINIMUM_UNITS` shared pairs are left out and counted.
+
+Kappa of few pairs is too low on average, and kappa of few pairs drawn again is lower still by as much. Over
+many couples this does not even out. How far the mean of the resamples lies from the mean itself therefore
+estimates how far that lies from the truth (B. Efron and R. J. Tibshirani (1993), An Introduction to the
+Bootstrap, section 10.3), and the interval of a mean is moved up by both.
 """
 
 from __future__ import annotations
@@ -17,8 +22,9 @@ from scipy.sparse import coo_array
 from curation.agreement.between import MINIMUM_UNITS, Basis, Figure, Size, basis_of, figure_of
 from curation.agreement.coefficients import Floats, Ints, cohen_of, raw_of, weights_of
 from curation.agreement.grades import Grades, value_counts
-from curation.agreement.intervals import RESAMPLES, Sums, resampled_figures
+from curation.agreement.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 
+FEW_SHARED = f"no interval: each two annotators share fewer than {MINIMUM_QUERIES} queries on average"
 NO_COUPLE = f"no two annotators share {MINIMUM_UNITS} pairs"
 NO_SPREAD = "no variation: both gave the same grade to every pair they share"
 
@@ -46,19 +52,29 @@ class Couple:
 
 
 @dataclass(frozen=True)
+class MeanKappa(Figure):
+    """A mean over couples. `too_low_by` is how far few shared pairs are estimated to pull it down; the
+    interval is around the value without that."""
+
+    too_low_by: float | None = None
+
+
+@dataclass(frozen=True)
 class Cohen:
     """Cohen's kappa over all couples.
 
     Attributes
     ----------
     plain, linear, quadratic: means; their `units` are shared pairs, summed over the couples.
+    shared_queries: how many queries a couple shares, on average over the shared pairs.
     couples: those that enter, by name.
     left_out: reason → couples that do not.
     """
 
-    plain: Figure
-    linear: Figure
-    quadratic: Figure
+    plain: MeanKappa
+    linear: MeanKappa
+    quadratic: MeanKappa
+    shared_queries: float
     couples: tuple[Couple, ...]
     left_out: dict[str, int]
 
@@ -92,8 +108,8 @@ def cohen(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESA
     left_out = {f"fewer than {MINIMUM_UNITS} shared pairs": len(found) - len(kept)}
     names = [(grades.names[one // grades.annotators], grades.names[one % grades.annotators]) for one in found]
     if not len(kept):
-        nothing = Figure(None, None, None, 0, 0, NO_COUPLE)
-        return Cohen(nothing, nothing, nothing, (), {k: n for k, n in left_out.items() if n})
+        nothing = MeanKappa(None, None, None, 0, 0, NO_COUPLE)
+        return Cohen(nothing, nothing, nothing, 0.0, (), {k: n for k, n in left_out.items() if n})
     part = _sums(met, couple, kept, basis.number, values)
     tables = np.asarray(part.sums.sum(axis=0)).reshape(len(kept), values, values)
     points = part.figures(tables.reshape(1, -1))[0].reshape(len(kept), len(_FIGURES))
@@ -104,8 +120,12 @@ def cohen(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESA
         _couple(names[place], points[row], drawn[:, row], tables[row], queries[row])
         for row, place in enumerate(kept)
     ]
-    means = [_mean(points[:, place], drawn[:, :, place], shared[kept], basis.number) for place in (1, 2, 3)]
-    return Cohen(means[0], means[1], means[2], tuple(couples), {k: n for k, n in left_out.items() if n})
+    size = Size(int(shared[kept].sum()), int(shared[kept].sum()), basis.number)
+    usual = float(queries @ shared[kept] / shared[kept].sum())
+    means = [_mean(points[:, place], drawn[:, :, place], shared[kept], size, usual) for place in (1, 2, 3)]
+    return Cohen(
+        means[0], means[1], means[2], usual, tuple(couples), {k: n for k, n in left_out.items() if n}
+    )
 
 
 def _meetings(basis: Basis, grades: Grades, scale: Sequence[int]) -> _Met:
@@ -175,10 +195,16 @@ def _couple(names: tuple[str, str], point: Floats, drawn: Floats, table: Floats,
     return Couple(*names, size.queries, raw, plain, linear, quadratic, difference, rows)
 
 
-def _mean(points: Floats, drawn: Floats, shared: Ints, queries: int) -> Figure:
-    size = Size(int(shared.sum()), int(shared.sum()), queries)
-    point = _weighted(points[:, None], shared)[0]
-    return figure_of(point, _weighted(drawn.T, shared), size, NO_SPREAD)
+def _mean(points: Floats, drawn: Floats, shared: Ints, size: Size, usual: float) -> MeanKappa:
+    """The mean of the couples' kappas, shape (couples,), with that of their resamples, shape (R, couples)."""
+    value, means = _weighted(points[:, None], shared)[0], _weighted(drawn.T, shared)
+    low_by = float(value - np.nanmean(means)) if not np.isnan(means).all() else 0.0
+    found = figure_of(value, means + 2 * low_by, size, NO_SPREAD)
+    if found.value is None:
+        return MeanKappa(**vars(found))
+    if usual < MINIMUM_QUERIES:
+        return MeanKappa(**{**vars(found), "low": None, "high": None, "no_interval": FEW_SHARED})
+    return MeanKappa(**vars(found), too_low_by=low_by)
 
 
 def _weighted(kappas: Floats, shared: Ints) -> Floats:

@@ -1,4 +1,4 @@
-"""Whether an annotator's work changed over time: control charts, change points and trends.
+"""Whether an annotator's work changed over time: shares by tens or weeks, change points and trends.
 
 Each test names its false alarms: at most `LEVEL` of annotators of whom nothing changed. Permutations decide
 where they can, so that this holds for small numbers too; their seed is the caller's.
@@ -61,7 +61,8 @@ class Change(NamedTuple):
     ----------
     place: the number of repeats before it.
     at: when the first repeat after it was graded.
-    p: how probable a change as clear, anywhere in the stretch, is where nothing changed.
+    p: how probable a change as clear, anywhere in the stretch, is where nothing changed; of a change within
+        a side of another one no less than that one's.
     """
 
     place: int
@@ -75,8 +76,8 @@ def p_chart(alike: Bools, at: Times, by_week: bool = False) -> tuple[ChartPoint,
     """Shares of identical grades by tens of repeats in their order (the last group has 10 to 19), or by week.
 
     D. C. Montgomery, Introduction to Statistical Quality Control, section 7.2: the fraction nonconforming,
-    with limits for groups of different size. Groups of ten are small for normal limits: the docs have the
-    rate of false alarms.
+    with limits for groups of different size. It shows the course of the work; groups of ten are too small to
+    find much, which `cusum` does.
     """
     centre = float(alike.mean())
     points = []
@@ -86,7 +87,7 @@ def p_chart(alike: Bools, at: Times, by_week: bool = False) -> tuple[ChartPoint,
         lower, upper = max(0.0, centre - half), min(1.0, centre + half)
         share = same / n
         outside = share < lower or share > upper
-        span = (_moment(at[start]), _moment(at[end - 1]))
+        span = (moment(at[start]), moment(at[end - 1]))
         points.append(ChartPoint(*span, same, n, share, centre, lower, upper, outside))
     return tuple(points)
 
@@ -101,7 +102,7 @@ def change_points(alike: Bools, at: Times, seed: int = 0) -> tuple[Change, ...]:
     A. J. Scott and M. Knott (1974), A cluster analysis method for grouping means, Biometrics 30.
     """
     random = np.random.Generator(np.random.PCG64(seed))
-    return tuple(sorted(_changes(alike.astype(np.int8), at, 0, random)))
+    return tuple(sorted(_changes(alike.astype(np.int8), at, 0, 0.0, random)))
 
 
 def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
@@ -123,23 +124,25 @@ def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
     return (1 + as_large) / (1 + PERMUTATIONS)
 
 
-def _changes(alike: Ints, at: Times, start: int, random: np.random.Generator) -> Iterator[Change]:
+def _changes(
+    alike: Ints, at: Times, start: int, least: float, random: np.random.Generator
+) -> Iterator[Change]:
     if len(alike) < 2 * SHORTEST or alike.min() == alike.max():
         return
-    ratios = _ratios(alike[None, :])[0]
+    ratios = likelihood_ratios(alike[None, :])[0]
     place = int(np.round(ratios, 9).argmax())
     orders = random.permuted(np.tile(alike, (PERMUTATIONS, 1)), axis=1)
-    as_clear = int((_ratios(orders).max(axis=1) >= ratios[place] - 1e-9).sum())
-    p, split = (1 + as_clear) / (1 + PERMUTATIONS), place + SHORTEST
+    as_clear = int((likelihood_ratios(orders).max(axis=1) >= ratios[place] - 1e-9).sum())
+    p, split = max(least, (1 + as_clear) / (1 + PERMUTATIONS)), place + SHORTEST
     if p > LEVEL:
         return
     sides = alike[:split], alike[split:]
-    yield Change(start + split, _moment(at[split]), float(sides[0].mean()), float(sides[1].mean()), p)
-    yield from _changes(sides[0], at[:split], start, random)
-    yield from _changes(sides[1], at[split:], start + split, random)
+    yield Change(start + split, moment(at[split]), float(sides[0].mean()), float(sides[1].mean()), p)
+    yield from _changes(sides[0], at[:split], start, p, random)
+    yield from _changes(sides[1], at[split:], start + split, p, random)
 
 
-def _ratios(rows: Ints) -> Floats:
+def likelihood_ratios(rows: Ints) -> Floats:
     """Log-likelihood ratios of a change at each place that leaves `SHORTEST` on both sides; rows are 0, 1."""
     length = rows.shape[1]
     left = np.cumsum(rows, axis=1, dtype=np.int32)[:, SHORTEST - 1 : length - SHORTEST]
@@ -173,6 +176,7 @@ def weeks_of(at: Times) -> NDArray[np.int64]:
     return monday
 
 
-def _moment(at: np.datetime64) -> datetime:
-    moment: datetime = at.astype("datetime64[us]").astype(datetime)
-    return moment
+def moment(at: np.datetime64) -> datetime:
+    """A time of an array as Python's."""
+    found: datetime = at.astype("datetime64[us]").astype(datetime)
+    return found

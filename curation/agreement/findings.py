@@ -6,9 +6,12 @@ from collections.abc import Sequence
 
 from curation.agreement.between import MINIMUM_UNITS, Alpha, Between, Figure, RawAgreement
 from curation.agreement.breakdowns import Part
-from curation.agreement.couples import Cohen, Couple
+from curation.agreement.couples import Cohen, Couple, MeanKappa
 from curation.agreement.origins import Origins
 from curation.agreement.report import AgreementReport, not_shown
+
+REMARKABLE = 0.005
+"""How far too low a mean of kappas must be for that to be told."""
 
 SECTIONS = (
     "level",
@@ -166,7 +169,16 @@ def _couples(cohen: Cohen) -> str:
     return (
         f"Cohen's kappa with quadratic weights is {cohen.quadratic.value:.3f} on average over {len(couples)} "
         f"couples ({span(cohen.quadratic)}); the lowest is {worst.quadratic.value:.3f}, {worst.first} and "
-        f"{worst.second} on {worst.raw.units:,} pairs. {_higher(apart)}"
+        f"{worst.second} on {worst.raw.units:,} pairs. {_too_low(cohen.quadratic)}{_higher(apart)}"
+    )
+
+
+def _too_low(mean: MeanKappa) -> str:
+    if mean.too_low_by is None or mean.too_low_by < REMARKABLE:
+        return ""
+    return (
+        f"Kappas of few shared pairs are too low, this mean by about {mean.too_low_by:.2f}; its interval "
+        "allows for that. "
     )
 
 

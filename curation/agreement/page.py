@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from html import escape
 
 from curation.agreement.report import AgreementReport, findings
 from curation.agreement.sections import Section, Table, sections
+from curation.agreement.talking import AnnotatorDetails
+from curation.agreement.talks import talks
 
 _STYLE = """
 :root { color-scheme: light dark; --sample: light-dark(#1f6b66, #7cc4bd); }
@@ -16,7 +19,7 @@ svg { display: block; width: 100%; min-width: 34rem; height: auto; }
 svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
 svg .figure { font-size: 12px; font-variant-numeric: tabular-nums; }
 .quiet { font-size: .875rem; opacity: .8; }
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; margin-bottom: 1.25rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: start; font-size: .875rem; opacity: .8; padding-bottom: .25rem; }
 th, td { padding: .35rem 1.25rem .35rem 0; text-align: start; vertical-align: top;
@@ -27,11 +30,17 @@ th { font-weight: 400; font-size: .875rem; opacity: .8; }
 """.strip()
 
 
-def agreement_page(report: AgreementReport) -> str:
-    """A whole HTML page about a report, asked for with details."""
+def agreement_page(report: AgreementReport, people: Sequence[AnnotatorDetails] = ()) -> str:
+    """A whole HTML page about a report, asked for with details, and about everybody's own work."""
     title = f"Agreement in round {report.round_name}" if report.round_name else "Agreement"
-    told = "".join(f"<li>{escape(sentence)}</li>" for sentence in findings(report))
-    parts = "\n".join(_section(section) for section in sections(report))
+    remark = f"Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}."
+    return html_page(title, findings(report), remark, [*sections(report), talks(people)])
+
+
+def html_page(title: str, told: Iterable[str], remark: str, parts: Iterable[Section]) -> str:
+    """A whole HTML page: what is told first, a quiet remark, then section by section."""
+    points = "".join(f"<li>{escape(sentence)}</li>" for sentence in told)
+    drawn = "\n".join(_section(section) for section in parts)
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -46,9 +55,9 @@ def agreement_page(report: AgreementReport) -> str:
 <body>
 <main>
 <h1>{escape(title)}</h1>
-<ul>{told}</ul>
-<p class="quiet">Intervals: 95 %, {report.resamples:,} resamples of queries, seed {report.seed}.</p>
-{parts}
+<ul>{points}</ul>
+<p class="quiet">{escape(remark)}</p>
+{drawn}
 </main>
 </body>
 </html>

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtr
 
 from curation.agreement.drift import permuted_p, weeks_of
 from curation.agreement.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
@@ -67,7 +69,8 @@ class Week(NamedTuple):
 class Pace(NamedTuple):
     """The share of right grades in the faster and the slower half, after what the texts' length explains.
 
-    `difference` is fast less slow, with a 95 % interval by bootstrap over queries.
+    `difference` is fast less slow, with a 95 % interval by bootstrap over queries; `p`: how probable one as
+    far from 0 is, were there none.
     """
 
     fast: float
@@ -77,6 +80,7 @@ class Pace(NamedTuple):
     difference: float
     low: float
     high: float
+    p: float
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,8 @@ class Tendency:
     Attributes
     ----------
     grades, queries: with something to compare with.
-    bias: mean of own less others' grades, with a 95 % interval by bootstrap over queries.
+    bias: mean of own less others' grades, with a 95 % interval by bootstrap over queries; `bias_p`: how
+        probable one as far from 0 is, were there none.
     undefined: why there is no bias.
     trend: how far the bias moved from the first to the last query, in grades, on a straight line;
         `trend_p`: how probable a move as clear is, did the order of the queries not matter. None where
@@ -101,6 +106,7 @@ class Tendency:
     bias: float | None = None
     low: float | None = None
     high: float | None = None
+    bias_p: float | None = None
     undefined: str | None = None
     trend: float | None = None
     trend_p: float | None = None
@@ -160,6 +166,7 @@ def tendency(given: Differences, seed: int = 0) -> Tendency:
         bias=bias,
         low=ends[0],
         high=ends[1],
+        bias_p=mean_p(bias, (visits.sums - visits.grades * bias) / visits.grades.sum()),
         trend=trend,
         trend_p=p,
         no_trend=None if visits.timed else ONE_TIME,
@@ -167,6 +174,21 @@ def tendency(given: Differences, seed: int = 0) -> Tendency:
         pace=pace if isinstance(pace, Pace) else None,
         no_pace=pace if isinstance(pace, str) else None,
     )
+
+
+def mean_p(value: float, off: Floats) -> float:
+    """How probable a figure as far from 0 is, were 0 the truth (Student's t over queries); 1 for 0 itself.
+
+    Parameters
+    ----------
+    off: shape (Q,), what each query adds to the figure's deviation from its mean, to first order (the
+        linearised variance of a ratio: W. G. Cochran (1977), Sampling Techniques, section 6.3).
+    """
+    queries = len(off)
+    error = sqrt(queries / (queries - 1) * float(off @ off))
+    if error < 1e-12:
+        return 1.0 if abs(value) < 1e-12 else 0.0
+    return 2 * float(stdtr(queries - 1, -abs(value) / error))
 
 
 def _beside(pair: Ints, grade: Ints, decided: NDArray[np.bool_], decision: Floats) -> tuple[Floats, Ints]:
@@ -235,7 +257,9 @@ def _pace(given: Differences, seed: int) -> Pace | str:
     if ends is None:
         return "no interval: too many resamples have no fast or no slow answers"
     shares = float(right[fast].mean()), float(right[~fast].mean())
-    return Pace(shares[0], int(fast.sum()), shares[1], int((~fast).sum()), shares[0] - shares[1], *ends)
+    off = [(sums[:, 2 * half] - shares[half] * sums[:, 2 * half + 1]) for half in (0, 1)]
+    p = mean_p(shares[0] - shares[1], off[0] / fast.sum() - off[1] / (~fast).sum())
+    return Pace(shares[0], int(fast.sum()), shares[1], int((~fast).sum()), shares[0] - shares[1], *ends, p)
 
 
 def _faster_half(seconds: Floats, length: Ints) -> NDArray[np.bool_]:

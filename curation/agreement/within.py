@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import fisher_exact
+from scipy.stats import binom, fisher_exact
 
+from curation.agreement.cusum import Cusum, cusum
 from curation.agreement.drift import Change, ChartPoint, change_points, p_chart
 from curation.agreement.intervals import Floats, percentile_interval, resampled, wilson
 from curation.store import Cursor, fetch
@@ -148,10 +149,13 @@ class SelfConsistency:
     off: how far the two grades lie apart, mean of the absolute differences in grades.
     kappa: quadratically weighted, of the first and the second grades; None where `no_kappa` says why.
     shift: the second less the first grade, mean in grades: not 0 where people grade higher or lower the
-        second time.
+        second time; `shift_p`: how probable one as far from 0 is, were each difference as likely to be up as
+        down.
     near, far: the halves by distance, equal distances together; None where all are equal.
-    near_far_p: how probable such a difference of the halves is were there none (Fisher's exact test).
+    near_far_p: how probable it is that the nearer half is so much more alike, were there no difference
+        (Fisher's exact test, one-sided: memory makes near repeats alike, nothing makes far ones so).
     chart: consecutive tens, or weeks, with control limits.
+    cusum: the same repeats one by one; None with too few of them or without variation.
     changes: where the share of identical grades changed.
     """
 
@@ -165,10 +169,12 @@ class SelfConsistency:
     shift: float
     shift_low: float
     shift_high: float
+    shift_p: float
     near: Share | None
     far: Share | None
     near_far_p: float | None
     chart: tuple[ChartPoint, ...]
+    cusum: Cusum | None
     changes: tuple[Change, ...]
 
 
@@ -208,10 +214,12 @@ def self_consistency(
         shift=shift,
         shift_low=shift_low,
         shift_high=shift_high,
+        shift_p=sign_p(again - first),
         near=near,
         far=far,
         near_far_p=p,
         chart=p_chart(alike, showings.at, by_week),
+        cusum=cusum(alike, showings.at, seed),
         changes=change_points(alike, showings.at, seed),
     )
 
@@ -229,6 +237,21 @@ def weighted_kappa(first: Ints, again: Ints, scale: Sequence[int]) -> float | No
     return 1 - float(weights[one, other].sum()) / expected if expected else None
 
 
+def sign_p(differences: Ints) -> float:
+    """How probable a sum as far from 0 is, were each difference as likely positive as negative; exact.
+
+    R. A. Fisher (1935), The Design of Experiments, section 21: the signs are all that chance decides.
+    """
+    sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+    mass, reach = np.ones(1), 0
+    for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
+        own = np.zeros(2 * size * number + 1)
+        own[:: 2 * size] = binom.pmf(np.arange(number + 1), number, 0.5)
+        mass, reach = np.convolve(mass, own), reach + size * number
+    far = np.abs(np.arange(-reach, reach + 1)) >= abs(int(differences.sum()))
+    return min(1.0, float(mass[far].sum()))
+
+
 def _mean(values: Ints, seed: int) -> tuple[float, float, float]:
     each = np.stack([values, np.ones(len(values))], axis=1).astype(np.float64)
     drawn: Floats = np.concatenate([block[:, 0] / block[:, 1] for block in resampled(each, seed)])
@@ -243,7 +266,11 @@ def _halves(alike: NDArray[np.bool_], distance: Ints) -> tuple[Share | None, Sha
     if near.all() or not near.any():
         return None, None, None
     table = [[int(alike[part].sum()), int((~alike[part]).sum())] for part in (near, ~near)]
-    return _share(alike, distance, near), _share(alike, distance, ~near), float(fisher_exact(table)[1])
+    return (
+        _share(alike, distance, near),
+        _share(alike, distance, ~near),
+        float(fisher_exact(table, "greater")[1]),
+    )
 
 
 def _share(alike: NDArray[np.bool_], distance: Ints, part: NDArray[np.bool_]) -> Share:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli import app, project_store
-from curation.cli.output import Json, Seed, plain, print_json, say, table
+from curation.cli.output import Json, Seed, plain, print_json, say, table, write_page
 
 if TYPE_CHECKING:
     from curation.agreement import AgreementReport
@@ -62,27 +62,20 @@ def agreement(
       goldset agreement --by week --json
     """
     from curation.agreement import agreement_report
+    from curation.agreement.page import agreement_page
+    from curation.agreement.talking import annotator_details
 
     details = by is not None or page is not None or as_json
-    report = agreement_report(project_store(context), round_name, seed, details=details)
+    store = project_store(context)
+    report = agreement_report(store, round_name, seed, details=details)
     if page is not None:
-        _write(page, report)
+        write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))
     if as_json:
         print_json(_told(report, by))
         return
     _show_report(report, by)
     if page is not None:
         say(f"Wrote {page}.")
-
-
-def _write(page: Path, report: AgreementReport) -> None:
-    from curation.agreement.page import agreement_page
-    from curation.errors import InputError
-
-    try:
-        page.write_text(agreement_page(report), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"--html {page}: the page was not written: {error}.") from error
 
 
 def _told(report: AgreementReport, by: By | None) -> dict[str, Any]:

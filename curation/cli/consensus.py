@@ -184,3 +184,8 @@ def _show_chart(one: SelfConsistency) -> None:
         for point in one.chart
     ]
     table(f"Control chart of {one.annotator}", ["from", "repeats", "identical", "lower", "upper", ""], rows)
+    say(
+        one.cusum.sentence
+        if one.cusum
+        else "CUSUM: none, there are too few repeats or they are all the same."
+    )

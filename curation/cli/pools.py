@@ -11,7 +11,8 @@ from curation.cli import app, project_store
 from curation.cli.output import Json, Seed, print_json, progress_bar, say, table
 
 if TYPE_CHECKING:
-    from curation.pooling.audit import AuditOpened, AuditReport
+    from curation.pooling.audit import AuditOpened
+    from curation.pooling.audit_rate import AuditReport
     from curation.pooling.contributions import Contributions
     from curation.pooling.hard_negatives import HardNegatives, QueryNegatives
 
@@ -135,7 +136,8 @@ def negatives_audit(
       goldset negatives audit
       goldset negatives audit --round spring-audit --json
     """
-    from curation.pooling.audit import audit_report, open_audit
+    from curation.pooling.audit import open_audit
+    from curation.pooling.audit_rate import audit_report
     from curation.retrieval import DEFAULT_MODEL
 
     if annotators is None:

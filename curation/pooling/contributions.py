@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.pooling.candidates import TOP
 from curation.pooling.negatives import RANDOM
-from curation.pooling.standing import Pair, Ranked, Standing, read_standing
+from curation.pooling.standing import Pair, Ranked, Standing, read_opinions, standing_of
 from curation.store import Cursor, Store, fetch
 
 
@@ -105,7 +105,8 @@ def contributions(store: Store, pool: str | None = None) -> Contributions:
         found = _find_pool(cursor, pool)
         ranked = fetch(cursor, Ranked, _RANKED, [found.pool_id, RANDOM])
         random = cursor.execute(_AT_RANDOM, [found.pool_id, RANDOM]).fetchall()
-        standing = read_standing(cursor)
+        opinions = read_opinions(cursor)
+    standing = standing_of(opinions)
     at_random = {(row[0], row[1]) for row in random} - {row[:2] for row in ranked}
     pairs = {row[:2] for row in ranked}
     return Contributions(

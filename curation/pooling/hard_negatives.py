@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
-from curation.pooling.standing import Ranked, Standing, read_standing
+from curation.pooling.standing import Ranked, Standing, read_opinions, standing_of
 from curation.sources.corpus import current_snapshot
 from curation.sources.queries import active_queries
 from curation.splits.similarity import Shingles, jaccard, word_shingles
@@ -139,10 +139,12 @@ def hard_negatives(store: Store, want: int = WANT, threshold: float = NEAR_DUPLI
     with store.reading() as cursor:
         queries = active_queries(cursor)
         ranked = fetch(cursor, Ranked, _RANKED)
-        standing = read_standing(cursor)
-        rows = _documents(cursor, {row.document_id for row in ranked} | {pair[1] for pair in standing.grades})
+        opinions = read_opinions(cursor)
+        judged = opinions.votes.rows["document_id"].unique().to_pylist()
+        rows = _documents(cursor, {row.document_id for row in ranked} | set(judged))
     if not ranked:
         raise RefusedError("No system has proposed anything yet. Build a pool with `goldset pool`.")
+    standing = standing_of(opinions)
     texts = {row[0]: _Text(row[1], word_shingles(f"{row[1]}\n{row[2]}")) for row in rows}
     known = [row for row in ranked if row.document_id in texts]
     pooled = _by_query(queries, known, standing)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from curation.agreement.consensus import consensus
+from curation.agreement.consensus import Votes, read_votes, settled
 from curation.labeling.guides import current_guide
 from curation.store import Cursor
 
@@ -60,11 +60,23 @@ class Standing(NamedTuple):
         return dict(sorted(counts.items()))
 
 
-def read_standing(cursor: Cursor) -> Standing:
-    """The consensus on every pair, on the scale of the guide in force."""
-    pairs = consensus(cursor).pairs
+class Opinions(NamedTuple):
+    """What people said, and the lowest grade of the guide in force: what a standing is worked out from."""
+
+    votes: Votes
+    lowest: int
+
+
+def read_opinions(cursor: Cursor, round_id: str | None = None) -> Opinions:
+    """All that was said; with a round, about the pairs shown in it."""
+    return Opinions(read_votes(cursor, round_id), current_guide(cursor).values[0])
+
+
+def standing_of(opinions: Opinions) -> Standing:
+    """The consensus on every pair. To be asked for outside of a turn: some rules estimate for a while."""
+    pairs = settled(opinions.votes).pairs
     return Standing(
         {(pair.query_id, pair.document_id): pair.grade for pair in pairs if pair.grade is not None},
         frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.grade is None),
-        current_guide(cursor).values[0],
+        opinions.lowest,
     )

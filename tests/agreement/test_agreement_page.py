@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from projects import add_pairs, grid
 from test_breakdowns import noisy
@@ -13,7 +14,11 @@ from curation.agreement import agreement_report
 from curation.agreement.chart import Mark, intervals, weeks
 from curation.agreement.findings import section_findings
 from curation.agreement.page import agreement_page
+from curation.agreement.points import known_share, talking_points
 from curation.agreement.sections import sections
+from curation.agreement.talking import AnnotatorDetails
+from curation.agreement.talks import talks
+from curation.agreement.within import Repeats, Showings, self_consistency, within
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.store import Store
 
@@ -130,3 +135,35 @@ def test_of_many_annotators_those_that_change_most_are_drawn_and_the_rest_counte
     most = sorted(changes, key=changes.__getitem__, reverse=True)[:2]
     assert {name for name in changes if f"without {name}" in shown.drawings[0]} == set(most)
     assert "2 more" in shown.remark
+
+
+def person(name: str, alike: list[bool]) -> AnnotatorDetails:
+    """Somebody who gave these repeats the same grade, or one that is a step off."""
+    again = np.where(alike, 1, 2)
+    at = np.arange(len(alike)).astype("datetime64[h]").astype("datetime64[us]")
+    shown = Showings(name, np.ones(len(alike), dtype=np.int64), again, np.full(len(alike), 30), at)
+    consistency = within(Repeats(name, len(alike), len(alike), sum(alike), 0, 30.0))
+    repeats, known = self_consistency(shown, (0, 1, 2, 3)), known_share(0, 0)
+    points = tuple(talking_points(consistency, repeats, None, known))
+    return AnnotatorDetails(name, consistency, repeats, None, known, points)
+
+
+def test_what_to_talk_about_is_told_and_drawn_and_names_are_text() -> None:
+    fine, bad = person("ben", [True] * 39 + [False]), person(HOSTILE, [True] * 30 + [False] * 8 + [True] * 30)
+    found = talks([fine, bad])
+    assert "1 of 2 annotators" in found.sentence
+    assert {row[:2] for row in found.tables[0].rows} == {(HOSTILE, "change"), (HOSTILE, "second time")}
+    panels = elements(found.drawings[0]).findall("g")
+    lines = [panel.find("polyline").get("points").split() for panel in panels]
+    assert [len(line) for line in lines] == [68, 40], "the worst first, a point for each repeat"
+    highest = min(float(point.split(",")[1]) for point in lines[0])
+    limit = float(panels[0].find("path").get("d").split()[1].split("H")[0])
+    assert highest < limit, "the sum is drawn above the line that it crosses"
+    assert "<img" not in found.drawings[0]
+
+
+def test_of_nobody_and_of_faultless_people_there_is_nothing_to_talk_about() -> None:
+    assert talks([]).sentence == "Nobody has items here."
+    found = talks([person("ben", [True] * 40)])
+    assert "Nothing stands out in the work of 1 annotator." in found.sentence
+    assert found.tables == found.drawings == ()

@@ -13,8 +13,8 @@ from test_breakdowns import SCALE, Row, judged, noisy
 
 from curation.agreement import couples
 from curation.agreement.coefficients import cohen_of, weights_of
-from curation.agreement.couples import NO_COUPLE, NO_SPREAD, cohen
-from curation.agreement.grades import grades_of
+from curation.agreement.couples import FEW_SHARED, NO_COUPLE, NO_SPREAD, cohen
+from curation.agreement.grades import Grades, grades_of
 
 
 def table_of(rows: list[Row], one: str, other: str) -> np.ndarray:
@@ -68,6 +68,37 @@ def test_the_mean_weighs_a_couple_by_the_pairs_that_it_shares() -> None:
     expected = sum(one.plain.value * one.raw.units for one in found.couples) / found.plain.units
     assert found.plain.value == pytest.approx(expected)
     assert found.plain.units == 3 * 80 + 40
+
+
+def alike(random: np.random.Generator, queries: int, people: int, each: int = 4) -> Grades:
+    """Two of so many people grade each query's documents; a true grade is hit in three of four cases."""
+    rows = []
+    for query in range(queries):
+        judges = random.choice(people, 2, replace=False)
+        for document, true in enumerate(random.integers(4, size=each)):
+            said = np.where(random.random(2) < 0.75, true, random.integers(4, size=2))
+            rows += [
+                (f"q{query:03}", f"d{document}", f"a{who:02}", int(g))
+                for who, g in zip(judges, said, strict=True)
+            ]
+    return grades_of(rows)
+
+
+def test_the_interval_of_the_mean_makes_up_for_couples_that_share_few_pairs() -> None:
+    """True kappa is .75² = .5625: both know the grade, or they agree by chance; grades are even."""
+    random = np.random.default_rng(4)
+    found = [cohen(alike(random, 330, 12, each=3), SCALE, run, 200).plain for run in range(16)]
+    held = sum(one.low <= 0.5625 <= one.high for one in found)
+    percentile = [(one.low - 2 * one.too_low_by, one.high - 2 * one.too_low_by) for one in found]
+    assert held >= 14, f"{held} of 16"
+    assert sum(low <= 0.5625 <= high for low, high in percentile) <= 11
+
+
+def test_couples_that_share_few_queries_have_a_mean_without_an_interval() -> None:
+    found = cohen(alike(np.random.default_rng(0), 60, 6, each=12), SCALE, 0, 100)
+    assert found.shared_queries < 5
+    assert found.plain.value is not None
+    assert (found.plain.low, found.plain.high, found.plain.no_interval) == (None, None, FEW_SHARED)
 
 
 def test_who_grades_higher_is_told_with_an_interval() -> None:

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from projects import add_names, add_pairs, decide_pairs, grid
 
-from curation.agreement.talking import annotator_details, known_share, talking_points
+from curation.agreement.points import known_share, talking_points
+from curation.agreement.talking import annotator_details
 from curation.agreement.tendency import ONE_TIME, Differences, read_differences, tendency
 from curation.agreement.within import Repeats, within
 from curation.labeling.imported import ImportedJudgment, add_judgments

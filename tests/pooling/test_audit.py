@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,31 +16,29 @@ from hypothesis import strategies as st
 from pooled import judge, put_run, put_texts
 from typer.testing import CliRunner
 
+from curation.agreement.dawid_skene import Estimate, Said, estimate
 from curation.agreement.report import agreement_report
+from curation.agreement.rule import Rule, set_rule
 from curation.cli import app
 from curation.errors import InputError, RefusedError
 from curation.labeling.adjudication import decide
 from curation.labeling.annotators import add_annotator
 from curation.labeling.judgments import Submission, submit
 from curation.labeling.queue import Showing, next_showings
-from curation.labeling.rounds import open_round, round_status
+from curation.labeling.round_status import round_status
+from curation.labeling.rounds import open_round
 from curation.pooling import build_pool
 from curation.pooling.assumed import STRATA, AlikePair, assumed_negatives
-from curation.pooling.audit import (
-    MINIMUM_JUDGED,
-    audit_report,
-    draw_pairs,
-    measured_rate,
-    open_audit,
-    rate_over,
-)
+from curation.pooling.audit import draw_pairs, open_audit
+from curation.pooling.audit_rate import MINIMUM_JUDGED, audit_report, measured_rate, rate_over
 from curation.pooling.contributions import contributions
+from curation.pooling.hard_negatives import hard_negatives
 from curation.pooling.standing import Standing
 from curation.pooling.systems import Found
 from curation.releases.freeze import freeze
 from curation.releases.verify import verify
 from curation.retrieval import Hit
-from curation.splits import make_split
+from curation.splits import Rules, make_split
 from curation.store import Store, open_store
 from curation.store.rows import Document, Query
 
@@ -235,6 +234,28 @@ def test_a_judged_round_finds_the_planted_rate(pooled: Store) -> None:
     assert len(report.found) == report.false_negatives
 
 
+def test_annotators_errors_are_estimated_outside_of_every_turn(
+    pooled: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A turn inside a turn is refused, so an estimate that can take one is made in none."""
+    estimates = []
+
+    def estimated(said: Said, *settings: Any) -> Estimate:
+        with pooled.reading():
+            estimates.append(len(said.item))
+        return estimate(said, *settings)
+
+    set_rule(pooled, Rule("dawid-skene"))
+    open_audit(pooled, ["ada", "bo"], size=12, depth=20, overlap=2)
+    answer(pooled, "ada")
+    monkeypatch.setattr("curation.agreement.consensus.estimate", estimated)
+    contributions(pooled)
+    hard_negatives(pooled)
+    audit_report(pooled)
+    open_audit(pooled, ["ada"], size=6, depth=20)
+    assert estimates == [12] * 4
+
+
 def test_pairs_without_a_grade_are_counted_and_no_part_of_the_rate(pooled: Store, tmp_path: Path) -> None:
     open_audit(pooled, ["ada", "bo"], size=36, depth=20, overlap=2)
     pairs = sorted(pair for pair, system in audited(pooled, "audit-1").items() if system == "audit:top")
@@ -257,7 +278,8 @@ def test_what_an_audit_judged_counts_everywhere_and_can_be_frozen(pooled: Store,
     assert agreement_report(pooled, "audit-1").consensus.majority == 36
     with pytest.raises(RefusedError, match="already in a round"):
         open_round(pooled, "rest", ["ada"], overlap=1)
-    make_split(pooled, {"dev": 0.5, "test": 0.5}, seed=1, relevant_grade=3)  # all share what is relevant
+    rules = Rules(paraphrase=None)
+    make_split(pooled, {"dev": 0.5, "test": 0.5}, 1, rules, relevant_grade=3)  # all share what is relevant
     frozen = freeze(pooled, "v1", override="36 pairs are too few for the gate")
     assert sum(frozen.grades.values()) == 36
     assert verify(pooled, "v1").release_id == frozen.release_id

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from curation.labeling.annotators import add_annotator
 from curation.pooling import build_pool
-from curation.pooling.audit import audit_report, open_audit
+from curation.pooling.audit import open_audit
+from curation.pooling.audit_rate import audit_report
 from curation.pooling.contributions import contributions
 from curation.pooling.hard_negatives import hard_negatives
-from curation.pooling.standing import read_standing
+from curation.pooling.standing import read_opinions, standing_of
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import JudgmentFields, import_judgments
 from curation.sources.queries import active_queries, import_queries
@@ -76,7 +77,8 @@ def audit_against_the_second_campaign(store: Store, icecat: Path, rated: set[tup
         pooled = cursor.execute(
             "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE starts_with(system, 'run:')"
         ).fetchall()
-        standing = read_standing(cursor)
+        opinions = read_opinions(cursor)
+    standing = standing_of(opinions)
     graded = [pair for pair in pooled if pair in standing.grades and (texts[pair[0]], pair[1]) not in rated]
     share = sum(map(standing.is_relevant, graded)) / len(graded)
     assert report.rate is not None
