@@ -1,111 +1,368 @@
-"""Assignment: whole leakage groups dealt to the parts, so that sizes and strata come near the ideal.
+"""Assignment: whole leakage groups dealt to the parts, so that sizes and kinds of query come near the ideal.
 
-Greedy, largest groups first. A group goes to a part that it does not overfill, and among those to the one
-that needs its strata most for its size; where it overfills all, to one that still lacks queries. Therefore
-no part ends further from its ideal than the largest group is large. Of several seeded orders among groups of
-equal size the one nearest to the ideal is kept.
+Groups with the same numbers of the same kinds of query are one type, so what is to be found is a table of
+whole numbers: how many groups of each type each part gets. Several seeded starts, each greedy from the
+largest group down, are improved by single moves and swaps until none helps; where the table is small an
+integer program (HiGHS) says what the best one is, and is taken where it is better.
+
+    cost = Σ over parts and columns of weight × |reached − ideal| / 2
+
+A column is the whole ('all', as heavy as all dimensions together) or one level of one dimension, such as the
+stratum 'head · shop'; half the sum of a dimension is the number of queries that lie in the wrong part. No
+part ends further from its ideal than the largest group is large: the greedy start has that (a group goes to
+a part that it does not overfill, or if there is none to one that still lacks queries), and nothing that
+breaks it is done later. Groups that have a part already keep it, and the others make up for them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import Bounds, LinearConstraint, milp
 
 from curation.splits.groups import members_of
 from curation.text import digest
 
-TRIES = 16
+STARTS = 32
+MANY = 5_000
+"""Sets with more groups than this have a quarter of the starts."""
+STEPS = 1_000
+"""Moves and swaps after which a start is as good as it gets."""
+WINDOW = 96
+"""Types of a part that are looked at for a swap at one time; further ones have their turn later."""
+CELLS = 120
+"""The largest table (types × parts) whose best is asked of the solver."""
+NODES = 100
+ALL = "all"
+
 _ROUNDING = 1e-9
+_SPREAD = 1e-3  # of two tables with one cost, the one whose distances are spread
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Levels = Mapping[str, Collection[tuple[str, str]]]
+"""Query id → (dimension, level) of all dimensions in which the parts should be alike."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """How many queries of one stratum a part should have and has; stratum 'all' is their sum."""
+    """How many queries of one level a part should have and has; the dimension 'all' has one level, 'all'."""
 
     part: str
-    stratum: str
+    dimension: str
+    level: str
     ideal: float
     reached: int
 
 
-class _Group(NamedTuple):
-    group_id: str
-    strata: Counter[str]
-    size: int
+@dataclass(frozen=True)
+class Distance:
+    """How far a dimension is from its ideal.
+
+    Attributes
+    ----------
+    queries: half the sum of |reached − ideal| over parts and levels: queries in the wrong part.
+    least: what no split of this set goes below, as far as known: for 'all' with groups whole, for the others
+        with queries whole.
+    """
+
+    dimension: str
+    queries: float
+    least: float
+
+
+class Dealt(NamedTuple):
+    """Who is where.
+
+    Attributes
+    ----------
+    parts: query id → part.
+    proved: no other assignment has a lower cost; else this is the best that was found.
+    """
+
+    parts: dict[str, str]
+    proved: bool
+
+
+class _Table(NamedTuple):
+    """What is to be dealt: types of groups, and what each part still wants.
+
+    Attributes
+    ----------
+    counts: shape (types, columns), queries of a column in one group of the type; column 0 is 'all'.
+    groups: the ids of each type's groups.
+    wanted: shape (parts, columns), the ideal less what is kept.
+    weights: shape (columns,).
+    """
+
+    counts: Floats
+    groups: list[list[str]]
+    wanted: Floats
+    weights: Floats
+
+    @property
+    def times(self) -> Ints:
+        return np.array([len(groups) for groups in self.groups], dtype=np.int64)
 
 
 def assign_parts(
-    groups: Mapping[str, str], strata: Mapping[str, str], parts: Mapping[str, float], seed: int
-) -> dict[str, str]:
-    """Query id → part.
+    groups: Mapping[str, str],
+    levels: Levels,
+    parts: Mapping[str, float],
+    seed: int,
+    kept: Mapping[str, str] | None = None,
+) -> Dealt:
+    """Deal every group to a part.
 
     Parameters
     ----------
     groups: query id → leakage group.
-    strata: query id → stratum.
     parts: part → fraction; they sum to 1.
+    kept: group → part, of groups that have one already.
     """
-    members = members_of(groups)
-    counted = [
-        _Group(group_id, Counter(strata[query] for query in queries), len(queries))
-        for group_id, queries in members.items()
-    ]
-    tries = [_deal(counted, parts, digest("assign", seed, number)) for number in range(TRIES)]
-    best = min(tries, key=lambda dealt: _distance(dealt, counted, parts))
-    return {query_id: best[group_id] for query_id, group_id in sorted(groups.items())}
+    fixed = kept or {}
+    table = _table(groups, levels, parts, seed, fixed)
+    dealt, proved = _best(table, list(parts.values()), seed)
+    part_of = dict(fixed)
+    for names, row in zip(table.groups, dealt.tolist(), strict=True):
+        places = [part for part, number in zip(parts, row, strict=True) for _ in range(number)]
+        part_of |= dict(zip(names, places, strict=True))
+    assigned = {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}
+    return Dealt(assigned, proved)
 
 
-def shares(
-    assigned: Mapping[str, str], strata: Mapping[str, str], parts: Mapping[str, float]
-) -> tuple[Share, ...]:
-    """Ideal and reached number of queries, for each part as a whole and in each stratum."""
-    totals = Counter(strata[query_id] for query_id in assigned)
-    reached = Counter((part, strata[query_id]) for query_id, part in assigned.items())
-    rows = []
-    for part, fraction in parts.items():
-        whole = sum(reached[part, stratum] for stratum in totals)
-        rows.append(Share(part, "all", fraction * len(assigned), whole))
-        rows.extend(Share(part, s, fraction * totals[s], reached[part, s]) for s in sorted(totals))
-    return tuple(rows)
+def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]) -> tuple[Share, ...]:
+    """Ideal and reached number of queries, for each part as a whole and in each level."""
+    totals = Counter(column for query_id in assigned for column in levels[query_id])
+    totals[ALL, ALL] = len(assigned)
+    reached = Counter((part, column) for query_id, part in assigned.items() for column in levels[query_id])
+    reached.update((part, (ALL, ALL)) for part in assigned.values())
+    columns = sorted(totals, key=lambda column: (column[0] != ALL, column))
+    return tuple(
+        Share(part, *column, fraction * totals[column], reached[part, column])
+        for part, fraction in parts.items()
+        for column in columns
+    )
 
 
-def _deal(groups: list[_Group], parts: Mapping[str, float], salt: str) -> dict[str, str]:
-    totals = sum((group.strata for group in groups), Counter[str]())
-    size = sum(totals.values())
-    lacking = {part: fraction * size for part, fraction in parts.items()}
-    wanted = {part: {s: fraction * totals[s] for s in totals} for part, fraction in parts.items()}
-    dealt: dict[str, str] = {}
-    for group in sorted(groups, key=lambda group: (-group.size, digest(salt, group.group_id))):
-        fitting = [part for part in parts if lacking[part] >= group.size - _ROUNDING]
-        choices = fitting or [part for part in parts if lacking[part] > _ROUNDING] or list(parts)
-        part = max(choices, key=lambda part: (_need(group, lacking, wanted, parts, part), digest(salt, part)))
-        dealt[group.group_id] = part
-        lacking[part] -= group.size
-        for stratum, count in group.strata.items():
-            wanted[part][stratum] -= count
+def distances(
+    assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float], groups: Mapping[str, str]
+) -> tuple[Distance, ...]:
+    """The distance of each dimension, 'all' first; `groups`: query id → leakage group."""
+    found: dict[str, list[float]] = {}
+    for share in shares(assigned, levels, parts):
+        found.setdefault(share.dimension, []).append(abs(share.reached - share.ideal) / 2)
+    totals = Counter(column for query_id in assigned for column in levels[query_id])
+    least = dict.fromkeys(found, 0.0)
+    for (dimension, _), total in totals.items():
+        least[dimension] += _rounding(total, parts)
+    least[ALL] = _least_sizes(Counter(groups[query_id] for query_id in assigned), parts)
+    return tuple(
+        Distance(dimension, round(sum(gaps), 6), round(least[dimension], 6))
+        for dimension, gaps in found.items()
+    )
+
+
+def _rounding(total: int, parts: Mapping[str, float]) -> float:
+    """The least distance of whole numbers from the ideals of one column: by largest remainder."""
+    ideals = [fraction * total for fraction in parts.values()]
+    rests = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
+    up = round(sum(rests))
+    return sum(1.0 - rest if place < up else rest for place, rest in enumerate(rests)) / 2
+
+
+def _table(
+    groups: Mapping[str, str], levels: Levels, parts: Mapping[str, float], seed: int, kept: Mapping[str, str]
+) -> _Table:
+    columns = sorted({column for query_id in groups for column in levels[query_id]})
+    place = {column: number for number, column in enumerate(columns, 1)}
+    dimensions = len({dimension for dimension, _ in columns})
+    wanted = np.zeros((len(parts), len(columns) + 1))
+    number = {part: row for row, part in enumerate(parts)}
+    total = np.zeros(len(columns) + 1)
+    types: dict[tuple[int, ...], list[str]] = {}
+    for group_id, members in members_of(groups).items():
+        counts = [len(members)] + [0] * len(columns)
+        for query_id in members:
+            for column in set(levels[query_id]):
+                counts[place[column]] += 1
+        total += counts
+        if group_id in kept:
+            wanted[number[kept[group_id]]] -= counts
+        else:
+            types.setdefault(tuple(counts), []).append(group_id)
+    wanted += np.outer(list(parts.values()), total)
+    ordered = sorted(types.items(), key=lambda item: ([-count for count in item[0]], item[1]))
+    return _Table(
+        np.array([counts for counts, _ in ordered], dtype=np.float64).reshape(-1, len(columns) + 1),
+        [sorted(names, key=lambda name: digest("deal", seed, name)) for _, names in ordered],
+        wanted,
+        np.array([max(1, dimensions)] + [1] * len(columns), dtype=np.float64),
+    )
+
+
+def _best(table: _Table, fractions: Sequence[float], seed: int) -> tuple[Ints, bool]:
+    """The table of lowest cost that was found, shape (types, parts), and whether that is proved."""
+    shape = (len(table.groups), len(fractions))
+    if not table.groups:
+        return np.zeros(shape, dtype=np.int64), True
+    number = STARTS if table.times.sum() <= MANY else STARTS // 4
+    starts = [_greedy(table, fractions, digest("assign", seed, start)) for start in range(number)]
+    limit = max(float(table.counts[:, 0].max()), *(_furthest(table, start) for start in starts))
+    tried = [_improved(table, start, limit) for start in starts]
+    best = min(tried, key=lambda dealt: _cost(table, dealt))
+    if np.prod(shape) > CELLS:
+        return best, False
+    exact, bound = _solve(table, limit)
+    if exact is not None and _cost(table, exact) < _cost(table, best) - 1e-6:
+        best = exact
+    return best, bool(_cost(table, best) <= bound + 1e-6)
+
+
+def _gaps(table: _Table, dealt: Ints) -> Floats:
+    """Reached less wanted, shape (parts, columns)."""
+    return dealt.T @ table.counts - table.wanted
+
+
+def _furthest(table: _Table, dealt: Ints) -> float:
+    return float(np.abs(_gaps(table, dealt)[:, 0]).max())
+
+
+def _cost(table: _Table, dealt: Ints) -> float:
+    return float((np.abs(_gaps(table, dealt)) @ table.weights).sum() / 2)
+
+
+def _greedy(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
+    """Largest groups first, each to the part that needs its queries most for the part's size."""
+    sizes = table.counts[:, 0]
+    order = sorted(
+        (-sizes[kind], digest(salt, name), kind) for kind, names in enumerate(table.groups) for name in names
+    )
+    turn = np.array(sorted(range(len(fractions)), key=lambda part: digest(salt, part)))
+    lacking = table.wanted[turn].copy()
+    rate = table.weights / np.array(fractions)[turn, None]
+    dealt = np.zeros((len(sizes), len(fractions)), dtype=np.int64)
+    for _, _, kind in order:
+        counts = table.counts[kind]
+        room = lacking[:, 0]
+        fitting = room >= counts[0] - _ROUNDING
+        choices = fitting if fitting.any() else room > _ROUNDING
+        need = ((lacking * rate) @ counts) if choices.any() else room
+        part = int(np.where(choices if choices.any() else True, need, -np.inf).argmax())
+        dealt[kind, turn[part]] += 1
+        lacking[part] -= counts
     return dealt
 
 
-def _need(
-    group: _Group,
-    lacking: Mapping[str, float],
-    wanted: Mapping[str, Mapping[str, float]],
-    parts: Mapping[str, float],
-    part: str,
-) -> float:
-    """How much a part lacks of what the group has, for the part's size."""
-    missing = sum(count * wanted[part][stratum] for stratum, count in group.strata.items())
-    return (missing + group.size * lacking[part]) / parts[part]
+def _improved(table: _Table, start: Ints, limit: float) -> Ints:
+    """The table after the moves and swaps that help, the best one each time."""
+    dealt = start.copy()
+    gaps = _gaps(table, dealt)
+    kinds, parts = dealt.shape
+    turns = -(-kinds // WINDOW) if parts > 1 else 0
+    idle = turn = 0
+    for _ in range(STEPS):
+        if idle >= max(1, turns) or parts < 2:
+            break
+        window = (np.arange(min(WINDOW, kinds)) + turn * WINDOW) % kinds
+        turn += 1
+        gain, step = min(
+            (
+                _best_step(table, dealt, gaps, one, other, window, limit)
+                for one in range(parts)
+                for other in range(parts)
+                if one != other
+            ),
+            key=lambda found: found[0],
+        )
+        if gain >= -1e-7:
+            idle += 1
+            continue
+        idle = 0
+        turn -= 1
+        given, taken, one, other = step
+        for kind, source, target in ((given, one, other), (taken, other, one)):
+            if kind >= 0:
+                dealt[kind, source] -= 1
+                dealt[kind, target] += 1
+                gaps[source] -= table.counts[kind]
+                gaps[target] += table.counts[kind]
+    return dealt
 
 
-def _distance(dealt: Mapping[str, str], groups: list[_Group], parts: Mapping[str, float]) -> float:
-    """Sum of squared distances from the ideal over parts and strata, the parts' sizes included."""
-    totals = sum((group.strata for group in groups), Counter[str]())
-    gap = {(part, s): -fraction * totals[s] for part, fraction in parts.items() for s in totals}
-    for group in groups:
-        for stratum, count in group.strata.items():
-            gap[dealt[group.group_id], stratum] += count
-    sizes = [sum(gap[part, stratum] for stratum in totals) for part in parts]
-    return sum(value**2 for value in gap.values()) + sum(value**2 for value in sizes)
+def _best_step(
+    table: _Table, dealt: Ints, gaps: Floats, one: int, other: int, window: Ints, limit: float
+) -> tuple[float, tuple[int, int, int, int]]:
+    """The best move from `one` to `other`, or swap of a group in the window: gain (negative is good), and
+    the kinds that go and come, -1 for none."""
+    gives = np.flatnonzero(dealt[:, one])
+    takes = window[dealt[window, other] > 0]
+    gives = gives[np.isin(gives, window)] if len(gives) > WINDOW else gives
+    coming = np.vstack([np.zeros_like(table.counts[:1]), table.counts[takes]])
+    if not len(gives):
+        return 0.0, (-1, -1, one, other)
+    change = coming[None, :, :] - table.counts[gives][:, None, :]
+    first, second = gaps[one] + change, gaps[other] - change
+    cost = _heights(first, table.weights) + _heights(second, table.weights)
+    cost[(np.abs(first[..., 0]) > limit + _ROUNDING) | (np.abs(second[..., 0]) > limit + _ROUNDING)] = np.inf
+    before = _heights(gaps[[one, other]], table.weights).sum()
+    at = int(cost.argmin())
+    given, taken = divmod(at, len(coming))
+    kind = int(takes[taken - 1]) if taken else -1
+    return float(cost.flat[at] - before), (int(gives[given]), kind, one, other)
+
+
+def _heights(gaps: Floats, weights: Floats) -> Floats:
+    """The cost of gaps, columns last, with a little of their squares so that they are spread."""
+    found: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
+    return found
+
+
+def _solve(table: _Table, limit: float) -> tuple[Ints | None, float]:
+    """The best table by an integer program, or None where it was not found in time; and a lower bound."""
+    kinds, parts = len(table.groups), len(table.wanted)
+    columns = table.counts.shape[1]
+    cells, gaps = kinds * parts, parts * columns
+    reached = sparse.kron(table.counts.T, sparse.eye_array(parts)).tocsr()  # rows: column by part
+    wanted = table.wanted.T.ravel()
+    slack = sparse.eye_array(gaps)
+    of_kind = sparse.kron(sparse.eye_array(kinds), np.ones((1, parts)))
+    sums = sparse.hstack([of_kind, sparse.csr_array((kinds, gaps))])
+    constraints = [
+        LinearConstraint(sums.tocsr(), table.times, table.times),
+        LinearConstraint(sparse.hstack([reached, -slack]).tocsr(), -np.inf, wanted),
+        LinearConstraint(sparse.hstack([reached, slack]).tocsr(), wanted, np.inf),
+    ]
+    most = np.full(gaps, np.inf)
+    most[:parts] = limit + _ROUNDING
+    found = milp(
+        np.concatenate([np.zeros(cells), np.repeat(table.weights, parts) / 2]),
+        integrality=np.concatenate([np.ones(cells), np.zeros(gaps)]),
+        bounds=Bounds(0, np.concatenate([np.repeat(table.times, parts), most])),
+        constraints=constraints,
+        options={"node_limit": NODES, "mip_rel_gap": 0.0},
+    )
+    bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
+    if found.x is None:
+        return None, float(bound)
+    return np.rint(found.x[:cells]).astype(np.int64).reshape(kinds, parts), float(bound)
+
+
+def _least_sizes(sizes: Mapping[str, int], parts: Mapping[str, float]) -> float:
+    """What half the sum of |reached − ideal| over the parts cannot go below with these groups whole."""
+    total = sum(sizes.values())
+    names: dict[int, list[str]] = {}
+    for name, size in sizes.items():
+        names.setdefault(size, []).append(name)
+    column = np.array(list(names), dtype=np.float64).reshape(-1, 1)
+    wanted = total * np.array(list(parts.values())).reshape(-1, 1)
+    rounded = _rounding(total, parts)
+    if len(names.get(1, ())) >= max(sizes.values()) * len(parts):
+        return rounded  # the single ones fill whatever whole groups leave
+    _, bound = _solve(_Table(column, list(names.values()), wanted, np.ones(1)), np.inf)
+    return max(rounded, bound)

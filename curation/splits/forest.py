@@ -10,7 +10,8 @@ J. B. Kruskal (1956), On the shortest spanning subtree of a graph.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,10 @@ class Links(NamedTuple):
     second: Ints
     similarity: Floats
 
+    def at(self, places: NDArray[Any]) -> Links:
+        """The links at these places, or those where a mask is true."""
+        return Links(self.first[places], self.second[places], self.similarity[places])
+
 
 class Forest:
     """The strongest spanning forest of all links that were added, over `size` nodes."""
@@ -45,13 +50,19 @@ class Forest:
 
     def links(self) -> Links:
         """Ordered by first and second."""
-        if not self._links:
-            return Links(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        first = np.concatenate([block.first for block in self._links])
-        second = np.concatenate([block.second for block in self._links])
-        similarity = np.concatenate([block.similarity for block in self._links])
-        kept = strongest(Links(first, second, similarity), self._size)
-        return Links(first[kept], second[kept], similarity[kept])
+        links = joined(self._links)
+        return links.at(strongest(links, self._size))
+
+
+def joined(blocks: Sequence[Links]) -> Links:
+    """The links of all blocks, one block after the other."""
+    if not blocks:
+        return Links(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    return Links(
+        np.concatenate([block.first for block in blocks]),
+        np.concatenate([block.second for block in blocks]),
+        np.concatenate([block.similarity for block in blocks]),
+    )
 
 
 def strongest(links: Links, size: int) -> Ints:

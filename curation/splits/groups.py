@@ -1,4 +1,7 @@
-"""Leakage groups: the connected components of the edges, and the chain that made one large."""
+"""Leakage groups: the connected components of the edges, and the chain that made one large.
+
+Where a group could be cut is found in `cuts`.
+"""
 
 from __future__ import annotations
 

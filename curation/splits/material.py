@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -15,10 +17,13 @@ import pyarrow as pa
 from curation.agreement.consensus import Consensus, Votes, read_votes
 from curation.errors import InputError
 from curation.labeling.guides import current_guide
+from curation.retrieval.embeddings import Vectors
 from curation.sources.corpus import current_snapshot
 from curation.sources.queries import active_queries
 from curation.store import Cursor, get_setting
 from curation.store.rows import Document, Query
+
+_BETWEEN = " · "  # what `sampling.strata` joins the values of crossed dimensions with
 
 
 @dataclass(frozen=True)
@@ -30,11 +35,17 @@ class Material:
     queries: query id → text.
     relevant: query id → ids of its relevant documents; queries without any are absent.
     documents: id of a relevant document → its text.
+    keys: query id → (kind, value), such as ('session', '4f1c…'), ('group', 'sku-9'), ('project', 'apollo').
+    times: query id → when it was first asked (UTC).
+    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids; None: there are none.
     """
 
     queries: Mapping[str, str]
     relevant: Mapping[str, frozenset[str]]
     documents: Mapping[str, str]
+    keys: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    times: Mapping[str, datetime] = field(default_factory=dict)
+    vectors: Vectors | None = None
 
     @property
     def queries_of(self) -> dict[str, list[str]]:
@@ -53,14 +64,18 @@ class Graded:
     Attributes
     ----------
     material: their texts and relevant documents.
-    strata: query id → stratum of the current sample, or its source ('imported', 'written').
+    levels: query id → (dimension, level) in which parts should be alike: 'stratum' as the current sample drew
+        it (queries that it did not draw have their source instead), each of the dimensions that it crossed,
+        'source', and 'tag' with each tag that the query has.
     relevant_grade: the least grade that counted as relevant.
+    corpus: the hash of the corpus.
     left_out: reason → number.
     """
 
     material: Material
-    strata: Mapping[str, str]
+    levels: Mapping[str, frozenset[tuple[str, str]]]
     relevant_grade: int
+    corpus: str
     left_out: dict[str, int]
 
 
@@ -84,6 +99,8 @@ class Labels(NamedTuple):
     snapshot: pa.Table
     documents: pa.Table
     strata: Mapping[str, str]
+    crossed: tuple[str, ...]
+    tags: pa.Table
 
 
 def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> Labels:
@@ -104,9 +121,18 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> Labels:
         "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id",
         params=[snapshot],
     ).to_arrow_table()
-    relevant = _relevant(cursor, snapshot, grade)
-    queries, votes = active_queries(cursor), read_votes(cursor)
-    return Labels(scale, grade, queries, votes, snapshot, documents, relevant, dict(sampled))
+    return Labels(
+        scale=scale,
+        relevant_grade=grade,
+        queries=active_queries(cursor),
+        votes=read_votes(cursor),
+        snapshot_id=snapshot,
+        snapshot=documents,
+        documents=_relevant(cursor, snapshot, grade),
+        strata=dict(sampled),
+        crossed=_crossed(cursor),
+        tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
+    )
 
 
 def graded(labels: Labels, standing: Consensus) -> Graded:
@@ -128,10 +154,46 @@ def graded(labels: Labels, standing: Consensus) -> Graded:
     }
     return Graded(
         _material(texts, relevant, labels.documents),
-        {query_id: labels.strata.get(query_id, queries[query_id].source) for query_id in sorted(texts)},
+        _levels({query_id: queries[query_id] for query_id in sorted(texts)}, labels),
         labels.relevant_grade,
+        labels.snapshot_id,
         {reason: count for reason, count in left_out.items() if count},
     )
+
+
+def within_parts(given: Graded, parts: Collection[str]) -> Graded:
+    """What is graded of these queries alone."""
+    whole = given.material
+    relevant = {name: whole.relevant[name] for name in whole.relevant if name in parts}
+    kept = frozenset[str]().union(*relevant.values())
+    material = Material(
+        {name: text for name, text in whole.queries.items() if name in parts},
+        relevant,
+        {name: text for name, text in whole.documents.items() if name in kept},
+    )
+    return replace(given, material=material)
+
+
+def _levels(queries: Mapping[str, Query], labels: Labels) -> dict[str, frozenset[tuple[str, str]]]:
+    found: dict[str, set[tuple[str, str]]] = {name: set() for name in queries}
+    for name, query in queries.items():
+        stratum = labels.strata.get(name, query.source)
+        found[name] |= {("stratum", stratum), ("source", query.source)}
+        values = stratum.split(_BETWEEN)
+        if name in labels.strata and 1 < len(values) == len(labels.crossed):
+            found[name] |= set(zip(labels.crossed, values, strict=True))
+    for name, tag in zip(*(column.to_pylist() for column in labels.tags.columns), strict=True):
+        if name in found:
+            found[name].add(("tag", tag))
+    return {name: frozenset(levels) for name, levels in found.items()}
+
+
+def _crossed(cursor: Cursor) -> tuple[str, ...]:
+    """The dimensions of the current sample."""
+    rows = cursor.execute(
+        "SELECT parameters FROM samples WHERE sample_id = ?", [get_setting(cursor, "sample")]
+    ).fetchall()
+    return tuple(json.loads(rows[0][0]).get("strata", ())) if rows else ()
 
 
 def _material(texts: Mapping[str, str], relevant: Mapping[str, set[str]], documents: pa.Table) -> Material:

@@ -8,59 +8,70 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from math import isclose
 from typing import Any, NamedTuple
 
 from curation.agreement.consensus import settled
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
-from curation.splits.assignment import Share, assign_parts, shares
-from curation.splits.certificate import Certificate, certify
-from curation.splits.edges import KINDS, Edge, Thresholds, compared_exactly, find_edges
-from curation.splits.groups import chain, leakage_groups, members_of
-from curation.splits.material import Graded, Material, graded, read_labels
-from curation.splits.similarity import CHARACTERS, WORDS, minhash_parameters
+from curation.splits.assignment import ALL, Share, assign_parts
+from curation.splits.by_time import ByTime, deal_by_time
+from curation.splits.certificate import Findings, certify
+from curation.splits.certified import Certificate, certificate_of
+from curation.splits.edges import KINDS, NEAR_DUPLICATE, QUERY_TEXT, Edge, Ties, find_edges
+from curation.splits.groups import leakage_groups
+from curation.splits.kept import NOTHING, Kept, kept_groups, of_queries, read_kept
+from curation.splits.keys import with_keys
+from curation.splits.material import Graded, graded, read_labels
+from curation.splits.parameters import described
+from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_joined, refuse_large
+from curation.splits.rules import Rules, problems
 from curation.store import Store, append, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
-from curation.text import canonical_json, digest
+from curation.text import canonical_json, digest, normalise_query
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
+RULES = Rules()
 
-QUERY_THRESHOLD = 0.65
-"""Joins 'laptop' with 'laptops' (0.80) and 'iphone' with 'iphone 7' (0.67), not 'computer' with 'computer
-fan' (0.60). Among 3,000 templated queries the largest group is 297 at 0.65 and 2,369 at 0.60."""
-DOCUMENT_THRESHOLD = 0.8
-LEAST_THRESHOLD = 0.1
-LARGE = 0.2
-"""A group with a larger share of the queries is reported with the chain of edges that made it."""
+LARGEST_GROUP = 0.05
+"""A group with a larger share of the queries, unless it is small (`refusals.SMALL`), must be allowed."""
 
-VERIFIED = "minhash, verified exactly"
-KEPT = "strongest spanning forest"
-STEPS_SHOWN = 12
+KEPT_EDGES = "strongest spanning forest"
 
 _PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
 
 @dataclass(frozen=True)
-class LargeGroup:
-    """A leakage group so large that it shapes the split, and the chain of edges that made it."""
+class Terms:
+    """How groups are dealt to the parts, besides their fractions.
 
-    group_id: str
-    queries: int
-    share: float
-    chain: tuple[Edge, ...]
+    Attributes
+    ----------
+    by_time: cut by when queries were first asked, the parts in the order given; else balanced.
+    undated: by time, the part for groups that no time is known of.
+    keep: names of the releases whose queries keep their parts; None: all of them.
+    largest_group: the largest share of the queries that one group may have.
+    """
+
+    by_time: bool = False
+    undated: str | None = None
+    keep: tuple[str, ...] | None = None
+    largest_group: float = LARGEST_GROUP
 
 
 class Settlement(NamedTuple):
     """Groups (query → group) and parts (query → part) that nothing crosses, and the edges that only the
-    exhaustive check found."""
+    exhaustive check found. `proved`: no other assignment is nearer to the fractions; None by time."""
 
     groups: dict[str, str]
     parts: dict[str, str]
-    certificate: Certificate
+    findings: Findings
     missed: list[Edge]
+    proved: bool | None
+    by_time: ByTime | None
 
 
 @dataclass(frozen=True)
@@ -70,37 +81,76 @@ class SplitReport:
     Attributes
     ----------
     created: False where this very split existed already; nothing was added then.
-    parameters: all that was asked for, with how similarity was computed.
+    certificate: parameters, shares, and what the exhaustive look across the parts found.
     ties: kind → number of ties found: pairs of similar query texts; pairs of queries for each document that
         is relevant to both; pairs of nearly identical relevant documents.
     edges: kind → number of edges kept: the strongest ties that hold the groups together.
+    cut: the ties that were cut by name, whether or not they lie across the parts now.
     missed: edges that MinHash missed and the exhaustive check found.
-    shares: ideal and reached queries for each part and stratum ('all': the whole part).
+    large_groups: groups that only `Terms.largest_group` allowed.
+    kept: queries that a release has in a part, which they keep.
+    disagreeing: of these, queries that releases have in different parts: the newest counts.
+    by_time: how the cut by time went; None where parts were balanced.
     left_out: reason → number.
     """
 
     split_id: str
     created: bool
-    parameters: dict[str, Any]
-    queries: int
-    groups: int
-    largest: int
+    certificate: Certificate
     ties: dict[str, int]
     edges: dict[str, int]
+    cut: tuple[Edge, ...]
     missed: int
-    shares: tuple[Share, ...]
     large_groups: tuple[LargeGroup, ...]
-    certificate: Certificate
+    kept: int
+    disagreeing: int
+    by_time: ByTime | None
     left_out: dict[str, int]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.certificate.parameters
+
+    @property
+    def queries(self) -> int:
+        return self.certificate.queries
+
+    @property
+    def groups(self) -> int:
+        return self.certificate.groups
+
+    @property
+    def largest(self) -> int:
+        return self.certificate.largest
+
+    @property
+    def shares(self) -> tuple[Share, ...]:
+        return self.certificate.shares
+
+
+class _Given(NamedTuple):
+    """What was read: the graded queries and what releases say about them."""
+
+    graded: Graded
+    kept: Kept
+
+
+class Asked(NamedTuple):
+    """What a split is asked for; `rules` with cuts by query id."""
+
+    parts: Mapping[str, float]
+    seed: int
+    rules: Rules
+    terms: Terms
 
 
 def make_split(
     store: Store,
     parts: Mapping[str, float] = PARTS,
     seed: int = 0,
-    query_threshold: float = QUERY_THRESHOLD,
-    document_threshold: float = DOCUMENT_THRESHOLD,
+    rules: Rules = RULES,
     relevant_grade: int | None = None,
+    terms: Terms = Terms(),
     progress: Progress = silent,
     actor: str = COMMAND_LINE,
 ) -> SplitReport:
@@ -109,171 +159,184 @@ def make_split(
     Parameters
     ----------
     parts: name → fraction; they sum to 1.
-    query_threshold, document_threshold: least Jaccard similarity of character 3-grams of two queries, of
-        word 3-shingles of two relevant documents, that keeps queries together.
+    rules: which ties are looked for; cuts may name queries by their texts where these are unique.
     relevant_grade: least grade of a relevant document; by default all above the scale's lowest.
 
     Raises
     ------
-    InputError: fractions, names, thresholds or the relevant grade; all at once.
-    RefusedError: nothing is graded, or a part would stay empty.
+    InputError: fractions, names, rules, terms or the relevant grade; all at once.
+    NotFoundError: a release to keep that is not there.
+    RefusedError: nothing is graded; embeddings are missing and the model is not here; a group is too large;
+        kept queries of different parts are tied now; a part would stay empty.
     """
-    _check(parts, query_threshold, document_threshold)
-    thresholds = Thresholds(query_threshold, document_threshold)
-    given = _read(store, relevant_grade)
-    parameters = _parameters(given, parts, seed, thresholds)
-    ties = find_edges(given.material, thresholds, progress)
-    settlement = _settle(given, parts, seed, thresholds, ties.edges, progress)
+    _check(parts, rules, terms)
+    given = _read(store, relevant_grade, parts, terms)
+    rules = replace(rules, cut=_named(rules.cut, given.graded.material.queries))
+    material = with_keys(store, given.graded.material, rules, progress, dated=terms.by_time)
+    given = given._replace(graded=replace(given.graded, material=material))
+    asked = Asked(parts, seed, rules, terms)
+    ties = find_edges(material, rules, progress)
+    settlement = settle(given.graded, asked, given.kept, ties.edges, progress)
     edges = sorted([*ties.edges, *settlement.missed])
-    report = _report(given, parameters, ties.found, edges, settlement)
-    _refuse_empty(report, given.material)
+    refuse_large(settlement.groups, edges, material, rules, terms.largest_group)
+    report = _report(given, asked, ties, edges, settlement)
+    refuse_empty(report.shares, settlement.groups, edges, material.queries)
     return replace(report, created=_keep(store, report, settlement, edges, actor))
 
 
-def _read(store: Store, relevant_grade: int | None) -> Graded:
+def _read(store: Store, relevant_grade: int | None, parts: Mapping[str, float], terms: Terms) -> _Given:
     with store.reading() as cursor:
         labels = read_labels(cursor, relevant_grade)
+        kept = read_kept(cursor, terms.keep) if terms.keep != () else NOTHING
     given = graded(labels, settled(labels.votes))
     if not given.material.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing to split. Judge first (`goldset app`, "
             "`goldset import judgments PATH`); disputed pairs count once they are decided."
         )
-    return given
+    return _Given(given, of_queries(kept, given.material.queries, parts))
 
 
 def _report(
-    given: Graded,
-    parameters: dict[str, Any],
-    ties: Mapping[str, int],
-    edges: Sequence[Edge],
-    settlement: Settlement,
+    given: _Given, asked: Asked, ties: Ties, edges: Sequence[Edge], settlement: Settlement
 ) -> SplitReport:
-    members = members_of(settlement.groups)
-    kept = Counter(edge.kind for edge in edges)
+    parameters = _parameters(given, asked, ties)
+    split_id = _split_id(given.graded, parameters, given.kept)
+    counts = Counter(edge.kind for edge in edges)
     missed = Counter(edge.kind for edge in settlement.missed)
+    large = large_groups(settlement.groups, edges, LARGEST_GROUP)
     return SplitReport(
-        split_id=_split_id(given, parameters),
+        split_id=split_id,
         created=True,
-        parameters=parameters,
-        queries=len(settlement.groups),
-        groups=len(members),
-        largest=max(map(len, members.values())),
-        ties={kind: ties[kind] + missed[kind] for kind in KINDS},
-        edges={kind: kept[kind] for kind in KINDS},
+        certificate=certificate_of(
+            given.graded,
+            split_id,
+            parameters,
+            settlement.groups,
+            settlement.parts,
+            settlement.findings,
+            settlement.proved,
+        ),
+        ties={kind: ties.found[kind] + missed[kind] for kind in KINDS},
+        edges={kind: counts[kind] for kind in KINDS},
+        cut=tuple(ties.cut),
         missed=len(settlement.missed),
-        shares=shares(settlement.parts, given.strata, parameters["parts"]),
-        large_groups=_large_groups(members, edges),
-        certificate=settlement.certificate,
-        left_out=given.left_out,
+        large_groups=large,
+        kept=len(given.kept.parts),
+        disagreeing=given.kept.disagreeing,
+        by_time=settlement.by_time,
+        left_out=given.graded.left_out | ties.left_out,
     )
 
 
-def edge_sentence(edge: Edge, queries: Mapping[str, str]) -> str:
-    """An edge in words, with the queries' texts."""
-    first, second = (queries.get(name, name) for name in (edge.query_a, edge.query_b))
-    detail = (
-        f" ({', '.join(edge.documents[:2])}{', …' * (len(edge.documents) > 2)})" if edge.documents else ""
-    )
-    return f"“{first}” – “{second}”: {edge.kind} {edge.similarity:.2f}{detail}"
-
-
-def _settle(
-    given: Graded,
-    parts: Mapping[str, float],
-    seed: int,
-    thresholds: Thresholds,
-    edges: Sequence[Edge],
-    progress: Progress,
+def settle(
+    given: Graded, asked: Asked, kept: Kept, edges: Sequence[Edge], progress: Progress = silent
 ) -> Settlement:
-    """Group, deal and check, until nothing crosses: what the check alone finds becomes an edge as well."""
+    """Group, deal and check, until nothing crosses: what the check alone finds becomes an edge as well.
+
+    Raises
+    ------
+    RefusedError: kept queries of different parts are tied, or groups have no time.
+    """
     missed: list[Edge] = []
     while True:
         groups = leakage_groups(given.material.queries, [*edges, *missed])
-        assigned = assign_parts(groups, given.strata, parts, seed)
-        certificate = certify(given.material, assigned, thresholds, progress)
-        if not certificate.leaks:
-            return Settlement(groups, assigned, certificate, missed)
-        if any(groups[leak.query_a] == groups[leak.query_b] for leak in certificate.leaks):
-            raise AssertionError(f"an edge crosses the split: {certificate.leaks[0]}")
-        missed += certificate.leaks
+        sides, chains = kept_groups(groups, kept.parts, [*edges, *missed])
+        refuse_joined(chains, kept.parts, given.material.queries)
+        assigned, proved, by_time = _deal(given, asked, groups, sides)
+        findings = certify(given.material, assigned, asked.rules, progress)
+        if not findings.leaks:
+            return Settlement(groups, assigned, findings, missed, proved, by_time)
+        if any(groups[leak.query_a] == groups[leak.query_b] for leak in findings.leaks):
+            raise AssertionError(f"an edge crosses the split: {findings.leaks[0]}")
+        missed += [
+            Edge(leak.query_a, leak.query_b, leak.kind, leak.similarity, leak.documents)
+            for leak in findings.leaks
+        ]
 
 
-def _check(parts: Mapping[str, float], query_threshold: float, document_threshold: float) -> None:
-    problems = []
+def _deal(
+    given: Graded, asked: Asked, groups: Mapping[str, str], kept: Mapping[str, str]
+) -> tuple[dict[str, str], bool | None, ByTime | None]:
+    if asked.terms.by_time:
+        parts, by_time = deal_by_time(groups, given.material.times, asked.parts, asked.terms.undated, kept)
+        return parts, None, by_time
+    dealt = assign_parts(groups, given.levels, asked.parts, asked.seed, kept)
+    return dealt.parts, dealt.proved, None
+
+
+def _check(parts: Mapping[str, float], rules: Rules, terms: Terms) -> None:
+    found = []
     total = sum(parts.values())
     listed = ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items())
     if not parts or any(not 0 < fraction <= 1 for fraction in parts.values()):
-        problems.append(f"the parts {listed or '(none)'}: expected fractions above 0 and at most 1")
+        found.append(f"the parts {listed or '(none)'}: expected fractions above 0 and at most 1")
     elif not isclose(total, 1.0, abs_tol=1e-6):
-        problems.append(f"the parts {listed} sum to {total:g}; expected fractions that sum to 1")
+        found.append(f"the parts {listed} sum to {total:g}; expected fractions that sum to 1")
     for name in parts:
         if not _PART.fullmatch(name):
-            problems.append(f"the part name {name!r}: expected lower-case letters, digits, - and _")
-    for what, threshold in (("query", query_threshold), ("document", document_threshold)):
-        if not LEAST_THRESHOLD <= threshold <= 1:
-            problems.append(
-                f"--{what}-threshold {threshold:g}: expected a Jaccard similarity from {LEAST_THRESHOLD} to 1"
-            )
-    if problems:
-        raise InputError(problems)
+            found.append(f"the part name {name!r}: expected lower-case letters, digits, - and _")
+    found += problems(rules)
+    if not 0 < terms.largest_group <= 1:
+        found.append(f"--largest-group {terms.largest_group:g}: expected a share above 0 and at most 1")
+    if terms.undated is not None and not terms.by_time:
+        found.append("--undated goes with --by-time alone")
+    elif terms.undated is not None and terms.undated not in parts:
+        found.append(f"--undated {terms.undated}: expected one of the parts {listed}")
+    if found:
+        raise InputError(found)
 
 
-def _parameters(
-    given: Graded, parts: Mapping[str, float], seed: int, thresholds: Thresholds
-) -> dict[str, Any]:
-    exact = compared_exactly(len(given.material.queries))
-    return {
-        "parts": dict(parts),
-        "seed": seed,
-        "query_threshold": thresholds.query,
-        "query_shingles": f"{CHARACTERS} characters",
-        "query_method": "exact, all pairs" if exact else VERIFIED,
-        "document_threshold": thresholds.document,
-        "document_shingles": f"{WORDS} words",
-        "document_method": VERIFIED,
-        "document_minhash": minhash_parameters(thresholds.document),
-        "query_minhash": None if exact else minhash_parameters(thresholds.query),
-        "relevant_grade": given.relevant_grade,
-        "edges": KEPT,
+def _named(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The cuts by query id, ordered; a query may be named by its text where one query alone has it."""
+    by_text: dict[str, list[str]] = {}
+    for name, text in queries.items():
+        by_text.setdefault(normalise_query(text), []).append(name)
+    found, unknown = set(), []
+    for cut in cuts:
+        ids = []
+        for name in cut:
+            texts = by_text.get(normalise_query(name), [])
+            if name in queries or len(texts) == 1:
+                ids.append(name if name in queries else texts[0])
+            else:
+                has = f"several queries have that text: {', '.join(texts)}" if texts else "no query has that"
+                unknown.append(f"--cut {'~'.join(cut)}: {name!r} is no graded query's id or text; {has}")
+        if len(ids) == 2:
+            found.add((min(ids), max(ids)))
+    if unknown:
+        raise InputError(unknown)
+    return tuple(sorted(found))
+
+
+def _parameters(given: _Given, asked: Asked, ties: Ties) -> dict[str, Any]:
+    material = given.graded.material
+    sizes = {QUERY_TEXT: len(material.queries), NEAR_DUPLICATE: len(material.documents)}
+    found: dict[str, Any] = {
+        "parts": dict(asked.parts),
+        "seed": asked.seed,
+        **described(asked.rules, ties.methods, sizes),
+        "relevant_grade": given.graded.relevant_grade,
+        "largest_group": asked.terms.largest_group,
+        "edges": KEPT_EDGES,
     }
+    if asked.terms.by_time:
+        found |= {"by_time": True, "undated": asked.terms.undated}
+    if given.kept.parts:
+        found["kept"] = {"releases": list(given.kept.releases), "queries": len(given.kept.parts)}
+    return found
 
 
-def _split_id(given: Graded, parameters: Mapping[str, Any]) -> str:
+def _split_id(given: Graded, parameters: Mapping[str, Any], kept: Kept) -> str:
     material = given.material
     relevant = [(query_id, sorted(documents)) for query_id, documents in sorted(material.relevant.items())]
     texts = [(name, digest(text)) for name, text in sorted(material.documents.items())]
     queries = sorted(material.queries.items())
-    return digest("split", parameters, queries, sorted(given.strata.items()), relevant, texts)
-
-
-def _large_groups(members: Mapping[str, Sequence[str]], edges: Sequence[Edge]) -> tuple[LargeGroup, ...]:
-    total = sum(map(len, members.values()))
-    large = [item for item in members.items() if len(item[1]) > max(1, LARGE * total)]
-    return tuple(
-        LargeGroup(name, len(queries), len(queries) / total, tuple(chain(queries, edges)))
-        for name, queries in sorted(large, key=lambda item: (-len(item[1]), item[0]))
-    )
-
-
-def _refuse_empty(report: SplitReport, material: Material) -> None:
-    empty = [share.part for share in report.shares if share.stratum == "all" and not share.reached]
-    if not empty:
-        return
-    lines = [
-        f"No query is left for {', '.join(empty)}: {report.queries:,} graded queries form {report.groups:,} "
-        f"leakage groups that must stay whole, the largest of {report.largest:,}."
-    ]
-    for group in report.large_groups:
-        lines.append(f"The chain that made a group of {group.queries:,}:")
-        lines += [f"  {edge_sentence(edge, material.queries)}" for edge in group.chain[:STEPS_SHOWN]]
-        if len(group.chain) > STEPS_SHOWN:
-            lines.append(f"  … and {len(group.chain) - STEPS_SHOWN:,} more")
-    lines.append(
-        "Judge more queries, or loosen what ties them: a higher --relevant-grade, --query-threshold or "
-        "--document-threshold."
-    )
-    raise RefusedError("\n".join(lines))
+    levels = [(name, sorted(found)) for name, found in sorted(given.levels.items())]
+    keys = [(name, sorted(found)) for name, found in sorted(material.keys.items())]
+    times = [(name, time.isoformat()) for name, time in sorted(material.times.items())]
+    beside = [sorted(kept.parts.items()), keys, times]
+    return digest("split", parameters, queries, levels, relevant, texts, beside)
 
 
 def _keep(
@@ -282,11 +345,11 @@ def _keep(
     """Store the split and make it the current one; says whether it is new."""
     split_id = report.split_id
     content = asdict(report)
-    del content["created"], content["parameters"]
-    row = [split_id, canonical_json(report.parameters), canonical_json(content)]
+    del content["created"]
+    row = [split_id, canonical_json(report.parameters), canonical_json(_dated(content))]
     edge_columns = _edge_columns(split_id, edges)
     assignment_columns = _assignment_columns(split_id, settlement.groups, settlement.parts)
-    reached = {share.part: share.reached for share in report.shares if share.stratum == "all"}
+    reached = {share.part: share.reached for share in report.shares if share.dimension == ALL}
     detail = {"split": split_id, **report.parameters, "queries": reached}
     with store.transaction() as cursor:
         new = not cursor.execute("SELECT 1 FROM splits WHERE split_id = ?", [split_id]).fetchone()
@@ -300,6 +363,13 @@ def _keep(
     return new
 
 
+def _dated(value: Any) -> Any:
+    """The value with times as text."""
+    if isinstance(value, dict):
+        return {key: _dated(item) for key, item in value.items()}
+    return value.isoformat(sep=" ") if isinstance(value, datetime) else value
+
+
 def _edge_columns(split_id: str, edges: Sequence[Edge]) -> dict[str, list[Any]]:
     return {
         "split_id": [split_id] * len(edges),
@@ -307,8 +377,13 @@ def _edge_columns(split_id: str, edges: Sequence[Edge]) -> dict[str, list[Any]]:
         "query_b": [edge.query_b for edge in edges],
         "kind": [edge.kind for edge in edges],
         "similarity": [edge.similarity for edge in edges],
-        "detail": [canonical_json({"documents": edge.documents}) for edge in edges],
+        "detail": [_detail(edge) for edge in edges],
     }
+
+
+def _detail(edge: Edge) -> str:
+    """What makes the edge; the key only where there is one."""
+    return canonical_json({"documents": edge.documents} | ({"key": edge.key} if edge.key else {}))
 
 
 def _assignment_columns(

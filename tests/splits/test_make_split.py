@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from inspect import signature
 from itertools import pairwise
 from pathlib import Path
@@ -13,22 +14,23 @@ from typer.testing import CliRunner
 
 from curation.agreement.consensus import settled
 from curation.cli import app
-from curation.cli.gold import split as split_command
+from curation.cli.splits import split as split_command
 from curation.errors import InputError, RefusedError
 from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.progress import silent
 from curation.sampling import draw_sample
 from curation.sources.corpus import import_corpus
 from curation.sources.traffic import import_traffic
-from curation.splits import make_split
-from curation.splits.edges import NEAR_DUPLICATE, Edge, Thresholds
+from curation.splits import Rules, Terms, make_split
+from curation.splits.edges import KINDS, NEAR_DUPLICATE, Edge
+from curation.splits.kept import NOTHING
 from curation.splits.material import Graded, Material, graded, read_labels
-from curation.splits.split import DOCUMENT_THRESHOLD, QUERY_THRESHOLD, _settle
+from curation.splits.split import Asked, settle
 from curation.store import Store
 from curation.store.rows import Query
 from curation.text import normalise_query
 
 NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()
+LEXICAL = Rules(paraphrase=None)
 
 
 def judge(
@@ -63,22 +65,22 @@ def parts_of(store: Store) -> dict[str, str]:
 
 def test_the_same_call_finds_the_same_split_and_adds_nothing(store: Store, tmp_path: Path) -> None:
     judge(store, tmp_path, own())
-    first = make_split(store, seed=3)
+    first = make_split(store, seed=3, rules=LEXICAL)
     assigned = parts_of(store)
-    again = make_split(store, seed=3)
+    again = make_split(store, seed=3, rules=LEXICAL)
     assert (first.created, again.created) == (True, False)
     assert first.split_id == again.split_id
     assert parts_of(store) == assigned
     with store.reading() as cursor:
         tables = "SELECT (SELECT count(*) FROM splits), (SELECT count(*) FROM events WHERE action = 'split')"
         assert cursor.execute(tables).fetchone() == (1, 1)
-    assert make_split(store, seed=4).split_id != first.split_id
+    assert make_split(store, seed=4, rules=LEXICAL).split_id != first.split_id
 
 
 def test_a_shared_relevant_document_ties_and_an_irrelevant_one_does_not(store: Store, tmp_path: Path) -> None:
     judge(store, tmp_path, own() | {("amber", "birch"): 1, ("cedar", "dahlia"): 0, ("ebony", "fern"): None})
-    report = make_split(store, seed=0)
-    assert report.edges == {"query text": 0, "shared document": 1, "near-duplicate document": 0}
+    report = make_split(store, rules=LEXICAL)
+    assert report.edges == dict.fromkeys(KINDS, 0) | {"shared document": 1}
     assert parts_of(store)["amber"] == parts_of(store)["birch"]
     assert (report.groups, report.largest) == (9, 2)
     with store.reading() as cursor:
@@ -88,7 +90,7 @@ def test_a_shared_relevant_document_ties_and_an_irrelevant_one_does_not(store: S
         groups = cursor.execute("SELECT group_id FROM split_assignments WHERE query_id = 'birch'").fetchall()
     assert edges == [("amber", "birch", "shared document", 1.0, '{"documents":["d-birch"]}')]
     assert groups == [("amber",)]
-    strict = make_split(store, relevant_grade=2)
+    strict = make_split(store, rules=LEXICAL, relevant_grade=2)
     assert strict.edges["shared document"] == 0
     assert strict.parameters["relevant_grade"] == 2
 
@@ -102,7 +104,7 @@ def test_of_copied_documents_a_forest_is_stored_and_all_ties_are_counted(
     import_corpus(store, tmp_path / "copies.jsonl")
     given = [ImportedJudgment(name, f"copy-{name}", "rater", 3) for name in NAMES[:6]]
     add_judgments(store, given, "copies.csv")
-    report = make_split(store, {"dev": 1.0})
+    report = make_split(store, {"dev": 1.0}, rules=LEXICAL)
     assert report.largest == 6
     assert report.ties["near-duplicate document"] == 15
     assert report.edges["near-duplicate document"] == 5
@@ -121,7 +123,7 @@ def test_labels_are_read_in_one_turn_and_settled_without_the_file(store: Store, 
 
 def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:
     judge(store, tmp_path, own(NAMES[:6]) | {("hazel", "iris"): None})
-    report = make_split(store)
+    report = make_split(store, rules=LEXICAL)
     assert report.queries == 6
     assert report.left_out == {"query without a grade": 4}
     assert set(parts_of(store)) == set(NAMES[:6])
@@ -139,25 +141,90 @@ def test_parts_are_balanced_by_the_strata_of_the_sample(store: Store, tmp_path: 
         drawn = dict(cursor.execute("SELECT query_id, stratum FROM sample_queries").fetchall())
     judge(store, tmp_path, {("juniper", "juniper"): 2}, texts=["juniper"])
     add_judgments(store, [ImportedJudgment(query, "d-amber", "rater", 0) for query in drawn], "more.csv")
-    report = make_split(store, {"dev": 0.5, "test": 0.5}, query_threshold=1.0)
-    shares = {(share.part, share.stratum): share for share in report.shares}
-    assert {stratum for _, stratum in shares} == {"all", "head", "imported", "tail", "torso"}
+    report = make_split(store, {"dev": 0.5, "test": 0.5}, rules=replace(LEXICAL, query=1.0))
+    shares = {(share.part, share.dimension, share.level): share.reached for share in report.shares}
+    assert {level for _, dimension, level in shares if dimension == "stratum"} == {
+        *("head", "imported", "tail", "torso")
+    }
+    assert {level for _, dimension, level in shares if dimension == "source"} == {"imported", "traffic"}
     for stratum in sample.strata:
-        both = [shares[part, stratum.name].reached for part in ("dev", "test")]
+        both = [shares[part, "stratum", stratum.name] for part in ("dev", "test")]
         assert sum(both) == stratum.drawn
         assert abs(both[0] - both[1]) <= 1
 
 
-def test_a_large_group_is_reported_with_the_chain_that_made_it(store: Store, tmp_path: Path) -> None:
-    chained = dict.fromkeys(zip(NAMES[1:5], NAMES[:4], strict=True), 3)
-    judge(store, tmp_path, own() | chained)
-    report = make_split(store, seed=0)
+def crowd(size: int) -> list[str]:
+    """Queries whose texts have nothing in common."""
+    return [f"{number * 7919:x} {number * 104729:x}" for number in range(1, size + 1)]
+
+
+def chained(store: Store, folder: Path, size: int, others: int) -> list[str]:
+    """A chain of `size` queries, each tied with the next by one document alone, and single ones."""
+    names = crowd(size + others)
+    rows = [{"id": f"d-{name}", "title": "", "text": f"all that {name} is about"} for name in names]
+    (folder / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    import_corpus(store, folder / "corpus.jsonl")
+    pairs = [(name, name) for name in names] + list(pairwise(names[:size]))
+    given = [ImportedJudgment(query, f"d-{name}", "rater", 3) for query, name in pairs]
+    queries = [Query(name, name, normalise_query(name), "imported") for name in names]
+    add_judgments(store, given, "ratings.csv", queries)
+    return names
+
+
+def test_a_group_over_the_share_is_refused_with_the_chain_and_the_weakest_links(
+    store: Store, tmp_path: Path
+) -> None:
+    names = chained(store, tmp_path, 12, 48)
+    with pytest.raises(RefusedError) as refused:
+        make_split(store, rules=LEXICAL)
+    told = str(refused.value)
+    assert "One leakage group holds 12 of 60 queries (20%; allowed are 5%)" in told
+    assert "tied by a chain of 11:" in told
+    assert "“{}” – “{}”: shared document 1.00".format(*sorted(names[:2])) in told
+    middle = "~".join(sorted(names[5:7]))
+    assert f'--cut "{middle}"  leaves 6 and 6' in told
+    assert "--largest-group 0.21" in told
+    assert parts_of(store) == {}
+
+
+def test_a_large_group_is_allowed_by_name_and_reported(store: Store, tmp_path: Path) -> None:
+    names = chained(store, tmp_path, 12, 48)
+    report = make_split(store, rules=LEXICAL, terms=Terms(largest_group=0.2))
     group = report.large_groups[0]
-    assert (group.group_id, group.queries, group.share) == ("amber", 5, 0.5)
-    assert [(edge.query_a, edge.query_b) for edge in group.chain] == list(pairwise(NAMES[:5]))
-    shown = CliRunner().invoke(app, ["--project", str(store.path), "split"], catch_exceptions=False)
-    assert "WARNING: one group holds 5 queries (50% of all)" in shown.stdout
-    assert "“amber” – “birch”: shared document 1.00 (d-amber)" in shown.stdout
+    assert (group.group_id, group.queries, group.share) == (min(names[:12]), 12, 0.2)
+    shown = CliRunner().invoke(
+        app,
+        ["--project", str(store.path), "split", "--no-paraphrase", "--largest-group", "0.2"],
+        catch_exceptions=False,
+    )
+    assert "WARNING: one group holds 12 queries (20% of all)" in shown.stdout
+
+
+def test_ties_cut_by_name_free_the_groups_and_are_residual_leakage_everywhere(
+    store: Store, tmp_path: Path
+) -> None:
+    names = chained(store, tmp_path, 12, 8)
+    text = f"  {names[5].upper()}"  # by its text, which is its id in another case
+    terms = Terms(largest_group=0.3)
+    report = make_split(
+        store, {"a": 0.5, "b": 0.5}, rules=replace(LEXICAL, cut=((names[6], text),)), terms=terms
+    )
+    first, second = sorted(names[5:7])
+    assert report.parameters["cut"] == [[first, second]]
+    assert [edge[:3] for edge in report.cut] == [(first, second, "shared document")]
+    assert report.largest == 6
+    crossing = parts_of(store)[first] != parts_of(store)[second]
+    assert crossing == bool(report.certificate.residual)
+    assert report.certificate.leaks == ()
+    with pytest.raises(InputError, match="'nothing' is no graded query's id or text"):
+        make_split(store, rules=replace(LEXICAL, cut=((names[0], "nothing"),)))
+
+
+def test_small_groups_are_never_too_large(store: Store, tmp_path: Path) -> None:
+    links = dict.fromkeys(zip(NAMES[1:5], NAMES[:4], strict=True), 3)
+    judge(store, tmp_path, own() | links)
+    report = make_split(store, rules=LEXICAL)
+    assert (report.largest, report.large_groups) == (5, ())
 
 
 def test_a_part_that_would_stay_empty_is_refused_with_the_chain(store: Store, tmp_path: Path) -> None:
@@ -165,14 +232,14 @@ def test_a_part_that_would_stay_empty_is_refused_with_the_chain(store: Store, tm
     with pytest.raises(
         RefusedError, match=r"(?s)No query is left for test.*the largest of 10.*--relevant-grade"
     ):
-        make_split(store)
+        make_split(store, rules=LEXICAL)
     assert parts_of(store) == {}
 
 
 def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path) -> None:
     judge(store, tmp_path, {("amber", "amber"): None})
     with pytest.raises(RefusedError, match="No query has a grade yet"):
-        make_split(store)
+        make_split(store, rules=LEXICAL)
 
 
 @pytest.mark.parametrize(
@@ -187,8 +254,11 @@ def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path
         ({}, {}, "expected fractions above 0"),
         ({"../dev": 1.0}, {}, "the part name '../dev'"),
         ({"dev\n": 1.0}, {}, "the part name 'dev\\n'"),
-        ({"dev": 1.0}, {"query_threshold": 0.0}, "--query-threshold 0"),
-        ({"dev": 1.0}, {"document_threshold": 1.1}, "--document-threshold 1.1"),
+        ({"dev": 1.0}, {"rules": Rules(query=0.0)}, "--query-threshold 0"),
+        ({"dev": 1.0}, {"rules": Rules(document=1.1)}, "--document-threshold 1.1"),
+        ({"dev": 1.0}, {"terms": Terms(largest_group=1.5)}, "--largest-group 1.5"),
+        ({"dev": 1.0}, {"terms": Terms(undated="dev")}, "--undated goes with --by-time alone"),
+        ({"dev": 1.0}, {"terms": Terms(by_time=True, undated="x")}, "--undated x: expected one of"),
         (
             {"dev": 1.0},
             {"relevant_grade": 0},
@@ -197,7 +267,7 @@ def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path
     ],
 )
 def test_wrong_options_are_sentences(
-    store: Store, tmp_path: Path, parts: dict[str, float], more: dict[str, float], sentence: str
+    store: Store, tmp_path: Path, parts: dict[str, float], more: dict[str, object], sentence: str
 ) -> None:
     judge(store, tmp_path, own(NAMES[:2]))
     with pytest.raises(InputError) as caught:
@@ -212,19 +282,22 @@ def test_a_near_duplicate_that_minhash_misses_is_found_by_the_check_and_becomes_
         {"a": frozenset({"d1"}), "b": frozenset({"d2"})},
         {"d1": copy, "d2": copy},
     )
-    given = Graded(material, dict.fromkeys("abc", "head"), 1, {})
+    given = Graded(material, dict.fromkeys("abc", frozenset({("stratum", "head")})), 1, "corpus", {})
     parts = {"dev": 0.5, "test": 0.5}
-    found = [_settle(given, parts, seed, Thresholds(0.65, 0.8), [], silent) for seed in range(8)]
-    for groups, assigned, certificate, missed in found:
-        assert certificate.leaks == ()
-        assert assigned["a"] == assigned["b"]
-        assert not missed or groups["b"] == "a"
-    assert next(missed for *_, missed in found if missed) == [
+    found = [settle(given, Asked(parts, seed, LEXICAL, Terms()), NOTHING, []) for seed in range(8)]
+    for settled_as in found:
+        assert settled_as.findings.leaks == ()
+        assert settled_as.parts["a"] == settled_as.parts["b"]
+        assert not settled_as.missed or settled_as.groups["b"] == "a"
+    assert next(each.missed for each in found if each.missed) == [
         Edge("a", "b", NEAR_DUPLICATE, 1.0, ("d1", "d2"))
     ]
 
 
-def test_the_command_and_the_function_have_the_same_thresholds() -> None:
+def test_the_command_and_the_function_have_the_same_defaults() -> None:
     defaults = {name: parameter.default for name, parameter in signature(split_command).parameters.items()}
-    assert defaults["query_threshold"] == QUERY_THRESHOLD
-    assert defaults["document_threshold"] == DOCUMENT_THRESHOLD
+    rules = Rules()
+    assert defaults["query_threshold"] == rules.query
+    assert defaults["document_threshold"] == rules.document
+    assert defaults["numbers"] == rules.numbers
+    assert defaults["largest_group"] == Terms().largest_group

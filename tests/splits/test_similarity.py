@@ -8,21 +8,30 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
+from datasketch import MinHash, MinHashLSH
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.progress import silent
+from curation.splits import similarity as similarity_module
 from curation.splits.similarity import (
+    EXACTLY,
     LEAST_RECALL,
+    MINHASH_SEED,
     NUM_PERM,
+    VERIFIED,
     Search,
     alike,
     banding,
+    candidates,
     character_shingles,
+    distinct,
     exact_links,
     jaccard,
     minhash_links,
+    signatures,
     word_shingles,
 )
 
@@ -31,10 +40,12 @@ Triple = tuple[int, int, float]
 
 def pairs(search: Search, sets: Sequence[frozenset[str]], threshold: float) -> list[Triple]:
     """All that a search finds, ordered: two numbers and their similarity."""
+    found, numbers = distinct(sets, single=range(len(sets)))
+    texts = [place for place, number in enumerate(numbers.tolist()) if number >= 0]
     return sorted(
-        row
-        for links in search(sets, threshold, silent)
-        for row in zip(*(column.tolist() for column in links), strict=True)
+        (texts[first], texts[second], similarity)
+        for links in search(found, threshold, silent)
+        for first, second, similarity in zip(*(column.tolist() for column in links), strict=True)
     )
 
 
@@ -55,13 +66,13 @@ def test_a_text_shorter_than_a_shingle_is_its_own_shingle() -> None:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "similarity"),
+    ("first", "second", "expected"),
     [("laptop", "laptops", 4 / 5), ("iphone 14 case", "iphone 13 case", 9 / 15), ("dvd", "usb", 0)],
 )
 def test_query_similarity_is_the_jaccard_of_character_3_grams(
-    first: str, second: str, similarity: float
+    first: str, second: str, expected: float
 ) -> None:
-    assert jaccard(character_shingles(first), character_shingles(second)) == pytest.approx(similarity)
+    assert jaccard(character_shingles(first), character_shingles(second)) == pytest.approx(expected)
 
 
 @given(SHINGLE_SETS, st.sampled_from([0.2, 1 / 3, 0.5, 0.65, 1.0]))
@@ -98,7 +109,7 @@ def test_the_bands_keep_the_recall_at_the_threshold_with_the_fewest_candidates(t
     assert longer.recall(threshold) < LEAST_RECALL
 
 
-@pytest.mark.parametrize("size", [100, 1000])
+@pytest.mark.parametrize("size", [100, 1000, 2500])
 def test_all_known_near_copies_of_the_articles_are_found_and_nothing_else(shared: Path, size: int) -> None:
     folder = shared / "minhash_articles"
     with gzip.open(folder / f"articles_{size}.train.gz", "rt", encoding="utf-8") as file:
@@ -111,7 +122,7 @@ def test_all_known_near_copies_of_the_articles_are_found_and_nothing_else(shared
     sets = [word_shingles(articles[name]) for name in ids]
     found = pairs(minhash_links, sets, 0.8)
     assert {(ids[first], ids[second]) for first, second, _ in found} == truth
-    assert len(truth) == (5 if size == 100 else 10)
+    assert len(truth) == {100: 5, 1000: 10, 2500: 20}[size]
     assert found == pairs(exact_links, sets, 0.8)
 
 
@@ -133,7 +144,7 @@ def test_a_forest_joins_what_all_pairs_join_by_the_strongest_and_counts_them_all
 ) -> None:
     every = pairs(exact_links, sets, threshold)
     found = alike(sets, threshold, exact_links)
-    kept = sorted(zip(*(column.tolist() for column in found.forest), strict=True))
+    kept = sorted(zip(*(column.tolist() for column in found.links), strict=True))
     assert found.pairs == len(every)
     assert set(kept) <= set(every)
     for least in {similarity for *_, similarity in every}:
@@ -155,5 +166,61 @@ def components(size: int, rows: Sequence[Triple]) -> list[int]:
 def test_a_thousand_twins_are_a_star_and_half_a_million_pairs_only_in_number(search: Search) -> None:
     found = alike([word_shingles("one two three four")] * 1000, 0.8, search)
     assert found.pairs == 499_500
-    assert found.forest.first.tolist() == [0] * 999
-    assert found.forest.second.tolist() == list(range(1, 1000))
+    assert found.links.first.tolist() == [0] * 999
+    assert found.links.second.tolist() == list(range(1, 1000))
+
+
+def test_the_bands_give_the_candidates_of_a_plain_index_each_once(shared: Path) -> None:
+    with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as file:
+        titles = {json.loads(line)["title"] for _, line in zip(range(1500), file, strict=False)}
+    sets, _ = distinct(word_shingles(title) for title in sorted(titles))
+    bands = banding(0.6)
+    index = MinHashLSH(num_perm=NUM_PERM, params=tuple(bands))
+    plain = set()
+    for number, signature in enumerate(row for block in signatures(sets) for row in block):
+        sketch = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED, hashvalues=signature, scheme="affine32")
+        plain |= {(earlier, number) for earlier in index.query(sketch)}
+        index.insert(number, sketch, check_duplication=False)
+    ours = [pair for block in candidates(sets, bands) for pair in zip(*map(list, block), strict=True)]
+    assert len(ours) == len(set(ours)) > 50
+    assert set(ours) == plain
+
+
+def test_few_texts_are_compared_all_with_all_and_many_by_minhash(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [word_shingles(f"a text of which only one word in all is {number}") for number in range(6)]
+    exact = alike(texts, 0.5)
+    monkeypatch.setattr(similarity_module, "EXACT_BELOW", 6)
+    banded = alike(texts, 0.5)
+    assert (exact.method, banded.method) == (EXACTLY, VERIFIED)
+    assert (banded.pairs, banded.links.first.tolist()) == (exact.pairs, exact.links.first.tolist())
+
+
+@given(SHINGLE_SETS, st.data())
+@settings(max_examples=50, deadline=None)
+def test_whatever_pairs_of_single_texts_are_taken_away_the_groups_are_those_of_the_other_pairs(
+    sets: list[frozenset[str]], data: st.DataObject
+) -> None:
+    labels = [data.draw(st.sampled_from("xy")) for _ in sets]
+    single = [number for number in range(len(sets)) if data.draw(st.booleans())]
+    every = [row for row in pairs(exact_links, sets, 0.5) if labels[row[0]] == labels[row[1]]]
+    found = alike(sets, 0.5, labels=labels, single=single)
+    kept = list(zip(*(column.tolist() for column in found.links), strict=True))
+    assert found.pairs == len(every)
+    assert len(kept) == len(set(kept))
+    between_single = [row for row in every if {row[0], row[1]} <= set(single)]
+    assert set(between_single) <= set(kept) <= set(every)
+    away = {row for row in between_single if data.draw(st.booleans())}
+    left = [[row for row in rows if row not in away] for rows in (kept, every)]
+    assert components(len(sets), left[0]) == components(len(sets), left[1])
+
+
+def test_signatures_are_those_of_datasketch() -> None:
+    texts = [
+        word_shingles(f"the {word} brown fox jumps over the {word} dog") for word in ("quick", "lazy", "a")
+    ]
+    sets, _ = distinct([*texts, word_shingles("short")])
+    (block,) = signatures(sets)
+    for number, row in enumerate(block):
+        sketch = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED, scheme="affine32", hashfunc=int)
+        sketch.update_batch((sets.hashes[sets.matrix[number].indices] & np.uint64(0xFFFFFFFF)).tolist())
+        assert row.tolist() == sketch.hashvalues.tolist()

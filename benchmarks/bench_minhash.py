@@ -1,0 +1,179 @@
+"""Signatures and candidate pairs per second: ours, datasketch used plainly, and rensa, at equal recall.
+
+Ours signs with datasketch, sorts bands as arrays and verifies by exact Jaccard. Datasketch plainly: sketches
+of the same shingles (its default hash, SHA-1), `MinHashLSH` with our bands, each hit verified exactly, pair
+by pair. Rensa: `RMinHash` signatures of as many values as our bands use, `RMinHashLSH` with the same bands,
+hits verified in the same way. The threshold is 0.8; recall is the share of the pairs that comparing all with
+all finds. Texts are those of `bench_groups` (Icecat products cut up and put together anew, seeded), one
+process, one run after the other; seconds are the processor's.
+
+Rensa is no dependency: `pip install rensa`, else its lines are left out with a sentence.
+
+At the end the recall and precision of ours on the products as they are, all 19,406, at several thresholds.
+
+Usage: python benchmarks/bench_minhash.py [TEXTS]      (default 20000)
+"""
+
+from __future__ import annotations
+
+import gzip
+import importlib.util
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from bench_groups import PRODUCTS, THRESHOLD, corpus
+from datasketch import MinHash, MinHashLSH
+
+from curation.splits.similarity import (
+    MINHASH_SEED,
+    NUM_PERM,
+    Shingles,
+    banding,
+    candidates,
+    distinct,
+    exact_links,
+    jaccard,
+    minhash_links,
+    signatures,
+    word_shingles,
+)
+
+Pairs = set[tuple[int, int]]
+
+
+class Way(NamedTuple):
+    """What one way took: processor seconds of hashing and signing, and of all up to verified pairs."""
+
+    name: str
+    signing: float
+    whole: float
+    candidates: int
+    pairs: Pairs
+
+
+def ours(texts: list[Shingles]) -> Way:
+    started = time.process_time()
+    sets, _ = distinct(texts)
+    for _ in signatures(sets):
+        pass
+    signing = time.process_time() - started
+    started = time.process_time()
+    pairs = {
+        pair
+        for links in minhash_links(distinct(texts)[0], THRESHOLD)
+        for pair in zip(links.first.tolist(), links.second.tolist(), strict=True)
+    }
+    whole = time.process_time() - started
+    number = sum(len(first) for first, _ in candidates(sets, banding(THRESHOLD)))
+    return Way("goldset", signing, whole, number, pairs)
+
+
+def _verified(texts: list[Shingles], hits: Iterator[tuple[int, int]]) -> tuple[int, Pairs]:
+    seen = set(hits)
+    return len(seen), {pair for pair in seen if jaccard(texts[pair[0]], texts[pair[1]]) >= THRESHOLD}
+
+
+def plain_datasketch(texts: list[Shingles]) -> Way:
+    started = time.process_time()
+    sketches = []
+    for text in texts:
+        sketch = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED)
+        sketch.update_batch([shingle.encode() for shingle in text])
+        sketches.append(sketch)
+    signed = time.process_time()
+    index = MinHashLSH(num_perm=NUM_PERM, params=tuple(banding(THRESHOLD)))
+
+    def hits() -> Iterator[tuple[int, int]]:
+        for number, sketch in enumerate(sketches):
+            yield from ((earlier, number) for earlier in index.query(sketch))
+            index.insert(number, sketch, check_duplication=False)
+
+    count, pairs = _verified(texts, hits())
+    return Way("datasketch plainly", signed - started, time.process_time() - started, count, pairs)
+
+
+def with_rensa(texts: list[Shingles]) -> Way:
+    from rensa import RMinHash, RMinHashLSH
+
+    bands = banding(THRESHOLD)
+    used = bands.bands * bands.rows
+    started = time.process_time()
+    sketches = RMinHash.from_token_sets([list(text) for text in texts], used, MINHASH_SEED)
+    signed = time.process_time()
+    index = RMinHashLSH(threshold=THRESHOLD, num_perm=used, num_bands=bands.bands)
+
+    def hits() -> Iterator[tuple[int, int]]:
+        for number, sketch in enumerate(sketches):
+            yield from ((earlier, number) for earlier in index.query(sketch))
+            index.insert(number, sketch)
+
+    count, pairs = _verified(texts, hits())
+    return Way("rensa", signed - started, time.process_time() - started, count, pairs)
+
+
+def exact(texts: list[Shingles]) -> Pairs:
+    sets, _ = distinct(texts)
+    return {
+        pair
+        for links in exact_links(sets, THRESHOLD)
+        for pair in zip(links.first.tolist(), links.second.tolist(), strict=True)
+    }
+
+
+def main(size: int) -> None:
+    table, _ = corpus(size)
+    texts = sorted({word_shingles(text) for text in table["body"].to_pylist()} - {frozenset()}, key=sorted)
+    truth = exact(texts)
+    ways: list[Callable[[list[Shingles]], Way]] = [ours, plain_datasketch]
+    if importlib.util.find_spec("rensa"):
+        ways.append(with_rensa)
+    else:
+        print("rensa is not installed (pip install rensa): its lines are left out.")
+    bands = banding(THRESHOLD)
+    print(
+        f"{len(texts):,} different texts, {bands.bands} bands of {bands.rows} rows, {len(truth):,} pairs "
+        f"from {THRESHOLD} on"
+    )
+    found = [way(texts) for way in ways]
+    for way in found:
+        recall, precision = len(way.pairs & truth) / len(truth), len(way.pairs & truth) / len(way.pairs)
+        print(
+            f"{way.name:>18}: {len(texts) / way.signing:>9,.0f} signatures/s, "
+            f"{way.candidates / way.whole:>8,.0f} candidate pairs/s; {way.candidates:,} candidates, "
+            f"recall {recall:.4f}, precision {precision:.4f}, "
+            f"{way.whole:.2f} s from texts to verified pairs"
+        )
+    for way in found[1:]:
+        print(
+            f"goldset / {way.name}: {way.signing / found[0].signing:.2f} x the signatures/s, "
+            f"{way.whole / found[0].whole:.2f} x as fast from texts to verified pairs"
+        )
+
+    products()
+
+
+def products() -> None:
+    """Recall and precision on the real products."""
+    with gzip.open(PRODUCTS, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in file]
+    sets, _ = distinct(word_shingles(f"{row['title']}\n{row.get('short_description') or ''}") for row in rows)
+    for threshold in (0.9, 0.8, 0.7, 0.6, 0.5):
+        truth, found = (
+            {
+                pair
+                for links in search(sets, threshold)
+                for pair in zip(links.first.tolist(), links.second.tolist(), strict=True)
+            }
+            for search in (exact_links, minhash_links)
+        )
+        print(
+            f"{len(rows):,} products from {threshold} on: {len(truth):,} pairs of different ones, "
+            f"recall {len(found & truth) / len(truth):.4f}, precision {len(found & truth) / len(found):.4f}"
+        )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000)

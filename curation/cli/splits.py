@@ -1,0 +1,330 @@
+"""`goldset split` and `goldset certificate`: parts that share nothing, and the proof."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli import app, project_store
+from curation.cli.output import Json, Seed, left_out, print_json, progress_bar, say, table, write_page
+from curation.errors import InputError
+from curation.store import Store
+
+if TYPE_CHECKING:
+    from curation.splits import SplitReport
+    from curation.splits.assignment import Share
+    from curation.splits.certificate import Pair
+    from curation.splits.certified import Certificate
+
+WIDTH = 60
+SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
+
+@app.command()
+def split(
+    context: typer.Context,
+    dev: Annotated[
+        float | None, typer.Option(help="Share of the queries for developing.", show_default="0.7")
+    ] = None,
+    test: Annotated[
+        float | None, typer.Option(help="Share of the queries for testing.", show_default="0.3")
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=FRACTION", help="A part and its share; may be given several times."),
+    ] = None,
+    seed: Seed = 0,
+    query_threshold: Annotated[
+        float, typer.Option(help="Least similarity (Jaccard of character 3-grams) that ties two query texts.")
+    ] = 0.65,
+    paraphrase_threshold: Annotated[
+        float | None,
+        typer.Option(help="Least cosine of their embeddings that ties two queries.", show_default="measured"),
+    ] = None,
+    document_threshold: Annotated[
+        float,
+        typer.Option(help="Least similarity (Jaccard of word 3-shingles) that ties relevant documents."),
+    ] = 0.8,
+    no_query_text: Annotated[
+        bool, typer.Option("--no-query-text", help="Similar query texts tie nothing.")
+    ] = False,
+    no_paraphrase: Annotated[
+        bool, typer.Option("--no-paraphrase", help="Paraphrases tie nothing; no model is needed.")
+    ] = False,
+    no_shared: Annotated[
+        bool, typer.Option("--no-shared-documents", help="A document relevant to both ties nothing.")
+    ] = False,
+    no_near_duplicates: Annotated[
+        bool, typer.Option("--no-near-duplicates", help="Nearly identical relevant documents tie nothing.")
+    ] = False,
+    same: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="Tie queries with the same session, the same group of a relevant document, or the same "
+            "value of a field of the query; may be given several times.",
+        ),
+    ] = None,
+    time_block: Annotated[
+        str | None,
+        typer.Option(metavar="SPAN", help="Tie queries first asked within the same block: 30m, 1h, 7d, 2w."),
+    ] = None,
+    numbers: Annotated[
+        str,
+        typer.Option(
+            help="Numbers and model names in queries: text (as any other), apart (queries with different "
+            "ones are not tied by their words), tie (compared with them taken out)."
+        ),
+    ] = "text",
+    model: Annotated[
+        str | None, typer.Option(help="Model for paraphrases.", show_default="as for pools")
+    ] = None,
+    relevant_grade: Annotated[
+        int | None,
+        typer.Option(help="Least grade of a relevant document; default: all above the scale's lowest."),
+    ] = None,
+    cut: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A~B",
+            help="Two queries, by id or text, whose direct ties do not count; reported as residual leakage; "
+            "may be given several times.",
+        ),
+    ] = None,
+    largest_group: Annotated[
+        float, typer.Option(help="Largest share of the queries that one leakage group may have.")
+    ] = 0.05,
+    by_time: Annotated[
+        bool,
+        typer.Option(
+            "--by-time",
+            help="Cut by when queries were first asked: the parts of --part in order, then dev, then test.",
+        ),
+    ] = False,
+    undated: Annotated[
+        str | None,
+        typer.Option(metavar="PART", help="By time: where queries without a time go.", show_default="refuse"),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RELEASE",
+            help="Release whose queries keep their parts; may be given several times.",
+            show_default="all releases",
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Give up the parts that released queries have.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Split the graded queries into parts so that nothing leaks between them.
+
+    Queries stay together when their texts are nearly the same or say the same, when a document is relevant to
+    both, or when documents relevant to them are nearly the same; with --same and --time-block also for other
+    reasons. Whole groups of tied queries are dealt so that strata, sources and tags are shared out evenly.
+    Queries of a release keep their part.
+
+    \b
+    Examples:
+      goldset split --dev 0.7 --test 0.3 --seed 1
+      goldset split --part train=0.6 --dev 0.2 --test 0.2 --no-paraphrase
+      goldset split --relevant-grade 2 --document-threshold 0.9 --json
+      goldset split --cut "q3f2~q81c" --cut "ipad case~iphone case" --largest-group 0.1
+      goldset split --by-time --same session --undated dev
+      goldset split --numbers apart --time-block 1d --fresh
+    """
+    from curation.splits import Rules, Terms, make_split
+
+    standard = Rules()
+    rules = Rules(
+        query=None if no_query_text else query_threshold,
+        paraphrase=None if no_paraphrase else paraphrase_threshold or standard.paraphrase,
+        document=None if no_near_duplicates else document_threshold,
+        shared=not no_shared,
+        keys=tuple(same or ()),
+        time_block=None if time_block is None else _seconds(time_block),
+        numbers=numbers,  # type: ignore[arg-type]  # checked with the other rules
+        model=model or standard.model,
+        cut=tuple(map(_cut, cut or ())),
+    )
+    if keep and fresh:
+        raise InputError("--keep and --fresh contradict each other: expected one of them.")
+    terms = Terms(by_time, undated, () if fresh else tuple(keep) if keep else None, largest_group)
+    store = project_store(context)
+    with progress_bar() as progress:
+        report = make_split(
+            store, _parts(dev, test, part or ()), seed, rules, relevant_grade, terms, progress
+        )
+    if as_json:
+        print_json(report)
+    else:
+        _show_split(report, _query_texts(store))
+
+
+@app.command()
+def certificate(
+    context: typer.Context,
+    release: Annotated[
+        str | None, typer.Option(help="The certificate of this release.", show_default="the split in force")
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write the certificate as one HTML file.", show_default="none"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a look across the parts of a split found: the closest pairs, what crosses, and the shares.
+
+    \b
+    Examples:
+      goldset certificate
+      goldset certificate --release v1 --html certificate.html
+      goldset certificate --json
+    """
+    from curation.splits.certified import read_certificate
+    from curation.splits.page import certificate_page
+
+    with project_store(context).reading() as cursor:
+        found = read_certificate(cursor, release)
+    if page is not None:
+        write_page(page, certificate_page(found, release))
+    if as_json:
+        print_json(found)
+        return
+    _show_certificate(found)
+    if page is not None:
+        say(f"The page is in {page}.")
+
+
+def _parts(dev: float | None, test: float | None, named: list[str] | tuple[str, ...]) -> dict[str, float]:
+    """Part → fraction; those named by --part first, in their order."""
+    if dev is None and test is None and not named:
+        return {"dev": 0.7, "test": 0.3}
+    parts: dict[str, float] = {}
+    problems = []
+    given = [*(_part(text) for text in named), ("dev", dev), ("test", test)]
+    for name, fraction in given:
+        if fraction is not None and name in parts:
+            problems.append(f"the part {name!r} was given twice")
+        elif fraction is not None and (fraction or name not in ("dev", "test")):
+            parts[name] = fraction
+    if problems:
+        raise InputError(problems)
+    return parts
+
+
+def _part(text: str) -> tuple[str, float]:
+    name, _, fraction = text.partition("=")
+    try:
+        return name, float(fraction)
+    except ValueError:
+        raise InputError(f"--part {text}: expected NAME=FRACTION, such as train=0.6") from None
+
+
+def _cut(text: str) -> tuple[str, str]:
+    first, separator, second = text.partition("~")
+    if not (separator and first.strip() and second.strip()):
+        raise InputError(f"--cut {text}: expected two queries, by id or text, with ~ between them")
+    return first.strip(), second.strip()
+
+
+def _seconds(span: str) -> int:
+    found = re.fullmatch(r"([1-9]\d*)([smhdw])", span)
+    if found is None:
+        raise InputError(f"--time-block {span}: expected a number and s, m, h, d or w, such as 30m or 7d")
+    return int(found[1]) * SPANS[found[2]]
+
+
+def _query_texts(store: Store) -> dict[str, str]:
+    from curation.sources.queries import active_queries
+
+    with store.reading() as cursor:
+        return {query.query_id: query.text for query in active_queries(cursor)}
+
+
+def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
+    from curation.splits.refusals import chain_lines, edge_sentence
+
+    if not report.created:
+        say("Unchanged: this very split exists already; it is the current one.")
+    _show_certificate(report.certificate)
+    ties = ", ".join(f"{count:,} by {kind}" for kind, count in report.ties.items() if count)
+    say(
+        f"Ties between queries: {ties or 'none'}; {sum(report.edges.values()):,} of the strongest hold the "
+        "groups together and are kept."
+    )
+    if report.missed:
+        say(f"{report.missed:,} of them were missed by MinHash and found by the exhaustive check.")
+    if report.cut:
+        say("Cut by name:", *(f"  {edge_sentence(edge, texts)}" for edge in report.cut))
+    if report.kept:
+        say(f"{report.kept:,} queries keep the part that a release has them in.")
+    if report.disagreeing:
+        say(f"{report.disagreeing:,} of them are in different parts of releases: the newest counts.")
+    if report.by_time is not None:
+        say(*_time_told(report))
+    for group in report.large_groups:
+        say(
+            "",
+            f"WARNING: one group holds {group.queries:,} queries ({group.share:.0%} of all). Its far ends "
+            f"are tied by a chain of {len(group.chain)}:",
+            *chain_lines(group.chain, texts),
+        )
+    left_out(report.left_out, "×")
+    say("Next: goldset freeze NAME")
+
+
+def _time_told(report: SplitReport) -> list[str]:
+    found = report.by_time
+    assert found is not None
+    begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in found.begins.items())
+    told = [
+        f"By time: {begins}. {found.spanning:,} groups span a cut and went by their first query, with "
+        f"{found.late:,} queries that were first asked after the next part begins."
+    ]
+    if found.undated:
+        told.append(f"{found.undated:,} queries have no time and went where --undated says.")
+    if found.against:
+        told.append(f"{found.against:,} groups stay where a release has them, against the cut.")
+    return told
+
+
+def _show_certificate(found: Certificate) -> None:
+    from curation.splits.page import findings, threshold_told
+
+    table(
+        f"Split {found.split_id[:12]}: {found.queries:,} queries in {found.groups:,} leakage groups",
+        ["part", "dimension", "level", "ideal", "reached", "share"],
+        [_share_row(share) for share in found.shares],
+    )
+    table(
+        "Across the parts",
+        ["kind of tie", "a leak from", "pairs compared", "highest", "leaks", "cut by name"],
+        [
+            (
+                *(check.kind, threshold_told(check), check.compared),
+                *(check.highest.similarity if check.highest else None,),
+                *(check.crossing if check.looked_for else None, check.cut),
+            )
+            for check in found.checks
+        ],
+    )
+    say(*findings(found))
+    for check in found.checks:
+        for pair in (check.highest, check.told_apart):
+            if pair is not None:
+                say(f"  {check.kind} {pair.similarity:.2f}: {_pair_told(pair)}")
+
+
+def _pair_told(pair: Pair) -> str:
+    first, second = (" ".join(text.split())[:WIDTH] for text in (pair.first_text, pair.second_text))
+    return f"“{first}” – “{second}” ({pair.first}, {pair.second})"
+
+
+def _share_row(share: Share) -> tuple[object, ...]:
+    of_ideal = f"{share.reached / share.ideal:.0%} of ideal" if share.ideal else "–"
+    return share.part, share.dimension, share.level, round(share.ideal, 1), share.reached, of_ideal

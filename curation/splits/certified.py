@@ -1,0 +1,134 @@
+"""The certificate as a document: what a split is, and what the exhaustive look across it found."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from curation.errors import NotFoundError, RefusedError
+from curation.splits.assignment import Distance, Share, distances, shares
+from curation.splits.certificate import Check, Crossing, Findings
+from curation.splits.material import Graded
+from curation.store import Cursor, get_setting
+from curation.text import digest
+
+FORMAT = 1
+OLDER = "holds no certificate in this form: an older goldset made it, or it was altered. Split again."
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What stands for a split.
+
+    Attributes
+    ----------
+    parameters: all that was asked for, with seed and fractions, and how similarity was computed.
+    query_hash: of the ids and texts of the queries; corpus_hash: of the corpus (ids and versions).
+    groups, largest: number of leakage groups, and queries in the largest.
+    shares, distances: how near the parts are to their fractions, as a whole and in each dimension.
+    proved: whether no other assignment of whole groups is nearer; None where that was not asked.
+    checks, leaks, residual: what was found across the parts (`certificate.Findings`).
+    texts: the texts of the queries that leaks and residual name.
+    """
+
+    format: int
+    split_id: str
+    parameters: dict[str, Any]
+    query_hash: str
+    corpus_hash: str
+    queries: int
+    groups: int
+    largest: int
+    shares: tuple[Share, ...]
+    distances: tuple[Distance, ...]
+    proved: bool | None
+    checks: tuple[Check, ...]
+    leaks: tuple[Crossing, ...]
+    residual: tuple[Crossing, ...]
+    texts: dict[str, str]
+
+
+def certificate_of(
+    given: Graded,
+    split_id: str,
+    parameters: Mapping[str, Any],
+    groups: Mapping[str, str],
+    parts: Mapping[str, str],
+    findings: Findings,
+    proved: bool | None = None,
+) -> Certificate:
+    """The certificate of a split.
+
+    Parameters
+    ----------
+    groups, parts: query id → leakage group, part; of the queries that are in the split.
+    proved: whether no other assignment is nearer to the fractions, where that is known.
+    """
+    material = given.material
+    fractions = parameters["parts"]
+    sizes = Counter(groups[query_id] for query_id in parts)
+    named = {name for tie in (*findings.leaks, *findings.residual) for name in (tie.query_a, tie.query_b)}
+    return Certificate(
+        format=FORMAT,
+        split_id=split_id,
+        parameters=dict(parameters),
+        query_hash=digest("queries", sorted((name, material.queries[name]) for name in parts)),
+        corpus_hash=given.corpus,
+        queries=len(parts),
+        groups=len(sizes),
+        largest=max(sizes.values(), default=0),
+        shares=shares(parts, given.levels, fractions),
+        distances=distances(parts, given.levels, fractions, groups),
+        proved=proved,
+        checks=findings.checks,
+        leaks=findings.leaks,
+        residual=findings.residual,
+        texts={name: material.queries[name] for name in sorted(named)},
+    )
+
+
+def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
+    """The certificate of the split in force, or of a release.
+
+    Raises
+    ------
+    NotFoundError: there is no such release.
+    RefusedError: there is no split yet, or it was made by an older goldset.
+    """
+    if release is not None:
+        row = cursor.execute(_OF_RELEASE, [release]).fetchone()
+        if row is None:
+            rows = cursor.execute("SELECT name FROM releases ORDER BY frozen_at, name").fetchall()
+            names = ", ".join(name for (name,) in rows)
+            raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
+        return parsed(row[0], f"The release {release!r}")
+    split_id = get_setting(cursor, "split")
+    row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
+    if row is None:
+        raise RefusedError("There is no split yet. Make one first: `goldset split --dev 0.7 --test 0.3`.")
+    return parsed(row[0], "The split in force")
+
+
+def parsed(stored: str, what: str) -> Certificate:
+    """The certificate in stored JSON; `what` names where it comes from.
+
+    Raises
+    ------
+    RefusedError: there is none, or it has another form.
+    """
+    try:
+        return _READ.validate_python(json.loads(stored)["certificate"])
+    except (ValueError, KeyError) as error:
+        raise RefusedError(f"{what} {OLDER}") from error
+
+
+_READ = TypeAdapter(Certificate)
+_OF_RELEASE = """
+    SELECT p.content FROM releases r JOIN release_parts p USING (release_id)
+    WHERE r.name = ? AND p.part = 'split'
+"""

@@ -1,0 +1,116 @@
+"""What would leak: the leakage groups of the project as it stands, without a split."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from curation.agreement.consensus import settled
+from curation.errors import RefusedError
+from curation.progress import Progress, silent
+from curation.splits.cuts import FEW, StillTied, WeakLink, still_tied, weakest_links
+from curation.splits.edges import Edge, all_ties, find_edges, within
+from curation.splits.groups import chain, leakage_groups, members_of
+from curation.splits.keys import with_keys
+from curation.splits.material import Material, graded, read_labels
+from curation.splits.rules import Rules
+from curation.store import Store
+
+
+@dataclass(frozen=True)
+class GroupView:
+    """A leakage group.
+
+    Attributes
+    ----------
+    chain: the steps from one far end to the other.
+    ties: kind → number of pairs of queries that it ties directly.
+    weakest: the few pairs whose cut would split the group best; none where no few would.
+    """
+
+    group_id: str
+    queries: dict[str, str]
+    share: float
+    chain: tuple[Edge, ...]
+    ties: dict[str, int]
+    weakest: tuple[WeakLink, ...]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The leakage groups of a project.
+
+    Attributes
+    ----------
+    sizes: queries in a group → number of such groups.
+    found, methods: kind → number of ties, and how they were searched.
+    cut: ties that were cut by name; `still_tied`: pairs that other ties hold together all the same.
+    groups: the largest, those of more than one query.
+    """
+
+    queries: int
+    sizes: dict[int, int]
+    found: dict[str, int]
+    methods: dict[str, str]
+    left_out: dict[str, int]
+    cut: tuple[Edge, ...]
+    still_tied: tuple[StillTied, ...]
+    groups: tuple[GroupView, ...]
+
+
+def project_material(
+    store: Store, rules: Rules, relevant_grade: int | None = None, progress: Progress = silent
+) -> Material:
+    """The graded queries with all that the rules compare.
+
+    Raises
+    ------
+    RefusedError: nothing is graded yet, or embeddings are missing and the model is not here.
+    """
+    with store.reading() as cursor:
+        labels = read_labels(cursor, relevant_grade)
+    material = graded(labels, settled(labels.votes)).material
+    if not material.queries:
+        raise RefusedError(
+            "No query has a grade yet, so there is nothing that could leak. Judge first (`goldset app`, "
+            "`goldset import judgments PATH`); disputed pairs count once they are decided."
+        )
+    return with_keys(store, material, rules, progress)
+
+
+def overview(
+    material: Material, rules: Rules, limit: int = 5, number: int = FEW, progress: Progress = silent
+) -> Overview:
+    """The leakage groups, and the `limit` largest in detail with at most `number` weakest links each."""
+    ties = find_edges(material, rules, progress)
+    groups = leakage_groups(material.queries, ties.edges)
+    members = members_of(groups)
+    large = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))[:limit]
+    return Overview(
+        queries=len(groups),
+        sizes=dict(sorted(Counter(map(len, members.values())).items())),
+        found=ties.found,
+        methods=ties.methods,
+        left_out=ties.left_out,
+        cut=tuple(ties.cut),
+        still_tied=still_tied(material, rules, groups),
+        groups=tuple(
+            _view(material, rules, name, ties.edges, queries, number)
+            for name, queries in large
+            if len(queries) > 1
+        ),
+    )
+
+
+def _view(
+    material: Material, rules: Rules, group_id: str, edges: list[Edge], queries: list[str], number: int
+) -> GroupView:
+    every = all_ties(within(material, queries), rules)
+    return GroupView(
+        group_id,
+        {name: material.queries[name] for name in queries},
+        len(queries) / len(material.queries),
+        tuple(chain(queries, edges)),
+        dict(Counter(edge.kind for edge in every)),
+        weakest_links(queries, every, number),
+    )

@@ -1,0 +1,151 @@
+"""Refusals: what stands against a split, in sentences with the chains of edges that make it so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from curation.errors import RefusedError
+from curation.splits.assignment import ALL, Share
+from curation.splits.certificate import Crossing
+from curation.splits.cuts import WeakLink, weakest_links
+from curation.splits.edges import Edge, all_ties, within
+from curation.splits.groups import chain, members_of
+from curation.splits.material import Material
+from curation.splits.rules import Rules
+
+SMALL = 10
+"""A group of no more queries than this is never too large."""
+STEPS_SHOWN = 12
+LINKS_SHOWN = 8
+GROUPS_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class LargeGroup:
+    """A leakage group so large that it shapes the split, and the chain of edges that made it."""
+
+    group_id: str
+    queries: int
+    share: float
+    chain: tuple[Edge, ...]
+
+
+def large_groups(groups: Mapping[str, str], edges: Sequence[Edge], most: float) -> tuple[LargeGroup, ...]:
+    """Groups (query id → group) with a larger share of the queries than `most`, largest first."""
+    total = len(groups)
+    large = [item for item in members_of(groups).items() if len(item[1]) > max(SMALL, most * total)]
+    return tuple(
+        LargeGroup(name, len(queries), len(queries) / total, tuple(chain(queries, edges)))
+        for name, queries in sorted(large, key=lambda item: (-len(item[1]), item[0]))
+    )
+
+
+def edge_sentence(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
+    """An edge in words, with the queries' texts."""
+    first, second = (queries.get(name, name) for name in (edge.query_a, edge.query_b))
+    detail = (
+        f" ({', '.join(edge.documents[:2])}{', …' * (len(edge.documents) > 2)})" if edge.documents else ""
+    )
+    return f"“{first}” – “{second}”: {edge.kind} {edge.similarity:.2f}{detail}"
+
+
+def chain_lines(steps: Sequence[Edge], queries: Mapping[str, str]) -> list[str]:
+    """The steps of a chain, a line each; a long one ends with the number of the others."""
+    lines = [f"  {edge_sentence(edge, queries)}" for edge in steps[:STEPS_SHOWN]]
+    if len(steps) > STEPS_SHOWN:
+        lines.append(f"  … and {len(steps) - STEPS_SHOWN:,} more")
+    return lines
+
+
+def link_line(link: WeakLink, queries: Mapping[str, str]) -> str:
+    """A weak link as the option that cuts it, and what that would leave."""
+    return (
+        f'  --cut "{link.edge.query_a}~{link.edge.query_b}"  leaves {link.left:,} and {link.right:,}: '
+        f"{edge_sentence(link.edge, queries)}"
+    )
+
+
+def refuse_large(
+    groups: Mapping[str, str], edges: Sequence[Edge], material: Material, rules: Rules, most: float
+) -> None:
+    """Refuse groups (query id → group) that are too large, with what made them and what could be cut."""
+    large = large_groups(groups, edges, most)
+    if not large:
+        return
+    lines = []
+    for group in large[:GROUPS_SHOWN]:
+        members = [name for name in groups if groups[name] == group.group_id]
+        links = weakest_links(members, all_ties(within(material, members), rules), LINKS_SHOWN)
+        lines += _large_lines(group, links, material.queries, most)
+    if len(large) > GROUPS_SHOWN:
+        lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more groups as large")
+    lines.append(
+        "Cut what is not really a leak (--cut, it is then reported as residual leakage), loosen what ties "
+        "them (a higher --relevant-grade or threshold; `goldset leakage sweep` shows where groups grow), or "
+        f"allow it: --largest-group {min(1.0, (int(large[0].share * 100) + 1) / 100):g}."
+    )
+    raise RefusedError("\n".join(lines))
+
+
+def _large_lines(
+    group: LargeGroup, links: Sequence[WeakLink], queries: Mapping[str, str], most: float
+) -> list[str]:
+    return [
+        f"One leakage group holds {group.queries:,} of {len(queries):,} queries ({group.share:.0%}; allowed "
+        f"are {most:.0%}). Its far ends are tied by a chain of {len(group.chain)}:",
+        *chain_lines(group.chain, queries),
+        "Its weakest links; cut together they split it:"
+        if links
+        else f"No {LINKS_SHOWN} ties or fewer hold it together.",
+        *(link_line(link, queries) for link in links),
+    ]
+
+
+def refuse_joined(
+    chains: Sequence[Sequence[Edge]], kept: Mapping[str, str], queries: Mapping[str, str]
+) -> None:
+    """Refuse chains that join queries which releases have in different parts (`kept`)."""
+    if not chains:
+        return
+    groups = f"{len(chains):,} leakage group{'' if len(chains) == 1 else 's'}"
+    lines = [
+        f"A released query never changes its part, and those of different parts are tied now in {groups}:"
+    ]
+    for steps in chains[:GROUPS_SHOWN]:
+        ends = sorted({name for edge in steps for name in (edge.query_a, edge.query_b) if name in kept})
+        weakest = min(steps, key=lambda edge: (edge.similarity, edge))
+        lines += [
+            ", ".join(f"“{queries[name]}” in {kept[name]}" for name in ends) + ", by:",
+            *chain_lines(steps, queries),
+            f'  the weakest of these: --cut "{weakest.query_a}~{weakest.query_b}"',
+        ]
+    if len(chains) > GROUPS_SHOWN:
+        lines.append(f"… and {len(chains) - GROUPS_SHOWN:,} more groups")
+    lines.append(
+        "Cut what is not really a leak (it is then reported as residual leakage), loosen what ties them (a "
+        "higher --relevant-grade or threshold), or give up the released parts: --fresh."
+    )
+    raise RefusedError("\n".join(lines))
+
+
+def refuse_empty(
+    shares: Sequence[Share], groups: Mapping[str, str], edges: Sequence[Edge], queries: Mapping[str, str]
+) -> None:
+    """Refuse a part without a query."""
+    empty = [share.part for share in shares if share.dimension == ALL and not share.reached]
+    if not empty:
+        return
+    members = members_of(groups)
+    largest = max(members.values(), key=len)
+    lines = [
+        f"No query is left for {', '.join(empty)}: {len(queries):,} graded queries form {len(members):,} "
+        f"leakage groups that must stay whole, the largest of {len(largest):,}."
+    ]
+    if len(largest) > 1:
+        lines += ["The chain that made it:", *chain_lines(chain(largest, edges), queries)]
+    lines.append(
+        "Judge more queries, or loosen what ties them: a higher --relevant-grade, --query-threshold or "
+        "--document-threshold."
+    )
+    raise RefusedError("\n".join(lines))
