@@ -1,9 +1,9 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo test lint bench docs screenshots clean
+.PHONY: help setup demo test test-consumers lint bench docs screenshots clean
 .DEFAULT_GOAL := help
 
 help:    ## list the targets
-	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
 
 setup:   ## make .venv with goldset, its tests and its demo
 	@.ci/setup
@@ -16,6 +16,11 @@ test: setup   ## lint, type-check and run all tests
 	@$(MAKE) --no-print-directory lint
 	@echo "test: running pytest, a file at a time in each of two processes"
 	@.venv/bin/python -m pytest -n 2 --dist loadfile
+
+test-consumers:   ## read exports back with beir, mteb, ranx and others, in .venv-consumers
+	@.ci/setup consumers
+	@echo "test-consumers: warnings are those of other people's code, and not looked at"
+	@.venv-consumers/bin/python -m pytest tests/consumers -W ignore -o filterwarnings=
 
 lint: setup   ## ruff and mypy
 	@echo "lint: ruff and mypy"
@@ -34,4 +39,4 @@ screenshots: setup   ## take the pictures in docs/screenshots/ anew
 	@.venv/bin/python docs/make_screenshots.py
 
 clean:   ## remove .venv and caches (projects under data/ stay)
-	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-consumers build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

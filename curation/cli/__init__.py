@@ -106,7 +106,11 @@ COMMANDS = (
     "quality",
     "consensus",
     "plan",
+    "leakage",
+    "splits",
     "gold",
+    "releases",
+    "compare",
     "demo",
 )  # as --help lists them
 for module in COMMANDS:

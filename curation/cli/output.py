@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bars
 from rich.table import Table
 
+from curation.errors import InputError
 from curation.progress import Progress, silent
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -61,6 +62,19 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console = Console(width=None if terminal else 110, markup=False, highlight=False)
     console.print(title, style="bold")
     console.print(drawn)
+
+
+def write_page(path: Path, html: str) -> None:
+    """Write the file that --html names.
+
+    Raises
+    ------
+    InputError: it cannot be written.
+    """
+    try:
+        path.write_text(html, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--html {path}: the page was not written: {error}.") from error
 
 
 def left_out(counts: Mapping[str, int], what: str = "") -> None:

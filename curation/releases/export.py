@@ -1,7 +1,8 @@
 """Exports: a release written for other tools, with a manifest that names the release and every file's sum.
 
 An export is made from frozen content that was verified first. It is written into a folder beside its place
-and moved there when it is whole, so that a half-written one is never found.
+and moved there when it is whole, so that a half-written one is never found. Grades of sealed parts pass the
+gate (`seal`) before the first file is opened.
 """
 
 from __future__ import annotations
@@ -10,32 +11,52 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
-from curation.releases.formats import FORMATS, Gold
-from curation.releases.frozen import Pin, part_rows, pinned_documents, read_parts
-from curation.releases.verify import verify
+from curation.releases.formats import FORMATS, LEADERBOARD, UNSEALED
+from curation.releases.formats.files import Written
+from curation.releases.gold import Gold, Wanted, gold_of
+from curation.releases.manifest import MANIFEST, manifest_text, written_with
+from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts
+from curation.releases.verify import Opened, opened, verify
 from curation.store import Store, record_event
 from curation.store.settings import COMMAND_LINE
 
-MANIFEST = "manifest.json"
+DEFAULT = Wanted()
 
 
 @dataclass(frozen=True)
 class Exported:
-    """An export as it was written; `files` is file → {sha256, bytes}, without the manifest itself."""
+    """An export as it was written.
+
+    Attributes
+    ----------
+    counts: documents, queries by part, and the grades that were written, by part.
+    without_grades: parts whose grades are not in it.
+    opening: who had sealed grades and why, as it was logged; None where none is in it.
+    ids: how ids were changed.
+    rows: file → rows, for formats whose rows are made from several grades.
+    left_out: reason → number.
+    files: file → {sha256, bytes}, without the manifest itself.
+    """
 
     name: str
     release_id: str
     format: str
     out: Path
     counts: dict[str, Any]
+    without_grades: tuple[str, ...]
+    opening: Opening | None
+    licence: str
     ids: dict[str, Any]
+    rows: dict[str, int]
+    left_out: dict[str, int]
     files: dict[str, dict[str, Any]]
 
 
@@ -46,20 +67,32 @@ def export(
     out: Path,
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
+    *,
+    reason: str | None = None,
+    parts: Collection[str] = (),
+    without_grades: Collection[str] = (),
+    wanted: Wanted = DEFAULT,
 ) -> Exported:
-    """Write a release as beir, trec, csv or parquet into the folder `out`.
+    """Write a release in one of `FORMATS` into the folder `out`.
 
-    An export of the same release in the same format is replaced; it has the same bytes. Anything else in the
-    folder is left alone, and refused.
+    An export of the same release in the same format is replaced; asked for the same, it has the same bytes.
+    Anything else in the folder is left alone, and refused.
+
+    Parameters
+    ----------
+    reason: why grades of sealed parts are taken; it is logged before any of them is written.
+    parts: whose grades are written; by default those of all parts, in the formats of `UNSEALED` of all that
+        are not sealed.
+    without_grades: parts whose grades are not.
 
     Raises
     ------
-    InputError: no such format; the folder cannot be used or written.
-    NotFoundError: there is no such release.
-    RefusedError: the release does not verify.
+    InputError: no such format, part or option; the folder cannot be used or written.
+    NotFoundError: there is no such release, or the project does not know the actor.
+    RefusedError: the release does not verify or a newer goldset froze it; sealed grades would be written and
+        no reason is given, or the actor is no lead; not one row could be written.
     """
-    if format not in FORMATS:
-        raise InputError(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
+    _check(format, wanted)
     out = out.resolve()
     verified = verify(store, name, progress)
     if not verified.intact:
@@ -67,71 +100,149 @@ def export(
             f"The release {name!r} is not as it was frozen and will not be exported: {verified.problems[0]}. "
             f"`goldset verify {name}` names everything."
         )
+    release = opened(store, name)
+    graded = _graded(format, release.header, parts, without_grades)
     _refuse_other_content(out, verified.release_id, format)
-    with store.reading() as cursor:
-        texts = read_parts(cursor, verified.release_id)
-    new = out.parent / f".{out.name}.new-{os.getpid()}"
-    try:
-        new.mkdir(parents=True)
-        ids = FORMATS[format](new, _gold(store, verified.release_id, texts))
-        exported = _described(name, verified.release_id, format, out, texts, ids, new)
-        _write_manifest(new, exported)
-        _move(new, out)
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise InputError(f"the export could not be written, and nothing was left: {why}", path=out) from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+    opening = open_sealed(store, name, f"export as {format}", reason, actor, graded)
+    exported = _written(store, release, format, out, graded, wanted, opening)
     with store.transaction() as cursor:
-        record_event(
-            cursor, "export", {"name": name, "release": verified.release_id, "format": format}, actor
-        )
+        detail = {
+            "name": name,
+            "release": verified.release_id,
+            "format": format,
+            "without grades": list(exported.without_grades),
+        }
+        record_event(cursor, "export", detail, actor)
     return exported
 
 
-def _gold(store: Store, release_id: str, texts: Mapping[str, str]) -> Gold:
-    pins = [Pin(row["document_id"], row["content_hash"]) for row in part_rows(texts["documents"])]
-    documents = (document for _, document in pinned_documents(store, pins) if document is not None)
-    return Gold(
-        release_id=release_id,
-        parts=sorted(part_rows(texts["release"])[0]["queries"]),
-        queries=part_rows(texts["queries"]),
-        qrels=part_rows(texts["qrels"]),
-        document_ids=[pin.document_id for pin in pins],
-        documents=documents,
-    )
+def _check(format: str, wanted: Wanted) -> None:
+    problems = []
+    if format not in FORMATS:
+        problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
+    elif wanted.unjudged and format != "trec":
+        problems.append(f"--unjudged: the format {format} has no place for pairs without a grade; trec has")
+    if wanted.negatives < 1:
+        problems.append(f"--negatives {wanted.negatives}: expected at least 1")
+    if not wanted.licence.strip() or not wanted.licence.isprintable():
+        problems.append(f"--license {wanted.licence!r}: expected a licence's name on one line")
+    if problems:
+        raise InputError(problems)
+
+
+def _graded(
+    format: str, header: Mapping[str, Any], parts: Collection[str], without: Collection[str]
+) -> tuple[str, ...]:
+    """The parts whose grades are written, ordered."""
+    known = header["queries"]
+    refuse_unknown_parts("--part", known, parts)
+    refuse_unknown_parts("--without-grades", known, without)
+    sealed = sealed_parts(header)
+    if format == LEADERBOARD and (asked := sorted(set(parts).intersection(sealed))):
+        raise InputError(
+            f"--part {asked[0]}: the format {LEADERBOARD} has no grades of sealed parts; choose beir for them"
+        )
+    chosen = set(parts or known)
+    if format in UNSEALED and not parts:
+        chosen -= set(sealed)
+    return tuple(sorted(chosen.difference(without)))
+
+
+def _written(
+    store: Store,
+    release: Opened,
+    format: str,
+    out: Path,
+    graded: tuple[str, ...],
+    wanted: Wanted,
+    opening: Opening | None,
+) -> Exported:
+    """Write the files beside their place and move them there when all are whole."""
+    new = out.parent / f".{out.name}.new-{os.getpid()}"
+    try:
+        new.mkdir(parents=True)
+        exported = write_files(store, release, format, new, graded, wanted, out, opening)
+        _move(new, out)
+    except OSError as error:
+        why = error.strerror or str(error)
+        logged = " That the seal was opened for it stays in the log." if opening else ""
+        raise InputError(
+            f"the export could not be written, and nothing was left: {why}.{logged}", path=out
+        ) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return exported
+
+
+def write_files(
+    store: Store,
+    release: Opened,
+    format: str,
+    folder: Path,
+    graded: tuple[str, ...],
+    wanted: Wanted,
+    out: Path,
+    opening: Opening | None,
+) -> Exported:
+    """Write an export's files and its manifest into a folder, which is going to be `out`."""
+    gold = gold_of(store, release, graded, wanted)
+    exported = _described(gold, release, format, out, opening, FORMATS[format](folder, gold), folder)
+    _write_manifest(folder, exported, wanted)
+    return exported
 
 
 def _described(
-    name: str,
-    release_id: str,
+    gold: Gold,
+    release: Opened,
     format: str,
     out: Path,
-    texts: Mapping[str, str],
-    ids: dict[str, Any],
+    opening: Opening | None,
+    written: Written,
     folder: Path,
 ) -> Exported:
-    header = part_rows(texts["release"])[0]
-    counts = {key: header[key] for key in ("documents", "queries", "grades")}
+    grades = Counter(gold.part_of[row["query_id"]] for row in gold.qrels)
     files = {}
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         with path.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         files[path.relative_to(folder).as_posix()] = {"sha256": sha256, "bytes": path.stat().st_size}
-    return Exported(name, release_id, format, out, counts, ids, files)
+    return Exported(
+        name=gold.name,
+        release_id=gold.release_id,
+        format=format,
+        out=out,
+        counts={
+            "documents": release.header["documents"],
+            "queries": release.header["queries"],
+            "grades": {part: grades[part] for part in gold.parts},
+        },
+        without_grades=tuple(sorted(set(release.header["queries"]).difference(gold.parts))),
+        opening=opening,
+        licence=gold.wanted.licence,
+        ids=dict(written.ids),
+        rows=dict(written.rows),
+        left_out=dict(written.left_out),
+        files=files,
+    )
 
 
-def _write_manifest(folder: Path, exported: Exported) -> None:
+def _write_manifest(folder: Path, exported: Exported, wanted: Wanted) -> None:
+    """What is here and what of it is whole; who opened a seal is the project's to know, not the reader's."""
     manifest = {
         "release_id": exported.release_id,
         "name": exported.name,
         "format": exported.format,
+        "licence": exported.licence,
         "counts": exported.counts,
+        "without_grades": exported.without_grades,
         "ids": exported.ids,
+        "rows": exported.rows,
+        "left_out": exported.left_out,
         "files": exported.files,
+        "options": {"unjudged": wanted.unjudged, "negatives": wanted.negatives},
+        "written_with": written_with(),
     }
-    text = json.dumps(manifest, ensure_ascii=False, indent=2, sort_keys=True)
-    (folder / MANIFEST).write_text(f"{text}\n", encoding="utf-8")
+    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
 
 
 def _refuse_other_content(out: Path, release_id: str, format: str) -> None:

@@ -7,7 +7,7 @@ release carries that.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
@@ -16,16 +16,20 @@ from curation.agreement.gate import Gate
 from curation.errors import InputError, RefusedError
 from curation.labeling.annotators import require_author
 from curation.progress import Progress, silent
-from curation.releases.content import CHANGED, Content, Override, content_of, header, rounded
-from curation.releases.frozen import PartSum, part_sum, part_text, release_id_of
+from curation.releases.content import CHANGED, Content, Override, Sharing, content_of, header
+from curation.releases.frozen import PartSum, part_sum, part_text, release_id_of, rounded, signed_row
 from curation.releases.reading import read_rows
-from curation.splits.certificate import Certificate, certify
-from curation.splits.edges import Thresholds
-from curation.splits.material import Material
-from curation.splits.split import edge_sentence
-from curation.store import Store, append, record_event, utc_now
+from curation.releases.seal import chosen_seals
+from curation.releases.sharing import check_rule, with_shared
+from curation.sources.corpus import current_corpus
+from curation.splits.certificate import certify
+from curation.splits.certified import Certificate, certificate_of
+from curation.splits.keys import with_keys
+from curation.splits.material import within_parts
+from curation.splits.parameters import rules_of
+from curation.splits.refusals import edge_sentence
+from curation.store import Store, append, append_rows, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
-from curation.text import canonical_json
 
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
@@ -39,8 +43,10 @@ class Frozen:
     ----------
     created: False where the name held this very content already.
     queries, grades: part of the split → number.
+    sealed: parts of the split whose grades are handed out for a reason only.
     parts: part of the release → lines.
     changed: grades given on another version of their document, kept and marked.
+    sharing: the rule by which grades are shared, how many were, and how many texts have different ones.
     left_out: reason → number.
     gate: the agreement beside what the project demands.
     override: who froze against it and why; None where nothing stood against it.
@@ -51,9 +57,11 @@ class Frozen:
     created: bool
     queries: dict[str, int]
     grades: dict[str, int]
+    sealed: tuple[str, ...]
     documents: int
     parts: dict[str, int]
     changed: int
+    sharing: Sharing | None
     left_out: dict[str, int]
     gate: Gate
     override: Override | None
@@ -67,6 +75,9 @@ def freeze(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
     override: str | None = None,
+    seal: Collection[str] | None = None,
+    *,
+    share: str | None = None,
 ) -> Frozen:
     """Freeze queries, grades, split, corpus and all that explains them under a name.
 
@@ -77,10 +88,12 @@ def freeze(
         out and counted.
     override: freeze against the gate, for this reason; the release carries it, with the actor's number. Where
         nothing stands against it, it is not used.
+    seal: parts of the split whose grades are handed out for a reason only; by default the one named test.
+    share: 'identical': documents with the same text have a grade together (`sharing`).
 
     Raises
     ------
-    InputError: the name cannot be one, or the override has no reason.
+    InputError: the name cannot be one, the override has no reason, or the split has no part to be sealed.
     NotFoundError: the project does not know the actor.
     RefusedError: the actor is no lead; no corpus, split or grade; open disputes, unless they may be left out;
         the agreement is not what the project demands, unless that is overridden; what was judged since the
@@ -92,14 +105,19 @@ def freeze(
         )
     if override is not None and not override.strip():
         raise InputError("--override: expected a reason; the release carries it")
+    check_rule(share)
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")
         rows = read_rows(cursor)
+        corpus = current_corpus(cursor) if share else []
     content = content_of(rows, allow_changed)
+    if share is not None:
+        content = with_shared(content, share, corpus)
+    sealed = chosen_seals(content.queries, seal)
     _refuse_open(content, allow_disputed)
     overridden = _passed(content.agreement.gate, actor, override)
-    certificate = _certified(content, progress)
-    texts = _texts(content, certificate, overridden)
+    certificate = _certified(store, content, progress)
+    texts = _texts(content, certificate, sealed, overridden)
     sums = {part: part_sum(text) for part, text in texts.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
     created = _keep(store, name, release_id, texts, sums, content, actor, overridden)
@@ -109,9 +127,11 @@ def freeze(
         created=created,
         queries=content.queries,
         grades=content.grades,
+        sealed=sealed,
         documents=content.documents,
         parts={part: found.lines for part, found in sums.items()},
         changed=content.changed,
+        sharing=content.sharing,
         left_out=content.left_out,
         gate=content.agreement.gate,
         override=overridden,
@@ -155,35 +175,31 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _certified(content: Content, progress: Progress) -> Certificate:
+def _certified(store: Store, content: Content, progress: Progress) -> Certificate:
     """Check the split against the labels of now, which may be newer than the split."""
-    parts = content.split.parts
-    whole = content.graded.material
-    relevant = {name: whole.relevant[name] for name in whole.relevant if name in parts}
-    kept = frozenset[str]().union(*relevant.values())
-    material = Material(
-        {name: text for name, text in whole.queries.items() if name in parts},
-        relevant,
-        {name: text for name, text in whole.documents.items() if name in kept},
-    )
-    parameters = content.split.parameters
-    thresholds = Thresholds(parameters["query_threshold"], parameters["document_threshold"])
-    certificate = certify(material, parts, thresholds, progress)
-    if certificate.leaks:
-        first = edge_sentence(certificate.leaks[0], material.queries)
-        ties = _counted(len(certificate.leaks), "tie now crosses", "ties now cross")
+    split = content.split
+    rules = rules_of(split.parameters)
+    given = within_parts(content.graded, split.parts)
+    material = with_keys(store, given.material, rules, progress)
+    parts = {name: split.parts[name] for name in material.queries}
+    findings = certify(material, parts, rules, progress)
+    if findings.leaks:
+        first = edge_sentence(findings.leaks[0], material.queries)
+        ties = _counted(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
             f"Since the split was made, labels or documents have changed: {ties} its parts, the first being "
             f"{first}. Split again with `goldset split`."
         )
-    return certificate
+    return certificate_of(given, split.split_id, split.parameters, split.groups, parts, findings)
 
 
-def _texts(content: Content, certificate: Certificate, override: Override | None) -> dict[str, str]:
+def _texts(
+    content: Content, certificate: Certificate, sealed: Sequence[str], override: Override | None
+) -> dict[str, str]:
     tables = dict(content.tables)
     tables["split"] = [{**tables["split"][0], "certificate": rounded(asdict(certificate))}]
     tables["agreement"] = content.agreement.rows()
-    tables["release"] = header(content, override)
+    tables["release"] = header(content, sealed, override)
     return {part: part_text(tables[part]) for part in sorted(tables)}
 
 
@@ -203,7 +219,7 @@ def _keep(
         "parts": {part: found._asdict() for part, found in sums.items()},
         "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},
     }
-    described = canonical_json(manifest)
+    row = signed_row(name, release_id, manifest, utc_now(), actor)
     detail = {"name": name, "release": release_id, "queries": content.queries, "grades": content.grades}
     if override is not None:
         against = [check.sentence for check in override.against]
@@ -224,9 +240,6 @@ def _keep(
                 "content": list(texts.values()),
             }
             append(cursor, "release_parts", columns)
-        cursor.execute(
-            "INSERT INTO releases VALUES (?, ?, ?, ?, ?)",
-            [name, release_id, described, utc_now(), actor],
-        )
+        append_rows(cursor, "releases", [row])
         record_event(cursor, "freeze", {**detail, "left_out": content.left_out}, actor)
     return True

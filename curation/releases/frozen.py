@@ -3,7 +3,8 @@
     release_id = SHA-256 (all 64 hex digits) of the canonical JSON of [[part, sha256], …], ordered by part
 
 Beside each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
-the line. The manifest also names the versions that froze the release, which are not part of the id.
+the line. The manifest also names the versions that froze the release, which are not part of the id, and has
+a sum of itself and of all that stands beside it: name, time and who froze it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from curation.store.rows import Document
 from curation.text import canonical_json
 
 BATCH = 10_000
+
+Table = list[dict[str, Any]]
+"""The rows of a part."""
 
 
 class ReleaseRow(NamedTuple):
@@ -50,6 +54,15 @@ class PartSum(NamedTuple):
     line_sums: str
 
 
+def rounded(value: Any) -> Any:
+    """The value with all floats at six significant digits: the last ones are the machine's, not ours."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {str(key): rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def part_text(rows: Iterable[Any]) -> str:
     """One canonical JSON line a row."""
     return "".join(f"{canonical_json(row)}\n" for row in rows)
@@ -75,6 +88,16 @@ def line_sum(line: str) -> int:
 def release_id_of(sums: Mapping[str, str]) -> str:
     """The id of a release from part → SHA-256."""
     return hashlib.sha256(canonical_json(sorted(sums.items())).encode("utf-8")).hexdigest()
+
+
+def signed_row(
+    name: str, release_id: str, manifest: Mapping[str, Any], frozen_at: datetime, frozen_by: str
+) -> ReleaseRow:
+    """The row of a release; its manifest has the SHA-256 of the canonical JSON of all the rest as `sum`."""
+    rest = {key: value for key, value in manifest.items() if key != "sum"}
+    whole = canonical_json([name, release_id, rest, frozen_at.isoformat(), frozen_by])
+    signed = rest | {"sum": hashlib.sha256(whole.encode("utf-8")).hexdigest()}
+    return ReleaseRow(name, release_id, canonical_json(signed), frozen_at, frozen_by)
 
 
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
@@ -106,7 +129,7 @@ def read_parts(cursor: Cursor, release_id: str) -> dict[str, str]:
     return dict(rows)
 
 
-def part_rows(content: str) -> list[dict[str, Any]]:
+def part_rows(content: str) -> Table:
     """The rows of a part."""
     return [json.loads(line) for line in part_lines(content)]
 

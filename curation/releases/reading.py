@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -28,6 +28,11 @@ class Rows(NamedTuple):
     changed: query_id, document_id of pairs whose counted judgments were all given on another version of the
         document than the corpus has now.
     sampled: query_id, stratum, traffic, inclusion_probability of the current sample.
+    about_queries: query_id, segment, tags (ordered).
+    logs: rows, left_out, first, last of each log that the current sample could be drawn from; first and last
+        are the times of its rows, as text.
+    personal: kind, rows: personal data found in these logs.
+    people: every name and e-mail address by which the project knows somebody, with the annotator's name.
     guides: all that the project has, by hash.
     demand, all_imported: what the gate asks of the agreement.
     """
@@ -51,6 +56,10 @@ class Rows(NamedTuple):
     repeats: list[Repeats]
     demand: Demand
     all_imported: bool
+    about_queries: pa.Table
+    logs: pa.Table
+    personal: pa.Table
+    people: dict[str, str]
 
 
 def read_rows(cursor: Cursor) -> Rows:
@@ -87,7 +96,16 @@ def read_rows(cursor: Cursor) -> Rows:
         repeats=read_repeats(cursor),
         demand=read_demand(cursor),
         all_imported=all_imported(cursor),
+        about_queries=_table(cursor, _ABOUT_QUERIES),
+        logs=_table(cursor, _LOGS, [sample_id]),
+        personal=_table(cursor, _PERSONAL, [sample_id]),
+        people=dict(cursor.execute(_PEOPLE).fetchall()),
     )
+
+
+def columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:
+    """The rows of a table as tuples."""
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
 
 
 def _table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.Table:
@@ -124,3 +142,22 @@ _SAMPLES = "SELECT sample_id, parameters, report FROM samples WHERE sample_id = 
 _SAMPLED = """
     SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?
 """
+_ABOUT_QUERIES = """
+    SELECT query_id, metadata->>'segment' AS segment, coalesce(t.tags, []) AS tags
+    FROM queries LEFT JOIN (
+        SELECT query_id, list(tag ORDER BY tag) AS tags FROM current_query_tags GROUP BY query_id) t
+    USING (query_id)
+"""
+_LOGS = """
+    SELECT i.rows, i.left_out, min(t.time)::TEXT AS first, max(t.time)::TEXT AS last
+    FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
+    WHERE i.imported_at <= (SELECT drawn_at FROM samples WHERE sample_id = ?)
+    GROUP BY i.import_id, i.rows, i.left_out ORDER BY i.import_id
+"""
+_PERSONAL = """
+    SELECT kind, sum(p.rows)::BIGINT AS rows
+    FROM traffic_personal_data p JOIN traffic_imports i USING (import_id)
+    WHERE i.imported_at <= (SELECT drawn_at FROM samples WHERE sample_id = ?)
+    GROUP BY kind ORDER BY kind
+"""
+_PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"

@@ -1,17 +1,25 @@
-"""Verification: every byte of a release against its sums, and every pinned document against its hash."""
+"""Verification: every byte of a release against its sums, and every pinned document against its hash.
+
+Whoever reads a release's content opens it here, so that nothing is read that is not as it was frozen, or that
+a newer goldset froze.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from curation.errors import RefusedError
 from curation.progress import Progress, silent
+from curation.releases.content import FORMAT
 from curation.releases.frozen import (
     PartSum,
     Pin,
     ReleaseRow,
+    Table,
     find_release,
     line_sum,
     part_lines,
@@ -20,11 +28,18 @@ from curation.releases.frozen import (
     pinned_documents,
     read_parts,
     release_id_of,
+    signed_row,
 )
 from curation.sources.corpus import content_hash_of
 from curation.store import Store
 
 SHOWN = 20
+BEFORE_SUMS = {"gate", "parts", "versions"}
+"""What manifests without a sum of their own hold."""
+ROW_ALTERED = (
+    "what stands beside the content was altered: the name, when and by whom it was frozen, the gate or the "
+    "versions"
+)
 
 
 @dataclass(frozen=True)
@@ -47,17 +62,82 @@ class Verified:
     problems: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A release whose content is as it was frozen; `texts` is part → text."""
+
+    row: ReleaseRow
+    texts: Mapping[str, str]
+
+    def rows(self, part: str) -> Table:
+        """The rows of a part; none where older releases have no such part.
+
+        Raises
+        ------
+        RefusedError: the part is not JSON, though it agrees with its sum.
+        """
+        return _rows(self.row.name, part, self.texts.get(part, ""))
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """What the release says about itself."""
+        return self.rows("release")[0]
+
+
+def opened(store: Store, name: str) -> Opened:
+    """Read a release to use its content; the documents that it pins are not looked at.
+
+    Raises
+    ------
+    NotFoundError: there is no such release.
+    RefusedError: it is not as it was frozen, or a newer goldset froze it.
+    """
+    with store.reading() as cursor:
+        row = find_release(cursor, name)
+        texts = read_parts(cursor, row.release_id)
+    if problems := _part_problems(row, texts):
+        raise RefusedError(
+            f"The release {name!r} is not as it was frozen: {problems[0]}. `goldset verify {name}` names "
+            "everything."
+        )
+    refuse_newer(name, texts)
+    return Opened(row, texts)
+
+
+def refuse_newer(name: str, texts: Mapping[str, str]) -> None:
+    """Stop where a newer goldset froze the release: what its content means is not known here.
+
+    Raises
+    ------
+    RefusedError: it did, or the release does not say what it is.
+    """
+    header = _rows(name, "release", texts.get("release", ""))
+    format = header[0].get("format") if header and isinstance(header[0], dict) else None
+    if not isinstance(format, int):
+        raise RefusedError(
+            f"The release {name!r} does not say in which form its content is; nothing was done."
+        )
+    if format > FORMAT:
+        raise RefusedError(
+            f"The release {name!r} was frozen by a newer goldset (form {format} of the content; this one "
+            f"knows up to {FORMAT}). Use that goldset, or a newer one."
+        )
+
+
 def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
     """Compare a release with its sums, its id and the documents of the corpus.
 
     Raises
     ------
     NotFoundError: there is no such release.
+    RefusedError: a newer goldset froze it.
     """
     with store.reading() as cursor:
         row = find_release(cursor, name)
         texts = read_parts(cursor, row.release_id)
     problems = _part_problems(row, texts)
+    if not problems:
+        refuse_newer(name, texts)
     pins = _pins(texts.get("documents", "")) if not problems else []
     problems += _document_problems(store, pins, progress)
     return Verified(
@@ -76,11 +156,9 @@ def _part_problems(row: ReleaseRow, texts: Mapping[str, str]) -> list[str]:
     unchanged = release_id_of({part: sums.sha256 for part, sums in found.items()}) == row.release_id
     expected = _expected(row)
     if expected == found:
-        return (
-            []
-            if unchanged
-            else [f"the release id {row.release_id} is not that of the content and the manifest"]
-        )
+        if not unchanged:
+            return [f"the release id {row.release_id} is not that of the content and the manifest"]
+        return [] if _row_as_frozen(row) else [ROW_ALTERED]
     if unchanged:
         return ["the manifest was altered; the content still has the release's id"]
     problems = [f"the part {part!r} is missing" for part in sorted(expected.keys() - found.keys())]
@@ -91,13 +169,32 @@ def _part_problems(row: ReleaseRow, texts: Mapping[str, str]) -> list[str]:
     return problems
 
 
+def _rows(name: str, part: str, text: str) -> Table:
+    try:
+        return part_rows(text)
+    except ValueError:
+        raise RefusedError(
+            f"The part {part!r} of the release {name!r} agrees with its sum, yet it is not JSON: it was not "
+            "written by goldset. Freeze again under another name."
+        ) from None
+
+
 def _expected(row: ReleaseRow) -> dict[str, PartSum]:
     """What the manifest says; nothing where it is no longer a manifest."""
-    manifest: Any = json.loads(row.manifest)
     try:
+        manifest: Any = json.loads(row.manifest)
         return {part: PartSum(**sums) for part, sums in manifest["parts"].items()}
-    except (KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
+
+
+def _row_as_frozen(row: ReleaseRow) -> bool:
+    """Whether name, time, person, gate and versions are what was written; true for older releases, without
+    a sum of these."""
+    manifest: dict[str, Any] = json.loads(row.manifest)
+    if "sum" in manifest or manifest.keys() - BEFORE_SUMS:
+        return signed_row(row.name, row.release_id, manifest, row.frozen_at, row.frozen_by) == row
+    return True
 
 
 def _difference(text: str, expected: PartSum) -> str:

@@ -9,10 +9,10 @@ import pytest
 
 from curation.agreement import agreement_report
 from curation.demo import PASSWORD, PEOPLE, ROUND, Demo, build_demo
-from curation.labeling.adjudication import disputes
 from curation.labeling.annotators import authenticate
+from curation.labeling.disputes import disputes
 from curation.labeling.queue import next_showings
-from curation.labeling.rounds import round_status
+from curation.labeling.round_status import round_status
 from curation.releases import verify
 from curation.store import Store, open_store
 

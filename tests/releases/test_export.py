@@ -11,21 +11,15 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
-from gold_project import PARTS, gold_project, labelled, queries, write_corpus
+from gold_project import Qrels, awkward, consensus_grades, export, gold_project, labelled, queries
 from typer.testing import CliRunner
 
 from curation.cli import app
 from curation.errors import InputError
-from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.project import init_project
-from curation.releases import export, freeze
 from curation.releases import formats as formats_module
-from curation.sources.corpus import import_corpus
-from curation.splits import make_split
+from curation.releases import freeze
+from curation.releases.gold import Gold
 from curation.store import Store
-from curation.store.rows import Query
-
-Qrels = dict[str, dict[str, int]]
 
 
 @pytest.fixture(scope="module")
@@ -36,21 +30,6 @@ def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     store.close()
 
 
-def consensus_grades(store: Store) -> Qrels:
-    """The grades straight from the votes of this small project: both agree but for the decided dispute."""
-    with store.reading() as cursor:
-        rows = cursor.execute(
-            """
-            SELECT j.query_id, j.document_id, coalesce(any_value(a.grade), any_value(j.grade))
-            FROM current_judgments j LEFT JOIN adjudications a USING (query_id, document_id) GROUP BY ALL
-            """
-        ).fetchall()
-    found: Qrels = {}
-    for query_id, document_id, grade in rows:
-        found.setdefault(query_id, {})[document_id] = grade
-    return found
-
-
 def read_beir(folder: Path) -> tuple[dict[str, dict[str, str]], dict[str, str], dict[str, Qrels]]:
     """As BEIR's GenericDataLoader reads it."""
     lines = (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
@@ -58,7 +37,7 @@ def read_beir(folder: Path) -> tuple[dict[str, dict[str, str]], dict[str, str], 
     lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
     texts = {row["_id"]: row["text"] for row in map(json.loads, lines)}
     parts: dict[str, Qrels] = {}
-    for path in (folder / "qrels").iterdir():
+    for path in (folder / "qrels").glob("*.tsv"):
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_MINIMAL)
             assert next(reader) == ["query-id", "corpus-id", "score"]
@@ -109,7 +88,7 @@ def test_csv_and_parquet_are_the_same_table(gold: Store, tmp_path: Path) -> None
     assert table.schema.metadata == {b"goldset_release_id": exported.release_id.encode()}
 
 
-@pytest.mark.parametrize("format", ["beir", "trec", "csv", "parquet"])
+@pytest.mark.parametrize("format", ["beir", "trec", "ranx", "csv", "parquet", "hf"])
 def test_the_same_release_exports_to_the_same_bytes_with_true_sums(
     gold: Store, tmp_path: Path, format: str
 ) -> None:
@@ -129,6 +108,7 @@ def test_the_same_release_exports_to_the_same_bytes_with_true_sums(
         assert entry == {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     assert manifest["counts"]["grades"] == {"dev": 8, "test": 8}
     assert manifest["format"] == format
+    assert len(manifest["release_id"]) == 64
 
 
 def test_an_export_of_the_same_release_is_replaced_and_mended(gold: Store, tmp_path: Path) -> None:
@@ -157,14 +137,17 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(gold: Store, tmp_
 
 
 def test_an_unknown_format_is_answered_with_those_there_are(gold: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'xml': expected one of beir, trec, csv, parquet"):
+    with pytest.raises(
+        InputError,
+        match="'xml': expected one of beir, leaderboard, trec, ranx, csv, parquet, hf, triplets, ntuples",
+    ):
         export(gold, "v1", "xml", tmp_path / "out")
 
 
 def test_a_failing_export_leaves_nothing_behind(
     gold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(folder: Path, _: formats_module.Gold) -> dict[str, str]:
+    def full(folder: Path, _: Gold) -> dict[str, str]:
         (folder / "qrels.csv").write_text("half")
         raise OSError(28, "No space left on device")
 
@@ -172,31 +155,6 @@ def test_a_failing_export_leaves_nothing_behind(
     with pytest.raises(InputError, match="nothing was left: No space left on device"):
         export(gold, "v1", "csv", tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
-
-
-def awkward(folder: Path) -> Store:
-    """Queries and documents that share an id, ids with spaces, percent signs and quotes."""
-    store = init_project(folder / "awkward.duckdb").store
-    texts = {"1": "alpha", "a b": "beta", "a%20b": "gamma", 'say "x"': "delta"}
-    import_corpus(
-        store,
-        write_corpus(
-            folder / "c.jsonl", [{"id": name, "title": text, "text": ""} for name, text in texts.items()]
-        ),
-    )
-    asked = [
-        Query("1", "alpha\tone", "alpha one", "imported"),
-        Query("two words", "zulu", "zulu", "imported"),
-    ]
-    given = [
-        ImportedJudgment(query, name, "x", 1 if query == "1" else 0)
-        for query in ("1", "two words")
-        for name in texts
-    ]
-    add_judgments(store, given, "x.csv", asked)
-    make_split(store, PARTS)
-    freeze(store, "v1", override="one annotator is enough for ids")
-    return store
 
 
 def test_beir_ids_get_a_prefix_where_queries_and_documents_share_one(tmp_path: Path) -> None:
@@ -241,16 +199,16 @@ def test_the_commands_lead_from_labels_to_an_export(tmp_path: Path) -> None:
         assert isinstance(answer, dict)
         return answer
 
-    split = goldset("split", "--dev", "0.5", "--test", "0.5", "--seed", "1")
+    goldset("split", "--dev", "0.5", "--test", "0.5", "--seed", "1")
     frozen = goldset("freeze", "v1")
-    exported = goldset("export", "v1", "--format", "trec", "--out", str(tmp_path / "out"))
-    assert split["queries"] == 8
+    exported = goldset("export", "v1", "--format", "trec", "--out", str(tmp_path / "out"), "--reason", "x")
+    assert frozen["queries"] == {"dev": 4, "test": 4}
     assert goldset("verify", "v1")["intact"] is True
     assert exported["release_id"] == frozen["release_id"]
     for arguments in (
         ["split"],
         ["freeze", "v2"],
-        ["export", "v2", "--out", str(tmp_path / "two")],
+        ["export", "v2", "--out", str(tmp_path / "two"), "--reason", "to look at"],
         ["verify", "v2"],
     ):
         done = CliRunner().invoke(app, ["--project", str(store.path), *arguments], catch_exceptions=False)

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gold_project import DISPUTE, PARTS, TOPICS, documents, gold_project, judgments, labelled, write_corpus
+from gold_project import (
+    DISPUTE,
+    LEXICAL,
+    PARTS,
+    TOPICS,
+    documents,
+    gold_project,
+    judgments,
+    labelled,
+    write_corpus,
+)
 from projects import add_names
 from typer.testing import CliRunner
 
@@ -56,7 +66,7 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
     one = labelled(tmp_path / "one")
     other = labelled(tmp_path / "other", backwards=True)
     for store in (one, other):
-        make_split(store, PARTS, seed=1)
+        make_split(store, PARTS, 1, LEXICAL)
     first, second = freeze(one, "v1"), freeze(other, "final")
     with one.reading() as cursor:
         texts = read_parts(cursor, first.release_id)
@@ -78,7 +88,7 @@ def test_a_name_never_takes_other_content(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     first = freeze(store, "v1")
     decide(store, *DISPUTE, grade=0, reason="on second thoughts")
-    make_split(store, PARTS, seed=1)
+    make_split(store, PARTS, 1, LEXICAL)
     with pytest.raises(RefusedError, match=r"'v1' exists with other content.*choose another name"):
         freeze(store, "v1")
     assert freeze(store, "v2").release_id != first.release_id
@@ -105,7 +115,7 @@ def test_the_whole_corpus_is_pinned_not_only_what_was_judged(tmp_path: Path) -> 
     store = labelled(tmp_path)
     extra = [*documents(), {"id": "never-pooled", "title": "Alone", "text": "nobody looked", "url": ""}]
     import_corpus(store, write_corpus(tmp_path / "more.jsonl", extra))
-    make_split(store)
+    make_split(store, rules=LEXICAL)
     frozen = freeze(store, "v1")
     assert frozen.documents == len(TOPICS) * 2 + 1
     assert "never-pooled" in {row["document_id"] for row in rows(store, frozen.release_id, "documents")}
@@ -125,7 +135,7 @@ def test_other_names_of_people_and_rounds_give_the_same_release_id(tmp_path: Pat
     frozen = set()
     for number, people in enumerate(names):
         store = labelled(tmp_path / str(number), people=people)
-        make_split(store, PARTS, seed=1)
+        make_split(store, PARTS, 1, LEXICAL)
         frozen.add(freeze(store, "v1").release_id)
     assert len(frozen) == 1
 
@@ -193,7 +203,7 @@ def test_the_command_tells_what_was_graded_on_another_version(tmp_path: Path) ->
 def test_a_dispute_about_an_older_text_does_not_stop_the_freeze(tmp_path: Path) -> None:
     store = labelled(tmp_path, decided=False)
     revise(store, tmp_path, DISPUTE[1])
-    make_split(store, PARTS, seed=1)
+    make_split(store, PARTS, 1, LEXICAL)
     assert freeze(store, "v1").left_out == {"pair graded on another version of the document": 1}
     with pytest.raises(RefusedError, match="1 judged pair is disputed"):
         freeze(store, "v2", allow_changed=True)
@@ -211,7 +221,7 @@ def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path:
 
 def test_open_disputes_stop_the_freeze_or_are_left_out_and_counted(tmp_path: Path) -> None:
     store = labelled(tmp_path, decided=False)
-    make_split(store)
+    make_split(store, rules=LEXICAL)
     with pytest.raises(RefusedError, match=r"1 judged pair is disputed.*adjudicate list.*--allow-disputed"):
         freeze(store, "v1")
     frozen = freeze(store, "v1", allow_disputed=True)
@@ -272,7 +282,7 @@ def test_labels_given_since_the_split_that_tie_its_parts_together_stop_the_freez
     add_judgments(store, [shared], "later.csv")
     with pytest.raises(RefusedError, match=r"1 tie now crosses its parts.*shared document.*goldset split"):
         freeze(store, "v1")
-    make_split(store, PARTS, seed=1)
+    make_split(store, PARTS, 1, LEXICAL)
     assert freeze(store, "v1").created
 
 
@@ -358,7 +368,7 @@ def test_who_judged_and_overrides_appears_under_their_number(tmp_path: Path) -> 
     ids = set()
     for lead in ("zoe.miller", "someone.else"):
         store = labelled(tmp_path / lead, people=(lead, "abe.jones"))
-        make_split(store, PARTS, seed=1)
+        make_split(store, PARTS, 1, LEXICAL)
         strangers(store)
         with store.transaction() as cursor:
             cursor.execute("UPDATE annotators SET role = 'lead' WHERE name = ?", [lead])
@@ -407,7 +417,7 @@ def test_another_rule_gives_the_same_release_whatever_people_are_called(tmp_path
     for number, people in enumerate([("zoe.miller", "abe.jones"), ("y", "x")]):
         store = labelled(tmp_path / str(number), people=people, backwards=bool(number))
         set_rule(store, Rule("dawid-skene"))
-        make_split(store, PARTS, seed=1)
+        make_split(store, PARTS, 1, LEXICAL)
         ids.add(freeze(store, "v1").release_id)
     assert len(ids) == 1
 

@@ -101,6 +101,26 @@ def test_an_altered_manifest_is_told_from_altered_content(frozen: Store, alter: 
     assert not verify(frozen, "v1").intact
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "name = 'v2'",
+        "frozen_at = frozen_at + INTERVAL 1 MICROSECOND",
+        "frozen_by = 'somebody else'",
+        "manifest = replace(manifest::TEXT, 'goldset', 'Goldset')::JSON",
+        "manifest = replace(manifest::TEXT, '\"sum\"', '\"sun\"')::JSON",
+        "manifest = replace(manifest::TEXT, 'met', 'mat')::JSON",
+    ],
+)
+def test_what_stands_beside_the_content_is_covered(
+    frozen: Store, alter: Callable[..., None], change: str
+) -> None:
+    alter(f"UPDATE releases SET {change}")
+    name = "v2" if change.startswith("name") else "v1"
+    (problem,) = verify(frozen, name).problems
+    assert problem.startswith("what stands beside the content was altered: the name, when and by whom")
+
+
 def test_an_altered_release_id_is_found(frozen: Store, alter: Callable[..., None]) -> None:
     alter("UPDATE releases SET release_id = reverse(release_id)")
     alter("UPDATE release_parts SET release_id = reverse(release_id)")

@@ -1,0 +1,74 @@
+"""`goldset diff`: what became of a gold set between two releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli import app, project_store
+from curation.cli.output import Json, print_json, say, table, write_page
+from curation.store.settings import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from curation.releases.diff import Diff
+
+SHOWN = 20
+
+
+@app.command("diff")
+def diff_releases(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(help="The release to compare with, such as v1.")],
+    new: Annotated[str, typer.Argument(help="The newer release, such as v2.")],
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write the comparison as one HTML file.", show_default="none"),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Rows of each table; --json has all.")] = SHOWN,
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            help="Name the changed grades of sealed parts too; the reason is logged.",
+            show_default="count them",
+        ),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="Who opens the seal: an annotator with the role lead, or the command line.")
+    ] = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Compare two releases: queries, grades, documents, parts of the split, agreement, and how each was made.
+
+    Changes among the grades of a sealed part (the test part) are counted, and named only with --reason.
+
+    \b
+    Examples:
+      goldset diff v1 v2
+      goldset diff v1 v2 --html v1-v2.html --limit 200
+      goldset diff v1 v2 --reason "Release notes for the search team" --json
+    """
+    from curation.releases.diff import diff
+    from curation.releases.diff_page import diff_page
+
+    found = diff(project_store(context), old, new, reason, by)
+    if page is not None:
+        write_page(page, diff_page(found, limit))
+    if as_json:
+        print_json(found)
+        return
+    _show(found, limit)
+    if page is not None:
+        say(f"Wrote {page}.")
+
+
+def _show(found: Diff, limit: int) -> None:
+    from curation.releases.diff_page import diff_sections, findings
+
+    say(f"From {found.old.name} to {found.new.name}:", *(f"  {sentence}" for sentence in findings(found)))
+    if found.same:
+        return
+    for section in diff_sections(found, limit):
+        for part in section.tables:
+            table(f"{section.heading}: {part.caption}", part.columns, part.rows)

@@ -1,0 +1,30 @@
+"""One table of all grades, as CSV or Parquet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from curation.releases.formats.files import Written, write_table
+from curation.releases.gold import Gold
+
+COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
+
+
+def write_csv(folder: Path, gold: Gold) -> Written:
+    """qrels.csv."""
+    write_table(folder / "qrels.csv", COLUMNS, gold.judged(), ",")
+    return Written()
+
+
+def write_parquet(folder: Path, gold: Gold) -> Written:
+    """qrels.parquet; the release id is in the schema's metadata."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text = pa.string()
+    types = dict(zip(COLUMNS, (text, text, text, pa.int32(), text), strict=True))
+    schema = pa.schema(types, metadata={"goldset_release_id": gold.release_id})
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in gold.judged()]
+    table = pa.Table.from_pylist(rows, schema=schema)
+    pq.write_table(table, folder / "qrels.parquet", compression="zstd", version="2.6")
+    return Written()

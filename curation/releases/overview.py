@@ -1,0 +1,105 @@
+"""What releases there are, what is in one, and who had its sealed grades."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from curation.releases.frozen import list_releases
+from curation.releases.seal import Opening, openings, sealed_parts
+from curation.releases.verify import opened
+from curation.store import Store
+
+
+class ListedRelease(NamedTuple):
+    """A release in the list; `openings` is how often its seal was opened, under whatever name."""
+
+    name: str
+    frozen_at: datetime
+    frozen_by: str
+    grades: int
+    openings: int
+    release_id: str
+
+
+@dataclass(frozen=True)
+class ShownRelease:
+    """A release and the log of its seal.
+
+    Attributes
+    ----------
+    also_named: other names of the same content.
+    queries, grades: part of the split → number.
+    sealed: parts whose grades are handed out for a reason only.
+    changed: grades given on another version of their document, kept and marked.
+    override: who froze against the gate, by number, and why; None where nobody did.
+    openings: how often the seal was opened; `log` has each, oldest first.
+    """
+
+    name: str
+    release_id: str
+    frozen_at: datetime
+    frozen_by: str
+    also_named: tuple[str, ...]
+    documents: int
+    queries: dict[str, int]
+    grades: dict[str, int]
+    sealed: tuple[str, ...]
+    changed: int
+    left_out: dict[str, int]
+    override: dict[str, Any] | None
+    openings: int
+    log: tuple[Opening, ...]
+
+
+def releases(store: Store) -> list[ListedRelease]:
+    """All releases, oldest first."""
+    with store.reading() as cursor:
+        rows = list_releases(cursor)
+        counts = dict(
+            cursor.execute("SELECT release_id, count(*) FROM seal_openings GROUP BY release_id").fetchall()
+        )
+    return [
+        ListedRelease(
+            name=row.name,
+            frozen_at=row.frozen_at,
+            frozen_by=row.frozen_by,
+            grades=json.loads(row.manifest)["parts"]["qrels"]["lines"],
+            openings=counts.get(row.release_id, 0),
+            release_id=row.release_id,
+        )
+        for row in rows
+    ]
+
+
+def show(store: Store, name: str) -> ShownRelease:
+    """One release.
+
+    Raises
+    ------
+    NotFoundError: there is no such release.
+    RefusedError: it is not as it was frozen, or a newer goldset froze it.
+    """
+    release = opened(store, name)
+    row, header = release.row, release.header
+    with store.reading() as cursor:
+        log = openings(cursor, row.release_id)
+        same = [other.name for other in list_releases(cursor) if other.release_id == row.release_id]
+    return ShownRelease(
+        name=name,
+        release_id=row.release_id,
+        frozen_at=row.frozen_at,
+        frozen_by=row.frozen_by,
+        also_named=tuple(other for other in same if other != name),
+        documents=header["documents"],
+        queries=header["queries"],
+        grades=header["grades"],
+        sealed=sealed_parts(header),
+        changed=header.get("changed", 0),
+        left_out=header["left_out"],
+        override=header.get("override"),
+        openings=len(log),
+        log=tuple(log),
+    )

@@ -1,0 +1,131 @@
+"""The seal: grades of a release's test part leave through one gate, which writes down who had them and why.
+
+A gold set that systems are tuned on measures memory. So each release says which parts are sealed, and
+whatever hands out their grades (an export, a comparison, an evaluation) calls `open_sealed` first. The entry
+is committed before the gate lets anybody pass: who fails or is stopped afterwards is in the log as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from curation.errors import InputError, RefusedError
+from curation.labeling.annotators import require_author
+from curation.releases.verify import opened
+from curation.store import Cursor, Store, append, fetch, record_event, utc_now
+from curation.store.settings import COMMAND_LINE
+
+TEST = "test"
+"""The part that is sealed unless something else is said, and in releases that were frozen before seals."""
+
+
+class Opening(NamedTuple):
+    """One opening; `name` is the release's name that was asked for, `parts` are those that were opened."""
+
+    release_id: str
+    name: str
+    parts: list[str]
+    purpose: str
+    reason: str
+    opened_by: str
+    opened_at: datetime
+
+
+def chosen_seals(parts: Collection[str], wanted: Collection[str] | None) -> tuple[str, ...]:
+    """The parts of a split that a freeze seals; by default the one named test, where there is one.
+
+    Raises
+    ------
+    InputError: the split has no such part.
+    """
+    if wanted is None:
+        return tuple(part for part in parts if part == TEST)
+    refuse_unknown_parts("--seal", parts, wanted)
+    return tuple(sorted(set(wanted)))
+
+
+def refuse_unknown_parts(option: str, parts: Iterable[str], wanted: Iterable[str]) -> None:
+    """Stop where something other than a part is asked for, naming all of it."""
+    known = sorted(parts)
+    problems = [
+        f"{option} {name}: the split has no such part; it has {', '.join(known)}"
+        for name in sorted(set(wanted).difference(known))
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
+    """The sealed parts of a release by its header, the row of the part 'release'."""
+    return tuple(header.get("sealed", [part for part in header["queries"] if part == TEST]))
+
+
+def open_sealed(
+    store: Store,
+    name: str,
+    purpose: str,
+    reason: str | None,
+    actor: str = COMMAND_LINE,
+    parts: Collection[str] | None = None,
+) -> Opening | None:
+    """Let grades of a release out, and write down to whom, for what and why; None where none is sealed.
+
+    Call it before the first of these grades is read for anybody.
+
+    Parameters
+    ----------
+    purpose: what is done with the grades, such as 'export as beir'.
+    parts: whose grades are wanted; by default those of all.
+
+    Raises
+    ------
+    InputError: the release has no such part.
+    NotFoundError: there is no such release, or the project does not know the actor.
+    RefusedError: sealed grades are wanted without a reason, or by somebody who is no lead; the release is not
+        as it was frozen, or a newer goldset froze it.
+    """
+    release = opened(store, name)
+    wanted = release.header["queries"] if parts is None else parts
+    refuse_unknown_parts("part", release.header["queries"], wanted)
+    sealed = sorted(set(sealed_parts(release.header)).intersection(wanted))
+    if not sealed:
+        return None
+    if reason is None or not reason.strip():
+        raise RefusedError(_no_reason(name, sealed))
+    opening = Opening(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
+    with store.transaction() as cursor:
+        require_author(cursor, actor, "lead")
+        append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
+        record_event(cursor, "open seal", {"name": name, **_told(opening)}, actor)
+    return opening
+
+
+def openings(cursor: Cursor, release_id: str) -> list[Opening]:
+    """Who opened the seal of a release's content, under whatever name, oldest first."""
+    sql = """
+        SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
+        WHERE release_id = ? ORDER BY opened_at, opened_by, purpose, reason
+    """
+    return fetch(cursor, Opening, sql, [release_id])
+
+
+def _told(opening: Opening) -> dict[str, Any]:
+    return {
+        "release": opening.release_id,
+        "parts": opening.parts,
+        "purpose": opening.purpose,
+        "reason": opening.reason,
+    }
+
+
+def _no_reason(name: str, sealed: Collection[str]) -> str:
+    parts = ", ".join(sealed)
+    without = " ".join(f"--without-grades {part}" for part in sealed)
+    return (
+        f"The grades of {parts} in the release {name!r} are sealed. Who takes them says why: --reason "
+        f'"why", which is logged with name and time (`goldset release show {name}`). Without them it can be '
+        f"given to anybody: `goldset export {name} --format leaderboard --out DIR`, or any other format with "
+        f"{without}."
+    )

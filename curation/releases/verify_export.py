@@ -1,0 +1,243 @@
+"""Verification of an exported folder: which file is no longer what was written, and where in it.
+
+The manifest alone names the file. Where the project that it came from is at hand, the export is written once
+more into a temporary folder and compared byte by byte, which names the line. That hands out no grade: what
+was expected at a place is never told, so the seal stays closed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from curation.errors import CurationError, InputError
+from curation.releases.export import write_files
+from curation.releases.formats import FORMATS
+from curation.releases.frozen import list_releases
+from curation.releases.gold import Wanted
+from curation.releases.manifest import MANIFEST, manifest_text, written_with
+from curation.releases.verify import SHOWN, Opened, opened
+from curation.store import Store
+
+CHUNK = 1 << 20
+NO_PROJECT = "no project at hand"
+UNTOLD = "its manifest does not tell how it was written"
+OLDER = "an older goldset wrote it, and did not say how"
+
+
+@dataclass(frozen=True)
+class VerifiedExport:
+    """What became of an exported folder.
+
+    Attributes
+    ----------
+    name, release_id, format: as the manifest says; None where it cannot be read.
+    files: files that the manifest names.
+    not_compared: why the files were compared with the manifest's sums alone; None where each byte was
+        compared with what the project writes.
+    altered: files that are not as they were written.
+    problems: a sentence each (the first `SHOWN`).
+    """
+
+    out: Path
+    name: str | None
+    release_id: str | None
+    format: str | None
+    intact: bool
+    files: int
+    not_compared: str | None
+    altered: int
+    problems: tuple[str, ...]
+
+
+def verify_export(out: Path, store: Store | None = None) -> VerifiedExport:
+    """Compare an exported folder with its manifest and, where the project is at hand, with its release.
+
+    Raises
+    ------
+    InputError: there is no such folder, or it has no manifest or cannot be read.
+    """
+    try:
+        return _verify(out, store)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=out) from error
+
+
+def _verify(out: Path, store: Store | None) -> VerifiedExport:
+    path = out / MANIFEST
+    if not path.is_file():
+        raise InputError(f"there is no {MANIFEST}: expected a folder that `goldset export` wrote", path=out)
+    told, problem = _read(path.read_bytes())
+    if told is None:
+        return _verdict(out, {}, NO_PROJECT, {MANIFEST: problem})
+    problems = _against_manifest(out, told["files"]) | ({MANIFEST: problem} if problem else {})
+    not_compared = _why_not(told, store)
+    if not_compared is None and store is not None:
+        try:
+            problems = _against_release(out, told, store)
+        except CurationError as error:
+            not_compared = str(error)
+    return _verdict(out, told, not_compared, problems)
+
+
+def _verdict(
+    out: Path, told: Mapping[str, Any], not_compared: str | None, problems: Mapping[str, str]
+) -> VerifiedExport:
+    sentences = [f"{name} {problem}" for name, problem in sorted(problems.items())]
+    return VerifiedExport(
+        out=out,
+        name=told.get("name"),
+        release_id=told.get("release_id"),
+        format=told.get("format"),
+        intact=not problems,
+        files=len(told.get("files", ())),
+        not_compared=not_compared,
+        altered=len(problems),
+        problems=tuple(sentences[:SHOWN]),
+    )
+
+
+def _read(content: bytes) -> tuple[dict[str, Any] | None, str]:
+    """What the manifest tells, None where it tells nothing; and what is wrong with it, '' for nothing."""
+    try:
+        text = content.decode("utf-8")
+        told = json.loads(text)
+    except UnicodeDecodeError as error:
+        return None, f"was altered: byte {error.start + 1:,} is not UTF-8; nothing else could be looked at"
+    except ValueError as error:
+        return None, f"was altered: it is no JSON any more ({error}); nothing else could be looked at"
+    if not _is_manifest(told):
+        return None, "was altered: it does not tell which files there are; nothing else could be looked at"
+    if "sum" not in told and "options" not in told:
+        return told, ""  # older exports had no sum
+    return told, "" if manifest_text(told) == text else "was altered: it does not agree with its own sum"
+
+
+def _is_manifest(told: Any) -> bool:
+    files = told.get("files") if isinstance(told, dict) else None
+    return isinstance(files, dict) and all(
+        isinstance(entry, dict) and _inside(name) for name, entry in files.items()
+    )
+
+
+def _inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return bool(name) and not path.is_absolute() and ".." not in path.parts
+
+
+def _against_manifest(out: Path, files: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """File → what is wrong with it by the manifest's sums."""
+    problems = {}
+    for name, entry in files.items():
+        path = out / name
+        if not path.is_file():
+            problems[name] = "is missing"
+        elif (size := path.stat().st_size) != entry.get("bytes"):
+            problems[name] = f"was altered: it has {size:,} bytes, expected {entry.get('bytes')}"
+        elif _sum(path) != entry.get("sha256"):
+            problems[name] = "was altered: its SHA-256 is not that of the manifest"
+    return problems | dict.fromkeys(_held(out) - set(files) - {MANIFEST}, "was added")
+
+
+def _held(out: Path) -> set[str]:
+    return {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _why_not(told: Mapping[str, Any], store: Store | None) -> str | None:
+    """Why the export cannot be written once more; None where it can."""
+    if store is None:
+        return NO_PROJECT
+    if not isinstance(told.get("options"), dict):
+        return OLDER
+    if told.get("written_with") != (now := written_with()):
+        versions = ", ".join(f"{name} {number}" for name, number in now.items())
+        return f"it was written with other versions than {versions}"
+    return None
+
+
+def _against_release(out: Path, told: Mapping[str, Any], store: Store) -> dict[str, str]:
+    """File → where it differs from what the project writes.
+
+    Raises
+    ------
+    InputError: the project has no such release, or the manifest asks for what cannot be.
+    RefusedError: the release in the project is not as it was frozen.
+    """
+    release = opened(store, _known_name(told, store))
+    format, graded, wanted = _asked(told, release)
+    with TemporaryDirectory() as folder:
+        again = Path(folder)
+        write_files(store, release, format, again, graded, wanted, out=out, opening=None)
+        expected = _held(again)
+        found = dict.fromkeys(_held(out) - expected, "was added")
+        for name in expected:
+            if not (out / name).is_file():
+                found[name] = "is missing"
+            elif place := _difference(out / name, again / name):
+                found[name] = f"was altered: {place}"
+        return found
+
+
+def _asked(told: Mapping[str, Any], release: Opened) -> tuple[str, tuple[str, ...], Wanted]:
+    """Format, parts with grades and options of the export."""
+    try:
+        format, graded = told["format"], tuple(told["counts"]["grades"])
+        wanted = Wanted(**told["options"], licence=told["licence"])
+    except (KeyError, TypeError):
+        raise InputError(UNTOLD) from None
+    if format not in FORMATS or not set(graded) <= set(release.header["queries"]):
+        raise InputError(UNTOLD)
+    return format, graded, wanted
+
+
+def _known_name(told: Mapping[str, Any], store: Store) -> str:
+    """A name under which the project holds the release of the manifest; its own if it still has it."""
+    with store.reading() as cursor:
+        names = [row.name for row in list_releases(cursor) if row.release_id == told.get("release_id")]
+    if not names:
+        raise InputError(f"the project has no release with the id {str(told.get('release_id'))[:12]}…")
+    return str(told["name"]) if told.get("name") in names else names[0]
+
+
+def _difference(found: Path, expected: Path) -> str:
+    """Where a file begins to differ, '' where it does not; a text file's line is shown as it is now."""
+    place = _first_difference(found, expected)
+    if place is None:
+        return ""
+    content = found.read_bytes()
+    if place >= len(content):
+        return f"it ends after {len(content):,} bytes of {expected.stat().st_size:,}"
+    if place >= expected.stat().st_size:
+        return f"it goes on after its {place:,} bytes"
+    if found.suffix == ".parquet":
+        return f"byte {place + 1:,} is the first that differs"
+    start = content.rfind(b"\n", 0, place) + 1
+    number = content.count(b"\n", 0, place) + 1
+    line = content[start : content.find(b"\n", place) if b"\n" in content[place:] else None]
+    shown = line[:200].decode("utf-8", "backslashreplace")
+    return f"line {number:,} is the first that differs, at its byte {place - start + 1:,}: {shown}"
+
+
+def _first_difference(found: Path, expected: Path) -> int | None:
+    """Offset of the first byte that differs, or at which one of the two ends."""
+    with found.open("rb") as one, expected.open("rb") as other:
+        offset = 0
+        while True:
+            left, right = one.read(CHUNK), other.read(CHUNK)
+            if left != right:
+                pairs = enumerate(zip(left, right, strict=False))
+                differing = (place for place, (a, b) in pairs if a != b)
+                return offset + next(differing, min(len(left), len(right)))
+            if not left:
+                return None
+            offset += len(left)

@@ -1,0 +1,96 @@
+"""Judgments, rounds and decisions as a release tells them: whose they are is a number.
+
+What people wrote is kept, without the names by which the project knows them and without e-mail addresses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from curation.releases.figures import NO_NUMBER
+from curation.releases.frozen import Table, rounded
+from curation.releases.pseudonyms import Pseudonyms, pseudonyms
+from curation.releases.reading import Rows, columns
+from curation.sources.private import redact
+from curation.store.rows import Round
+from curation.text import canonical_json, digest
+
+LEAST_NAME = 3
+
+
+def judgments(rows: Rows, queries: Collection[str]) -> tuple[Table, Pseudonyms]:
+    """Judgments as they were given, under the pseudonyms that follow from them."""
+    pinned = dict(columns(rows.labels.snapshot))
+    table = [
+        row
+        for row in rows.judgments.to_pylist()
+        if row["query_id"] in queries and row["document_id"] in pinned
+    ]
+    judged: dict[tuple[str, str], list[str]] = defaultdict(list)
+    voices = []
+    for row in table:
+        voices.append((row.pop("annotator"), row.pop("round")))
+        if row.pop("content_hash") != pinned[row["document_id"]]:
+            row["version"] = "changed"
+        judged[voices[-1]].append(canonical_json(row))
+    rounds = {round_id for _, round_id in judged}
+    about = {annotator: digest("pilots alone") for annotator, _ in judged}
+    about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
+    names = pseudonyms(
+        about,
+        {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in rounds},
+        {voice: digest(sorted(lines)) for voice, lines in judged.items()},
+    )
+    for row, (annotator, round_id) in zip(table, voices, strict=True):
+        row["annotator"] = names.annotators[annotator]
+        row["round"] = names.rounds[round_id]
+    return sorted(table, key=canonical_json), names
+
+
+def rounds(rows: Rows, names: Pseudonyms) -> Table:
+    used = [
+        {"round": names.rounds[row.round_id], **_round(row)}
+        for row in rows.rounds
+        if row.round_id in names.rounds
+    ]
+    return sorted(used, key=canonical_json)
+
+
+def _round(row: Round) -> dict[str, Any]:
+    """A round without names: of its parameters those that say how it was laid out."""
+    parameters = json.loads(row.parameters)
+    kept = {
+        name: parameters[name] for name in ("overlap", "duplicates", "seed", "again") if name in parameters
+    }
+    return {"kind": row.kind, "guide": row.guide_hash, "parameters": kept}
+
+
+def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
+    """The reviewers' decisions; nobody is named in their reasons."""
+    documents = set(rows.labels.snapshot["document_id"].to_pylist())
+    return [
+        {**row, "reason": without_names(row["reason"], people)}
+        for row in rows.adjudications.to_pylist()
+        if row["query_id"] in queries and row["document_id"] in documents
+    ]
+
+
+def without_names(text: str, people: Mapping[str, str]) -> str:
+    """What somebody wrote, with people's numbers for their names and placeholders for personal data.
+
+    Names of fewer than `LEAST_NAME` characters stay: they would be found in any sentence.
+
+    Parameters
+    ----------
+    people: every name by which the project knows somebody → their number.
+    """
+    folded = {name.casefold(): number for name, number in people.items() if len(name) >= LEAST_NAME}
+    if folded:
+        names = "|".join(re.escape(name) for name in sorted(folded, key=lambda name: (-len(name), name)))
+        pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+        text = pattern.sub(lambda found: folded.get(found[0].casefold(), NO_NUMBER), text)
+    return redact(text).text

@@ -1,0 +1,277 @@
+"""What breaks while a release is made, kept or read ends in a sentence, and never in half a release."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from gold_project import DISPUTE, LEXICAL, PARTS, documents, gold_project, write_corpus
+
+from curation.errors import CurationError, RefusedError, StoreError, StoreVersionError
+from curation.labeling.adjudication import decide
+from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.releases import export, freeze, verify
+from curation.releases.diff import diff
+from curation.releases.frozen import part_rows, part_sum, part_text, read_parts, release_id_of
+from curation.releases.seal import open_sealed
+from curation.sources.corpus import import_corpus
+from curation.splits import make_split
+from curation.store import Store, append, open_store, utc_now
+from curation.text import canonical_json
+
+ROOT = Path(__file__).resolve().parents[2]
+FROZEN = ("releases", "release_parts", "seal_openings")
+CHANGING = re.compile(
+    r"\b(UPDATE|DELETE\s+FROM|INSERT\s+OR\s+REPLACE\s+INTO|TRUNCATE(\s+TABLE)?|DROP\s+TABLE|ALTER\s+TABLE)\s+"
+    rf"({'|'.join(FROZEN)})\b",
+    re.IGNORECASE,
+)
+
+SMALL_DISK = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+sys.argv[1:] = sys.argv[2:]
+from curation.cli import main
+main()
+"""
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from curation.releases import freeze as _
+import curation.releases.freeze
+from curation.store import open_store
+
+frozen = sys.modules["curation.releases.freeze"]
+frozen.record_event = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the last step before the commit
+frozen.freeze(open_store(Path(sys.argv[1])), "v1")
+"""
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Iterator[Store]:
+    (tmp_path / "project").mkdir()
+    store = gold_project(tmp_path / "project")
+    yield store
+    store.close()
+
+
+def kept(store: Store) -> tuple[int, int, int]:
+    """Rows of releases, of their parts, and events that tell of a freeze."""
+    with store.reading() as cursor:
+        row = cursor.execute(
+            "SELECT (SELECT count(*) FROM releases), (SELECT count(*) FROM release_parts), "
+            "(SELECT count(*) FROM events WHERE action = 'freeze')"
+        ).fetchone()
+    assert row is not None
+    return row
+
+
+def on_a_small_disk(store: Store, limit: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line where no file may grow beyond the limit, in bytes."""
+    store.close()
+    command = [sys.executable, "-c", SMALL_DISK, str(limit), "--project", str(store.path), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+
+
+def test_a_disk_that_fills_up_during_freeze_leaves_no_release(gold: Store) -> None:
+    done = on_a_small_disk(gold, 8_192, "freeze", "v1")
+    assert done.returncode == 1
+    assert "goldset: The database file could not be used, and nothing was changed:" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert kept(gold) == (0, 0, 0)
+    assert freeze(gold, "v1").created
+    assert verify(gold, "v1").intact
+
+
+def test_a_disk_that_fills_up_during_export_leaves_no_folder(gold: Store, tmp_path: Path) -> None:
+    freeze(gold, "v1")
+    out = tmp_path / "exports" / "beir"
+    arguments = ["export", "v1", "--without-grades", "test", "--out", str(out)]
+    done = on_a_small_disk(gold, 900, *arguments)
+    assert done.returncode == 1
+    assert "the export could not be written, and nothing was left: File too large" in done.stderr
+    assert list(out.parent.iterdir()) == []
+    assert on_a_small_disk(gold, 1 << 30, *arguments).returncode == 0
+
+
+def test_kill_9_in_the_middle_of_freeze_leaves_nothing_of_it(gold: Store) -> None:
+    gold.close()
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(gold.path)], check=False, cwd=ROOT)
+    assert killed.returncode == -signal.SIGKILL
+    assert kept(gold) == (0, 0, 0)
+    assert freeze(gold, "v1").created
+    assert verify(gold, "v1").intact
+
+
+def test_no_sql_of_goldset_changes_a_release(gold: Store) -> None:
+    assert CHANGING.search("update\n release_parts SET content = 'x'")
+    assert CHANGING.search("DELETE FROM releases WHERE true")
+    code = sorted((ROOT / "curation").rglob("*.py")) + sorted((ROOT / "app").rglob("*.py"))
+    texts = {path: _texts(path) for path in code}
+    migrations = sorted((ROOT / "curation" / "store" / "migrations").glob("*.sql"))
+    texts |= {path: [path.read_text(encoding="utf-8")] for path in migrations}
+    assert [path.name for path, parts in texts.items() if any(map(CHANGING.search, parts))] == []
+    writers = {
+        path.name
+        for path, parts in texts.items()
+        if any(part == "release_parts" or re.search(r"INTO\s+release_parts\b", part) for part in parts)
+    }
+    assert writers == {"freeze.py"}
+
+
+def _texts(path: Path) -> list[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+
+
+def test_whatever_is_done_to_the_project_a_release_stays_as_it_is(gold: Store, tmp_path: Path) -> None:
+    frozen = freeze(gold, "v1")
+    before = everything(gold, frozen.release_id)
+    for work in works(gold, tmp_path):
+        work()
+    assert everything(gold, frozen.release_id) == before
+    assert verify(gold, "v1").intact
+
+
+def works(store: Store, folder: Path) -> list[Callable[[], object]]:
+    """What people do after a release, and what somebody might try on it."""
+    late = [ImportedJudgment("q-violin", "router-2", "zoe.miller", 2)]
+    changed = [row | {"text": f"{row['text']} More."} for row in documents()[1:]]
+
+    def refused() -> None:
+        with pytest.raises(RefusedError, match="A release never changes"):
+            freeze(store, "v1", allow_changed=True, override="a try")
+
+    return [
+        lambda: decide(store, *DISPUTE, grade=0, reason="on second thoughts"),
+        lambda: add_judgments(store, late, "late.csv"),
+        lambda: import_corpus(store, write_corpus(folder / "other.jsonl", changed)),
+        lambda: make_split(store, PARTS, seed=5, rules=LEXICAL),
+        refused,
+        lambda: freeze(store, "v2", allow_changed=True, override="a try"),
+        lambda: diff(store, "v1", "v2", reason="a try"),
+        lambda: export(store, "v1", "csv", folder / "csv", reason="a try"),
+        lambda: open_sealed(store, "v1", "look", "a try"),
+    ]
+
+
+def everything(store: Store, release_id: str) -> list[tuple[object, ...]]:
+    with store.reading() as cursor:
+        sql = (
+            "FROM releases r JOIN release_parts p USING (release_id) WHERE release_id = ? ORDER BY name, part"
+        )
+        return cursor.execute(f"SELECT * {sql}", [release_id]).fetchall()
+
+
+def forge(store: Store, name: str, change: Callable[[dict[str, str]], object]) -> None:
+    """A release whose sums and id fit its content, though no goldset of now would write it."""
+    with store.reading() as cursor:
+        row = cursor.execute("SELECT release_id FROM releases WHERE name = 'v1'").fetchone()
+        assert row is not None
+        texts = read_parts(cursor, row[0])
+    change(texts)
+    sums = {part: part_sum(text) for part, text in texts.items()}
+    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
+    manifest = canonical_json({"parts": {part: found._asdict() for part, found in sums.items()}})
+    with store.transaction() as cursor:
+        columns = {"part": list(texts), "content": list(texts.values())}
+        append(cursor, "release_parts", {"release_id": [release_id] * len(texts), **columns})
+        cursor.execute(
+            "INSERT INTO releases VALUES (?, ?, ?, ?, 'x')", [name, release_id, manifest, utc_now()]
+        )
+
+
+def readers(store: Store, name: str, out: Path) -> list[Callable[[], object]]:
+    return [
+        lambda: verify(store, name),
+        lambda: export(store, name, "csv", out, reason="x"),
+        lambda: diff(store, "v1", name),
+        lambda: diff(store, name, "v1"),
+        lambda: open_sealed(store, name, "look", "x"),
+    ]
+
+
+def test_a_release_of_a_newer_goldset_is_told_by_all_that_read_it(gold: Store, tmp_path: Path) -> None:
+    freeze(gold, "v1")
+
+    def newer(texts: dict[str, str]) -> None:
+        texts["release"] = part_text([part_rows(texts["release"])[0] | {"format": 99}])
+
+    forge(gold, "later", newer)
+    for read in readers(gold, "later", tmp_path / "out"):
+        with pytest.raises(RefusedError, match=r"'later' was frozen by a newer goldset \(form 99"):
+            read()
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["{not json}\n", '{"format": 1\n', "\0"])
+def test_a_part_that_is_not_json_is_told_though_its_sum_fits(gold: Store, tmp_path: Path, text: str) -> None:
+    freeze(gold, "v1")
+    forge(gold, "broken", lambda texts: texts.update(qrels=text))
+    with pytest.raises(RefusedError, match=r"The part 'qrels' of the release 'broken' .* is not JSON"):
+        diff(gold, "v1", "broken")
+    with pytest.raises(CurationError, match="is not JSON"):
+        export(gold, "broken", "csv", tmp_path / "out", reason="x")
+    assert not (tmp_path / "out").exists()
+    forge(gold, "headless", lambda texts: texts.update(release=text))
+    for read in readers(gold, "headless", tmp_path / "out"):
+        with pytest.raises(RefusedError, match="is not JSON"):
+            read()
+
+
+def test_one_altered_byte_on_the_disk_is_told_as_damage(gold: Store, tmp_path: Path) -> None:
+    """DuckDB has a checksum for each block: what it reads is what was written, or this sentence."""
+    freeze(gold, "v1")
+    gold.close()
+    whole = gold.path.read_bytes()
+    path = tmp_path / "damaged.duckdb"
+    told = []
+    for place in [10, 5_000, 9_000, *range(13_000, len(whole), 262_144)]:
+        content = bytearray(whole)
+        content[place] ^= 1
+        path.write_bytes(content)
+        damaged = Store(path)
+        try:
+            assert verify(damaged, "v1").intact
+        except StoreError as error:
+            told.append(str(error))
+        finally:
+            damaged.close()
+    damage = [sentence for sentence in told if "The database file is damaged; put a copy" in sentence]
+    others = [sentence for sentence in told if sentence not in damage]
+    assert len(damage) >= 4
+    assert all("cannot be opened as a project" in sentence for sentence in others)
+
+
+def test_a_database_file_that_was_cut_short_is_told(gold: Store, tmp_path: Path) -> None:
+    freeze(gold, "v1")
+    gold.close()
+    path = Path(shutil.copy(gold.path, tmp_path / "short.duckdb"))
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+    damaged = Store(path)
+    with pytest.raises(StoreError, match=r"short\.duckdb"):
+        verify(damaged, "v1")
+    damaged.close()
+
+
+def test_a_project_of_a_newer_goldset_is_refused(gold: Store) -> None:
+    freeze(gold, "v1")
+    with gold.transaction() as cursor:
+        cursor.execute("INSERT INTO migrations VALUES ('9999_later', ?)", [utc_now()])
+    gold.close()
+    with pytest.raises(StoreVersionError, match="newer goldset"):
+        verify(Store(gold.path), "v1")
+    assert open_store(gold.path).path == gold.path

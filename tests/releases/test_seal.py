@@ -1,0 +1,243 @@
+"""The seal: sealed grades leave for a reason only, and who had them is written down before they do."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from gold_project import gold_project
+from projects import add_names
+from typer.testing import CliRunner
+
+from curation.cli import app
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.releases import export, freeze, verify
+from curation.releases import formats as formats_module
+from curation.releases.formats.files import Written
+from curation.releases.frozen import part_rows, read_parts
+from curation.releases.gold import Gold
+from curation.releases.overview import releases, show
+from curation.releases.seal import Opening, open_sealed, openings, sealed_parts
+from curation.store import Store
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Iterator[Store]:
+    (tmp_path / "project").mkdir()
+    store = gold_project(tmp_path / "project")
+    freeze(store, "v1")
+    yield store
+    store.close()
+
+
+def log(store: Store) -> list[Opening]:
+    with store.reading() as cursor:
+        ((release_id,),) = cursor.execute("SELECT DISTINCT release_id FROM releases").fetchall()
+        return openings(cursor, release_id)
+
+
+def sealed_pairs(store: Store) -> list[tuple[str, str]]:
+    """The pairs whose grades are in the part test."""
+    with store.reading() as cursor:
+        ((release_id,),) = cursor.execute("SELECT DISTINCT release_id FROM releases").fetchall()
+        texts = read_parts(cursor, release_id)
+    test = {row["query_id"] for row in part_rows(texts["queries"]) if row["part"] == "test"}
+    return [(r["query_id"], r["document_id"]) for r in part_rows(texts["qrels"]) if r["query_id"] in test]
+
+
+@pytest.mark.parametrize("format", ["beir", "trec", "ranx", "csv", "parquet", "hf"])
+def test_grades_of_the_test_part_need_a_reason_in_every_format(
+    gold: Store, tmp_path: Path, format: str
+) -> None:
+    with pytest.raises(RefusedError, match=r"test in the release 'v1' are sealed.*--reason.*leaderboard"):
+        export(gold, "v1", format, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert log(gold) == []
+
+
+@pytest.mark.parametrize("reason", ["", " \n"])
+def test_an_empty_reason_is_none(gold: Store, tmp_path: Path, reason: str) -> None:
+    with pytest.raises(RefusedError, match="Who takes them says why"):
+        export(gold, "v1", "csv", tmp_path / "out", reason=reason)
+
+
+def test_who_took_sealed_grades_when_for_what_and_why_is_logged(gold: Store, tmp_path: Path) -> None:
+    add_names(gold, "zoe", role="lead")
+    exported = export(gold, "v1", "csv", tmp_path / "out", actor="zoe", reason=" the May report ")
+    ((opening),) = log(gold)
+    assert opening == exported.opening
+    assert (opening.opened_by, opening.purpose, opening.reason) == ("zoe", "export as csv", "the May report")
+    assert (opening.name, opening.parts) == ("v1", ["test"])
+    shown = show(gold, "v1")
+    assert (shown.openings, shown.log) == (1, (opening,))
+    assert [row.openings for row in releases(gold)] == [1]
+    assert "zoe" not in (tmp_path / "out" / "manifest.json").read_text()
+
+
+def test_another_name_of_the_same_content_shares_its_log(gold: Store, tmp_path: Path) -> None:
+    freeze(gold, "final")
+    export(gold, "final", "csv", tmp_path / "out", reason="a look")
+    shown = show(gold, "v1")
+    assert ([one.name for one in shown.log], shown.also_named) == (["final"], ("final",))
+
+
+def test_only_a_lead_takes_sealed_grades(gold: Store, tmp_path: Path) -> None:
+    add_names(gold, "ada")
+    with pytest.raises(RefusedError, match="lead"):
+        export(gold, "v1", "csv", tmp_path / "out", actor="ada", reason="I want to")
+    with pytest.raises(NotFoundError, match="nobody"):
+        export(gold, "v1", "csv", tmp_path / "out", actor="nobody", reason="I want to")
+    assert log(gold) == []
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("format", "options"),
+    [
+        ("leaderboard", {}),
+        ("trec", {"without_grades": ["test"], "reason": "not needed"}),
+        ("ranx", {"without_grades": ["test"]}),
+        ("csv", {"parts": ["dev"]}),
+        ("parquet", {"parts": ["dev", "test"], "without_grades": ["test"]}),
+        ("hf", {"without_grades": ["test"]}),
+    ],
+)
+def test_a_form_without_sealed_grades_needs_no_reason_and_holds_none(
+    gold: Store, tmp_path: Path, format: str, options: dict[str, Any]
+) -> None:
+    exported = export(gold, "v1", format, tmp_path / "out", **options)
+    assert (exported.opening, exported.without_grades) == (None, ("test",))
+    assert exported.counts["grades"] == {"dev": 8}
+    assert not [name for name in exported.files if "qrels" in name and "test" in name]
+    assert log(gold) == []
+    for name in set(exported.files) - {"corpus.jsonl", "corpus/corpus.parquet"}:
+        content = (tmp_path / "out" / name).read_bytes()
+        assert not [pair for pair in sealed_pairs(gold) if pair[1].encode() in content]
+
+
+def test_the_leaderboards_form_has_the_queries_of_all_parts(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "leaderboard", tmp_path / "out")
+    lines = (tmp_path / "out" / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    parts = [json.loads(line)["metadata"]["split"] for line in lines]
+    assert sorted(parts) == ["dev"] * 4 + ["test"] * 4
+    assert {path.stem for path in (tmp_path / "out" / "qrels").iterdir()} == {"dev"}
+    with pytest.raises(InputError, match="--part test: the format leaderboard has no grades of sealed parts"):
+        export(gold, "v1", "leaderboard", tmp_path / "two", parts=["test"], reason="really")
+
+
+def test_parts_that_are_not_there_are_named(gold: Store, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--part train: the split has no such part; it has dev, test"):
+        export(gold, "v1", "csv", tmp_path / "out", parts=["train"])
+    with pytest.raises(InputError, match="--without-grades tset"):
+        export(gold, "v1", "csv", tmp_path / "out", without_grades=["tset"])
+    with pytest.raises(InputError, match="part train"):
+        open_sealed(gold, "v1", "evaluate", "why", parts=["train"])
+
+
+def test_the_log_is_written_before_the_first_file(
+    gold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+
+    def writer(folder: Path, asked: Gold) -> Written:
+        seen.append([opening.reason for opening in log(gold)])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(formats_module.FORMATS, "csv", writer)
+    with pytest.raises(
+        InputError, match=r"nothing was left: No space.*the seal was opened.*stays in the log"
+    ):
+        export(gold, "v1", "csv", tmp_path / "out", reason="the May report")
+    assert seen == [["the May report"]]
+    assert [opening.reason for opening in log(gold)] == ["the May report"]
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("format", ["beir", "csv", "parquet", "hf"])
+def test_a_disk_that_fills_up_leaves_no_half_of_an_export(
+    gold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
+) -> None:
+    write = formats_module.FORMATS[format]
+
+    def on_a_full_disk(folder: Path, asked: Gold) -> Written:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (200, hard))
+        try:
+            return write(folder, asked)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    monkeypatch.setitem(formats_module.FORMATS, format, on_a_full_disk)
+    with pytest.raises(InputError, match="could not be written, and nothing was left: "):
+        export(gold, "v1", format, tmp_path / "out", reason="to test it")
+    assert [path.name for path in tmp_path.iterdir()] == ["project"]
+
+
+def test_openings_at_the_same_time_are_all_logged(gold: Store) -> None:
+    threads = [
+        Thread(target=open_sealed, args=(gold, "v1", "evaluate", f"reason {number}")) for number in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(opening.reason for opening in log(gold)) == [f"reason {number}" for number in range(6)]
+
+
+def test_what_is_sealed_is_chosen_at_the_freeze_and_part_of_the_content(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    plain = freeze(store, "v1")
+    assert plain.sealed == ("test",)
+    both = freeze(store, "v2", seal=["test", "dev", "test"])
+    assert both.sealed == ("dev", "test")
+    assert both.release_id != plain.release_id
+    assert freeze(store, "v3", seal=["test"]).release_id == plain.release_id
+    with pytest.raises(InputError, match="--seal holdout: the split has no such part; it has dev, test"):
+        freeze(store, "v4", seal=["holdout"])
+    exported = export(store, "v2", "leaderboard", tmp_path / "out")
+    assert exported.counts["grades"] == {}
+    with pytest.raises(RefusedError, match="dev, test"):
+        export(store, "v2", "csv", tmp_path / "csv")
+
+
+def test_a_release_from_before_seals_is_sealed_where_it_says_test() -> None:
+    assert sealed_parts({"queries": {"dev": 3, "test": 2}}) == ("test",)
+    assert sealed_parts({"queries": {"dev": 3, "holdout": 2}}) == ()
+    assert sealed_parts({"queries": {"dev": 3, "test": 2}, "sealed": []}) == ()
+
+
+def test_an_altered_release_opens_for_nobody(gold: Store) -> None:
+    with gold.transaction() as cursor:
+        cursor.execute("UPDATE release_parts SET content = content || ' ' WHERE part = 'qrels'")
+    with pytest.raises(RefusedError, match="not as it was frozen"):
+        open_sealed(gold, "v1", "evaluate", "why")
+    assert not verify(gold, "v1").intact
+    assert log(gold) == []
+
+
+def test_the_commands_show_the_count_and_the_log(gold: Store, tmp_path: Path) -> None:
+    def goldset(*arguments: str) -> str:
+        done = CliRunner().invoke(app, ["--project", str(gold.path), *arguments], catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.stdout
+
+    assert "Nobody has taken sealed grades (test) yet." in goldset("release", "show", "v1")
+    out = ["--out", str(tmp_path / "out")]
+    told = goldset("export", "v1", "--format", "trec", *out, "--reason", "the May report")
+    assert "With the sealed grades of test; that is logged" in told
+    shown = goldset("release", "show", "v1")
+    assert "Sealed grades were taken once" in shown
+    assert "the May report" in shown
+    answer = json.loads(goldset("release", "show", "v1", "--json"))
+    assert (answer["openings"], answer["log"][0]["purpose"]) == (1, "export as trec")
+    listed = json.loads(goldset("release", "list", "--json"))["releases"]
+    assert [(row["name"], row["openings"]) for row in listed] == [("v1", 1)]
+    assert "seal opened" in goldset("release", "list")
+    told = goldset("export", "v1", "--format", "leaderboard", "--out", str(tmp_path / "two"))
+    assert "Without the grades of test." in told
+    assert "v2" in goldset("freeze", "v2", "--seal", "dev")
