@@ -3,6 +3,11 @@
 
 let held = null;
 let reason = "";
+let page = { focus: "", choices: "", opens: "" };
+let opening = 0; // until when the field that a key opens is waited for
+
+const PATIENCE = 5_000; // ms
+const fieldIn = (container) => document.querySelector(`.st-key-${container} textarea`);
 
 const typing = (target) => target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");
 
@@ -10,10 +15,21 @@ function down(event) {
   if (event.key === "Escape" && typing(event.target)) event.target.blur();
   if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
   if (!event.repeat) held = typing(event.target) ? null : event.key;
-  else if (held === event.key) {
-    event.preventDefault(); // also once the field that the key opened has the keyboard
-    event.stopImmediatePropagation();
-  }
+  else if (held === event.key) swallow(event); // also once the field that the key opened has the keyboard
+  if (!event.repeat && held !== null) follow(event);
+}
+
+function swallow(event) {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+// What is typed right after a key is words already, not shortcuts, however long the server takes to answer.
+function follow(event) {
+  const key = event.key.toLowerCase();
+  if (performance.now() < opening) swallow(event);
+  else if (page.choices.includes(key)) setTimeout(() => fieldIn(page.focus)?.focus());
+  else if (key === page.opens) opening = performance.now() + PATIENCE;
 }
 
 function up() {
@@ -26,8 +42,10 @@ export default ({ data }) => {
   Object.assign(window, { goldsetKeyDown: down, goldsetKeyUp: up });
   window.addEventListener("keydown", down, true);
   window.addEventListener("keyup", up, true);
+  page = data;
   if (data.reason && data.reason !== reason) {
-    const field = document.querySelector(`.st-key-${data.focus} textarea`);
+    opening = 0;
+    const field = fieldIn(data.focus);
     field?.focus();
     field?.setSelectionRange(field.value.length, field.value.length);
   }

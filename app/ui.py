@@ -15,6 +15,7 @@ from curation.labeling.guides import Guide
 from curation.store.rows import Annotator
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
+_COMMAND = re.compile(r"`(goldset [^`]+)`")
 _STYLE = files("app").joinpath("app.css").read_text(encoding="utf-8")
 _FIGURE = ' class="gs-figure"'
 _account = st.components.v2.component(
@@ -82,8 +83,8 @@ def heading(words: str) -> None:
 
 
 def quiet(sentence: str) -> None:
-    """A remark below a figure or a table, as text."""
-    st.html(f'<p class="gs-quiet">{escape(sentence)}</p>')
+    """A remark below a figure or a table, as text; `commands` as such."""
+    st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')
 
 
 def told(sentence: str) -> None:
@@ -92,9 +93,13 @@ def told(sentence: str) -> None:
 
 
 def sentences(text: str) -> None:
-    """Remarks, one a line of the text."""
-    lines = "".join(f"<p>{escape(line)}</p>" for line in text.splitlines() if line.strip())
+    """Remarks, one a line of the text; `commands` as such."""
+    lines = "".join(f"<p>{_commands(line)}</p>" for line in text.splitlines() if line.strip())
     st.html(f'<div class="gs-sentences" dir="auto">{lines}</div>')
+
+
+def _commands(sentence: str) -> str:
+    return _COMMAND.sub(r"<code>\1</code>", escape(sentence))
 
 
 def drawing(svg: str) -> None:
@@ -108,19 +113,21 @@ def plain(text: object) -> str:
 
 
 def problem(error: Exception) -> None:
-    """Show an error's sentences."""
-    st.error(plain(error), icon=":material/error:")
+    """Show an error's sentences, each on its line."""
+    st.error("\n\n".join(map(plain, str(error).splitlines())), icon=":material/error:")
 
 
-def keys(focus: str, reason: str) -> None:
+def keys(focus: str, reason: str, choices: str = "", opens: str = "") -> None:
     """Let a held key act once, and put the keyboard into a field whenever `reason` changes; Esc leaves it.
 
     Parameters
     ----------
     focus: the key of the container that holds the field.
     reason: '' leaves the keyboard where it is.
+    choices: keys after which the keyboard is in the field at once, before the server has answered.
+    opens: the key of a button that brings another field; what is typed until it is there does nothing.
     """
-    _keys(key="keys", data={"focus": focus, "reason": reason})
+    _keys(key="keys", data={"focus": focus, "reason": reason, "choices": choices, "opens": opens})
 
 
 def table(

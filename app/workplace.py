@@ -31,11 +31,12 @@ class People:
         self._known: dict[str, Standing] = {}
         self._ended: set[str] = set()
         self._until = 0.0
+        self._asked = self._read_for = object()
 
     @property
     def fresh(self) -> bool:
         """Whether asking needs no reading of the file."""
-        return time.monotonic() < self._until
+        return self._read_for is self._asked and time.monotonic() < self._until
 
     def behind(self, sign_in: SignIn) -> Annotator | None:
         """The annotator, if what the sign-in rests on still stands."""
@@ -48,8 +49,11 @@ class People:
         return found.annotator if stands else None
 
     def forget(self) -> None:
-        """Read anew when next asked: somebody has just signed in or out, or changed a password."""
-        self._until = 0.0
+        """Read anew when next asked: somebody has just signed in or out, or changed a password.
+
+        What another thread is reading at this moment is too old already.
+        """
+        self._asked = object()
 
     def _all(self) -> dict[str, Standing]:
         if not self.fresh:
@@ -59,11 +63,11 @@ class People:
         return self._known
 
     def _read(self) -> None:
-        begun = time.monotonic()
+        begun, asked = time.monotonic(), self._asked
         # Who is known stays known while another process holds the file: to be signed out would be no answer.
         with suppress(*[StoreBusyError] * bool(self._known)), project_store().reading() as cursor:
             self._known, self._ended = standings(cursor), ended_sign_ins(cursor, timedelta(seconds=LASTS))
-        self._until = begun + self.KEPT
+        self._until, self._read_for = begun + self.KEPT, asked
 
 
 def project_store() -> Store:

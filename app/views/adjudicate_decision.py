@@ -21,6 +21,8 @@ from curation.text import digest
 NO_GRADE = "No grade can be given"
 NONE = "x"
 """A key that no guide's grade can have."""
+KEPT = "cr"
+"""Streamlit keeps these two keys for itself; a grade that has one is clicked."""
 
 
 def show(case: Case, guide: Guide, annotator: Annotator) -> None:
@@ -38,7 +40,11 @@ def show(case: Case, guide: Guide, annotator: Annotator) -> None:
         _decide(case, seen, picked, reason, annotator)
     asking = adjudicate_aside.show(case, pair, annotator)
     reason_to_focus = f"asking {pair}" if asking else f"{pair} {picked}" if picked is not None else ""
-    ui.keys("unclear" if asking else "reason", reason_to_focus)
+    if asking:
+        ui.keys("unclear", reason_to_focus)
+    else:
+        chosen = "".join([*(step.key for step in guide.scale if step.key not in KEPT), NONE])
+        ui.keys("reason", reason_to_focus, chosen, adjudicate_aside.UNCLEAR)
 
 
 def _grades(guide: Guide, pair: str) -> int | str | None:
@@ -62,7 +68,7 @@ def _choice(pair: str, value: int | str, name: str, key: str, picked: int | str 
         ui.plain(name),
         key=f"grade {value} {pair}",
         type="primary" if value == picked else "secondary",
-        shortcut=key if key not in "cr" else None,  # Streamlit keeps these two; such a grade is clicked
+        shortcut=key if key not in KEPT else None,
         width="stretch",
         on_click=_pick,
         args=(pair, value),

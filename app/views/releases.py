@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
 from app import ui
 from app.workplace import project_store
 from curation.errors import CurationError
 from curation.releases import Verified, verify
-from curation.releases.frozen import ReleaseRow, list_releases
+from curation.releases.frozen import ReleaseRow, graded_pairs, list_releases
 from curation.releases.overrides import override_told
 from curation.splits.certified import read_certificate
 from curation.splits.page import certificate_page, certificate_sections, findings
@@ -67,8 +65,7 @@ def _told(store: Store, release: ReleaseRow) -> None:
 
 
 def _row(row: ReleaseRow) -> tuple[object, ...]:
-    pairs = json.loads(row.manifest)["parts"]["qrels"]["lines"]
-    return row.name, f"{row.frozen_at:%Y-%m-%d %H:%M}", row.frozen_by, pairs, row.release_id
+    return row.name, f"{row.frozen_at:%Y-%m-%d %H:%M}", row.frozen_by, graded_pairs(row), row.release_id
 
 
 def _verdict(found: Verified) -> None:

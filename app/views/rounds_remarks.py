@@ -25,7 +25,7 @@ def show(store: Store, status: RoundStatus, _: Annotator) -> None:
         st.info("Nobody could not tell, set a flag, or said of a query whether the corpus answers it, yet.")
         return
     _remarks("Cannot tell", "Why", unclear)
-    _remarks("Flagged", "Grade", flagged)
+    _remarks("Flagged", "Answer", flagged)
     if voices:
         rows = [(one.query, one.yes, one.partly, one.no) for one in voices[:SHOWN]]
         columns = ["Query", "Yes", "Partly", "No"]
@@ -43,7 +43,9 @@ def show(store: Store, status: RoundStatus, _: Annotator) -> None:
         ]
         columns = ["Query", "Document", "What is unclear", "Who", "Guide"]
         ui.table(_caption("The guide is unclear here", len(questions)), columns, asked, words=True)
-        ui.quiet("Of the whole project, for the guide's next version: `goldset guide questions`.")
+        ui.quiet(
+            "Of the whole project, for the guide's next version. goldset guide questions prints them, too."
+        )
 
 
 def _remarks(what: str, column: str, found: list[Remark]) -> None:
@@ -54,13 +56,17 @@ def _remarks(what: str, column: str, found: list[Remark]) -> None:
             one.query,
             one.title,
             one.annotator,
-            one.reason or "" if one.grade is None else str(one.grade),
+            _answer(one) if column == "Answer" else one.reason or "",
             one.note or "",
         )
         for one in found[:SHOWN]
     ]
     columns = ["Query", "Document", "Who", column, "Note"]
     ui.table(_caption(what, len(found)), columns, rows, words=True)
+
+
+def _answer(one: Remark) -> str:
+    return f"cannot tell: {one.reason or 'no reason'}" if one.grade is None else f"grade {one.grade}"
 
 
 def _caption(what: str, n: int) -> str:

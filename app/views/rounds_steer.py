@@ -16,14 +16,14 @@ from curation.store import Store
 from curation.store.rows import Annotator
 
 DEEDS = {
-    "Pause": (pause_round, "Nobody is shown items of {} until it is resumed. Nothing is lost.", "is paused"),
-    "Resume": (resume_round, "{} is in the queues again.", "goes on"),
+    "Pause": (pause_round, "Nobody is shown items of “{}” until it is resumed.", "is paused"),
+    "Resume": (resume_round, "“{}” comes back into the queues.", "goes on"),
     "Close": (
         close_round,
-        "Nobody is shown more of {}. What still arrives is kept and marked late.",
+        "Nobody is shown more of “{}”. What still arrives is kept and marked late.",
         "is closed",
     ),
-    "Reopen": (reopen_round, "{} is in the queues again, with what is still open in it.", "is open again"),
+    "Reopen": (reopen_round, "“{}” comes back, with what is still open in it.", "is open again"),
 }
 
 
@@ -48,19 +48,20 @@ def _ask(name: str, place: str) -> None:
 
 def _confirm(store: Store, status: RoundStatus, annotator: Annotator, name: str) -> None:
     deed, words, done = DEEDS[name]
-    with st.form(f"sure {name} {status.round}"):
+    with st.form(f"sure {name} {status.round}", width=640):
         st.markdown(ui.plain(words.format(status.round)))
         reason = st.text_input("Why, if you like to say", max_chars=500)
         with st.container(horizontal=True):
-            sure = st.form_submit_button(f"{name} {ui.plain(status.round)}", type="primary")
+            sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
             back = st.form_submit_button("Leave it as it is")
     if sure:
         try:
-            deed(store, status.round, annotator.name, reason.strip())
+            state = deed(store, status.round, annotator.name, reason.strip())
         except CurationError as error:
             ui.problem(error)
             return
-        st.session_state["round told"] = f"{status.round} {done}."
+        still = ", and still paused" * (name == "Reopen" and state.paused)
+        st.session_state["round told"] = f"“{status.round}” {done}{still}."
     if sure or back:
         st.session_state["sure"] = None
         st.rerun()

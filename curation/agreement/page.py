@@ -25,6 +25,7 @@ caption { text-align: start; font-size: .875rem; opacity: .8; padding-bottom: .2
 th, td { padding: .35rem 1.25rem .35rem 0; text-align: start; vertical-align: top;
   border-bottom: 1px solid rgb(128 128 128 / .35); }
 td { overflow-wrap: anywhere; }
+td:first-child:not(.number) { min-width: 11em; }
 th { font-weight: 400; font-size: .875rem; opacity: .8; }
 .number { text-align: end; white-space: nowrap; }
 """.strip()

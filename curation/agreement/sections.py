@@ -166,7 +166,7 @@ def _couples(details: Details) -> tuple[Table, ...]:
         "Linear",
         "Quadratic",
         "95 % interval",
-        "Higher by",
+        "Second higher by",
     )
     ordered = sorted(
         details.cohen.couples, key=lambda one: (one.quadratic.value or 0.0, one.first, one.second)

@@ -49,8 +49,9 @@ def freeze(
     seal: Annotated[
         list[str] | None,
         typer.Option(
-            help="A part whose grades are handed out for a logged reason only; may be given again.",
-            show_default="test, where there is one",
+            help="Seal a part besides test: its grades are handed out for a logged reason only; may be "
+            "given again.",
+            show_default="test alone, where there is one",
         ),
     ] = None,
     by: Annotated[
@@ -70,7 +71,7 @@ def freeze(
       goldset freeze v1-draft --allow-disputed --json
       goldset freeze v1 --allow-changed
       goldset freeze v1 --share identical
-      goldset freeze v1 --seal test --seal holdout
+      goldset freeze v1 --seal holdout
     """
     from curation.releases import freeze as freeze_release
     from curation.releases.content import CHANGED
@@ -84,7 +85,7 @@ def freeze(
             by,
             progress,
             override,
-            seal or None,
+            seal or (),
             share=share,
         )
     if as_json:

@@ -8,7 +8,6 @@ import typer
 
 from curation.cli import app, project_store
 from curation.cli.output import Json, left_out, print_json, progress_bar, say, table
-from curation.cli.splits import _cut
 from curation.errors import InputError
 
 if TYPE_CHECKING:
@@ -100,7 +99,7 @@ def leakage_groups(
     model: ModelOption = None,
     cut: Annotated[
         list[str] | None,
-        typer.Option(metavar="A~B", help="Two query ids whose direct ties do not count, as in split."),
+        typer.Option(metavar="A~B", help="Two queries, by id or text, whose direct ties do not count."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -109,7 +108,7 @@ def leakage_groups(
     \b
     Examples:
       goldset leakage groups
-      goldset leakage groups --limit 1 --cut q3f2~q81c --json
+      goldset leakage groups --limit 1 --cut "ipad case~iphone case" --json
     """
     from curation.splits.overview import overview, project_material
 
@@ -179,6 +178,7 @@ def _rules(
     model: str | None,
     cut: list[str] | None = None,
 ) -> Rules:
+    from curation.splits.named_cuts import parsed_cut
     from curation.splits.rules import Rules, problems
 
     standard = Rules()
@@ -188,7 +188,7 @@ def _rules(
         keys=tuple(same or ()),
         numbers=numbers,  # type: ignore[arg-type]  # checked with the other rules
         model=model or standard.model,
-        cut=tuple(map(_cut, cut or ())),
+        cut=tuple(map(parsed_cut, cut or ())),
     )
     wrong = problems(rules)
     if wrong:
@@ -197,7 +197,7 @@ def _rules(
 
 
 def _show_groups(found: Overview, texts: dict[str, str]) -> None:
-    from curation.splits.refusals import chain_lines, edge_sentence, link_line
+    from curation.splits.refusals import chain_lines, edge_sentence, link_line, still_tied_lines
 
     say(
         f"{found.queries:,} graded queries form {sum(found.sizes.values()):,} leakage groups; "
@@ -212,10 +212,11 @@ def _show_groups(found: Overview, texts: dict[str, str]) -> None:
         if group.weakest:
             say("Its weakest links; cut together they split it:")
             say(*(link_line(link, texts) for link in group.weakest))
+        elif group.weakest is None:
+            say("It has too many ties to look for the weakest among them.")
         else:
             say("No few ties hold it together: a threshold is too low for these queries (`leakage sweep`).")
     for edge in found.cut:
         say(f"cut: {edge_sentence(edge, texts)}")
     for held in found.still_tied:
-        say(f"“{texts[held.query_a]}” and “{texts[held.query_b]}” stay together; these hold them as well:")
-        say(*(f"  {edge_sentence(edge, texts)}" for edge in held.further))
+        say(*still_tied_lines(held, texts))

@@ -138,18 +138,20 @@ def split(
       goldset split --numbers apart --time-block 1d --fresh
     """
     from curation.splits import Rules, Terms, make_split
+    from curation.splits.named_cuts import parsed_cut
 
     standard = Rules()
+    paraphrase = standard.paraphrase if paraphrase_threshold is None else paraphrase_threshold
     rules = Rules(
         query=None if no_query_text else query_threshold,
-        paraphrase=None if no_paraphrase else paraphrase_threshold or standard.paraphrase,
+        paraphrase=None if no_paraphrase else paraphrase,
         document=None if no_near_duplicates else document_threshold,
         shared=not no_shared,
         keys=tuple(same or ()),
         time_block=None if time_block is None else _seconds(time_block),
         numbers=numbers,  # type: ignore[arg-type]  # checked with the other rules
         model=model or standard.model,
-        cut=tuple(map(_cut, cut or ())),
+        cut=tuple(map(parsed_cut, cut or ())),
     )
     if keep and fresh:
         raise InputError("--keep and --fresh contradict each other: expected one of them.")
@@ -225,13 +227,6 @@ def _part(text: str) -> tuple[str, float]:
         raise InputError(f"--part {text}: expected NAME=FRACTION, such as train=0.6") from None
 
 
-def _cut(text: str) -> tuple[str, str]:
-    first, separator, second = text.partition("~")
-    if not (separator and first.strip() and second.strip()):
-        raise InputError(f"--cut {text}: expected two queries, by id or text, with ~ between them")
-    return first.strip(), second.strip()
-
-
 def _seconds(span: str) -> int:
     found = re.fullmatch(r"([1-9]\d*)([smhdw])", span)
     if found is None:
@@ -247,7 +242,7 @@ def _query_texts(store: Store) -> dict[str, str]:
 
 
 def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
-    from curation.splits.refusals import chain_lines, edge_sentence
+    from curation.splits.refusals import chain_lines, edge_sentence, still_tied_lines
 
     if not report.created:
         say("Unchanged: this very split exists already; it is the current one.")
@@ -258,9 +253,11 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
         "groups together and are kept."
     )
     if report.missed:
-        say(f"{report.missed:,} of them were missed by MinHash and found by the exhaustive check.")
+        say(f"{report.missed:,} of them were missed by the search and found by the exhaustive check.")
     if report.cut:
         say("Cut by name:", *(f"  {edge_sentence(edge, texts)}" for edge in report.cut))
+    for held in report.still_tied:
+        say(*still_tied_lines(held, texts))
     if report.kept:
         say(f"{report.kept:,} queries keep the part that a release has them in.")
     if report.disagreeing:

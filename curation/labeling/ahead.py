@@ -145,15 +145,20 @@ def _in_order(can: Sequence[Item], items: Sequence[Item], rounds: Sequence[str])
     return sorted(can, key=place)
 
 
-_SOURCES = """
-WITH guides_had AS (
+GUIDES_HAD = """
+SELECT round_id, list(DISTINCT guide_hash) AS guides FROM (
     SELECT round_id, guide_hash FROM rounds
     UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
-SELECT round_id, name, kind, s.guide_hash, paused, list(DISTINCT g.guide_hash)
-FROM round_states s JOIN guides_had g USING (round_id)
-WHERE NOT closed AND kind != 'imported'
-GROUP BY round_id, name, kind, s.guide_hash, paused, opened_at ORDER BY opened_at, round_id
+GROUP BY round_id
 """
+"""Round id → all guides that were ever in force in it."""
+
+_SOURCES = f"""
+SELECT round_id, name, kind, guide_hash, paused, guides
+FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
+WHERE NOT closed AND kind != 'imported'
+ORDER BY opened_at, round_id
+"""  # noqa: S608  a query from above
 
 # Of all events only the annotator's own are looked at, which is several times as fast as
 # `presentation_states` of everybody's.

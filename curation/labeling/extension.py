@@ -230,10 +230,7 @@ def _nothing_to_add(found: Found, joined: Sequence[str]) -> str:
             "up next, is even already, or they have practised on it."
         )
     why = _reasons(found.new.left_out) or "none is new"
-    return (
-        f"There is nothing to add to {name} ({why}). Deepen the pool first, or name people who "
-        "join."
-    )
+    return f"There is nothing to add to {name} ({why}). Deepen the pool first, or name people who join."
 
 
 def _reasons(left_out: Mapping[str, int]) -> str:

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
 
+from curation.labeling.ahead import GUIDES_HAD
 from curation.labeling.desk import Desk, desk_of
 from curation.labeling.guides import Guide, guide_by_hash
 from curation.store import Cursor, Store, append_rows, utc_now
@@ -189,6 +190,7 @@ def judge(
             state = context.states[item.presentation_id]
             event = _event(item, annotator, state, now)
             events.append(event)
+            now += timedelta(microseconds=1)  # what was done last is told by its time, also of a batch
             context.known[item.client_key] = Known(annotator, item.presentation_id, event.revision)
             context.states[item.presentation_id] = state._replace(
                 next_revision=outcome.revision, answered=item.kind in ANSWERED
@@ -331,20 +333,17 @@ def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: 
 
 def _rounds(cursor: Cursor) -> dict[str, tuple[str, bool, bool, tuple[str, ...]]]:
     """Round id → guide in force, closed, practice, and the guides that it ever had."""
-    rows = cursor.execute(
-        "SELECT round_id, guide_hash, closed, kind = 'practice' FROM round_states"
-    ).fetchall()
-    had = cursor.execute(
-        """
-        SELECT round_id, list(DISTINCT guide_hash) FROM (
-            SELECT round_id, guide_hash FROM rounds
-            UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
-        GROUP BY round_id
-        """
-    ).fetchall()
-    guides = {round_id: tuple(sorted(hashes)) for round_id, hashes in had}
-    return {round_id: (*rest, guides[round_id]) for round_id, *rest in rows}
+    rows = cursor.execute(_ROUNDS).fetchall()
+    return {
+        round_id: (guide_hash, closed, practice, tuple(sorted(guides)))
+        for round_id, guide_hash, closed, practice, guides in rows
+    }
 
+
+_ROUNDS = f"""
+SELECT round_id, guide_hash, closed, kind = 'practice', guides
+FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
+"""  # noqa: S608  a query from `ahead`
 
 _INSERT = f"""
 INSERT INTO judgment_events ({", ".join(Event._fields)}) VALUES ({", ".join("?" * len(Event._fields))})

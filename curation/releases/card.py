@@ -163,7 +163,8 @@ class Card:
         if override := self.release.header.get("override"):
             lines += [
                 "",
-                f"It was frozen against this demand by {override['by']}: “{override['reason']}”.",
+                f"It was frozen against this demand by {override['by']}: "
+                f"“{' '.join(override['reason'].split())}”.",
             ]
         return lines
 

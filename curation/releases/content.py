@@ -28,7 +28,10 @@ from curation.releases.frozen import Table, rounded
 from curation.releases.reading import Rows, columns
 from curation.splits.material import Graded, graded
 
-FORMAT = 1
+FORMAT = 2
+"""The form of the content. 1: before sealed parts, tags, segments, sharing and signed manifests; that is read
+as well."""
+
 DISPUTED = "disputed pair"
 UNJUDGEABLE = "pair that has no grade because nobody could tell"
 DECIDED = "pair that has no grade because the reviewer decided so"

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import get_ident
 from typing import Any
 
 from curation.errors import InputError, RefusedError
@@ -158,7 +159,7 @@ def _written(
     opening: Opening | None,
 ) -> Exported:
     """Write the files beside their place and move them there when all are whole."""
-    new = out.parent / f".{out.name}.new-{os.getpid()}"
+    new = out.parent / f".{out.name}.new-{os.getpid()}-{get_ident()}"
     try:
         new.mkdir(parents=True)
         exported = write_files(store, release, format, new, graded, wanted, out, opening)
@@ -261,7 +262,8 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
         except (ValueError, TypeError):
             manifest = {}
     same = (manifest.get("release_id"), manifest.get("format")) == (release_id, format)
-    others = sorted(held - set(manifest.get("files", ())) - {MANIFEST} if same else held)
+    files = manifest.get("files") if same else None
+    others = sorted(held - set(files) - {MANIFEST} if isinstance(files, dict) else held)
     if others:
         raise InputError(
             f"holds {len(others):,} other files ({', '.join(others[:3])}{', …' * (len(others) > 3)}); choose "
@@ -271,13 +273,15 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
 
 
 def _move(new: Path, out: Path) -> None:
-    old = out.parent / f".{out.name}.old-{os.getpid()}"
+    old = out.parent / f".{out.name}.old-{os.getpid()}-{get_ident()}"
     if out.exists():
         out.rename(old)
     try:
         new.rename(out)
     except OSError:
-        if old.exists():
+        if old.exists() and not out.exists():
             old.rename(out)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    finally:
+        if out.exists():
+            shutil.rmtree(old, ignore_errors=True)

@@ -75,7 +75,7 @@ def freeze(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
     override: str | None = None,
-    seal: Collection[str] | None = None,
+    seal: Collection[str] = (),
     *,
     share: str | None = None,
 ) -> Frozen:
@@ -88,7 +88,7 @@ def freeze(
         out and counted.
     override: freeze against the gate, for this reason; the release carries it, with the actor's number. Where
         nothing stands against it, it is not used.
-    seal: parts of the split whose grades are handed out for a reason only; by default the one named test.
+    seal: parts of the split whose grades are handed out for a reason only, besides the one named test.
     share: 'identical': documents with the same text have a grade together (`sharing`).
 
     Raises
@@ -185,6 +185,12 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
     findings = certify(material, parts, rules, progress)
     if findings.leaks:
         first = edge_sentence(findings.leaks[0], material.queries)
+        if content.sharing is not None and rules.document is None:
+            raise RefusedError(
+                "The split was made with --no-near-duplicates, so identical documents may be relevant in "
+                f"different parts, and with --share they have one grade. The first tie across: {first}. "
+                "Split again without --no-near-duplicates, or freeze without --share."
+            )
         ties = _counted(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
             f"Since the split was made, labels or documents have changed: {ties} its parts, the first being "

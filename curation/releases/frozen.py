@@ -106,6 +106,14 @@ def list_releases(cursor: Cursor) -> list[ReleaseRow]:
     return fetch(cursor, ReleaseRow, sql)
 
 
+def graded_pairs(row: ReleaseRow) -> int | None:
+    """How many grades a release has by its manifest; None where that was altered, which verifying says."""
+    try:
+        return int(json.loads(row.manifest)["parts"]["qrels"]["lines"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     """The release of that name.
 

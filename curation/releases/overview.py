@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.releases.frozen import list_releases
+from curation.releases.frozen import graded_pairs, list_releases
 from curation.releases.seal import Opening, openings, sealed_parts
 from curation.releases.verify import opened
 from curation.store import Store
 
 
 class ListedRelease(NamedTuple):
-    """A release in the list; `openings` is how often its seal was opened, under whatever name."""
+    """A release in the list; `openings` is how often its seal was opened, under whatever name, and `grades`
+    None where the manifest was altered."""
 
     name: str
     frozen_at: datetime
     frozen_by: str
-    grades: int
+    grades: int | None
     openings: int
     release_id: str
 
@@ -66,7 +66,7 @@ def releases(store: Store) -> list[ListedRelease]:
             name=row.name,
             frozen_at=row.frozen_at,
             frozen_by=row.frozen_by,
-            grades=json.loads(row.manifest)["parts"]["qrels"]["lines"],
+            grades=graded_pairs(row),
             openings=counts.get(row.release_id, 0),
             release_id=row.release_id,
         )

@@ -52,7 +52,7 @@ def queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
                 "tags": tags,
                 "stratum": stratum,
                 "traffic": traffic,
-                "inclusion_probability": probability,
+                "inclusion_probability": rounded(probability),
                 "part": split.parts[query.query_id],
                 "group": split.groups[query.query_id],
             }
@@ -95,7 +95,7 @@ def sampling(rows: Rows) -> Table:
         {
             "sample_id": sample_id,
             "parameters": json.loads(parameters),
-            "report": json.loads(report),
+            "report": rounded(json.loads(report)),
             "log": _log(rows),
         }
         for sample_id, parameters, report in columns(rows.samples)

@@ -33,17 +33,17 @@ class Opening(NamedTuple):
     opened_at: datetime
 
 
-def chosen_seals(parts: Collection[str], wanted: Collection[str] | None) -> tuple[str, ...]:
-    """The parts of a split that a freeze seals; by default the one named test, where there is one.
+def chosen_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[str, ...]:
+    """The parts of a split that a freeze seals: the one named test, where there is one, and those wanted.
+
+    Test cannot be left open by naming others: the same labels, frozen once more, would leave by no gate.
 
     Raises
     ------
     InputError: the split has no such part.
     """
-    if wanted is None:
-        return tuple(part for part in parts if part == TEST)
     refuse_unknown_parts("--seal", parts, wanted)
-    return tuple(sorted(set(wanted)))
+    return tuple(sorted({*wanted, *(part for part in parts if part == TEST)}))
 
 
 def refuse_unknown_parts(option: str, parts: Iterable[str], wanted: Iterable[str]) -> None:

@@ -34,6 +34,10 @@ from curation.sources.corpus import content_hash_of
 from curation.store import Store
 
 SHOWN = 20
+SIGNED = 2
+"""The first form of the content whose manifests always have a sum of their own."""
+OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
+"""Parts that hold no grade of a pair: an altered line of theirs is shown. Of others only the ids are."""
 BEFORE_SUMS = {"gate", "parts", "versions"}
 """What manifests without a sum of their own hold."""
 ROW_ALTERED = (
@@ -158,14 +162,16 @@ def _part_problems(row: ReleaseRow, texts: Mapping[str, str]) -> list[str]:
     if expected == found:
         if not unchanged:
             return [f"the release id {row.release_id} is not that of the content and the manifest"]
-        return [] if _row_as_frozen(row) else [ROW_ALTERED]
+        return [] if _row_as_frozen(row, texts) else [ROW_ALTERED]
     if unchanged:
         return ["the manifest was altered; the content still has the release's id"]
     problems = [f"the part {part!r} is missing" for part in sorted(expected.keys() - found.keys())]
     problems += [f"the part {part!r} was added" for part in sorted(found.keys() - expected.keys())]
     for part in sorted(found.keys() & expected.keys()):
         if found[part] != expected[part]:
-            problems.append(f"the part {part!r} was altered: {_difference(texts[part], expected[part])}")
+            problems.append(
+                f"the part {part!r} was altered: {_difference(part, texts[part], expected[part])}"
+            )
     return problems
 
 
@@ -188,27 +194,46 @@ def _expected(row: ReleaseRow) -> dict[str, PartSum]:
         return {}
 
 
-def _row_as_frozen(row: ReleaseRow) -> bool:
+def _row_as_frozen(row: ReleaseRow, texts: Mapping[str, str]) -> bool:
     """Whether name, time, person, gate and versions are what was written; true for older releases, without
-    a sum of these."""
+    a sum of these, and for those of a newer goldset, which are refused later."""
     manifest: dict[str, Any] = json.loads(row.manifest)
-    if "sum" in manifest or manifest.keys() - BEFORE_SUMS:
-        return signed_row(row.name, row.release_id, manifest, row.frozen_at, row.frozen_by) == row
-    return True
+    form = _form(texts)
+    if form is None or form > FORMAT or (form < SIGNED and not manifest.keys() - BEFORE_SUMS):
+        return True
+    return signed_row(row.name, row.release_id, manifest, row.frozen_at, row.frozen_by) == row
 
 
-def _difference(text: str, expected: PartSum) -> str:
+def _form(texts: Mapping[str, str]) -> int | None:
+    """The form of the content as its header says; None where it says nothing."""
+    try:
+        form: Any = json.loads(part_lines(texts["release"])[0])["format"]
+    except (ValueError, KeyError, TypeError, IndexError):
+        return None
+    return form if isinstance(form, int) else None
+
+
+def _difference(part: str, text: str, expected: PartSum) -> str:
+    """Where the part begins to differ. A line that may hold a grade is told by its ids: sealed grades leave
+    through the gate only."""
     lines = part_lines(text)
     sums = [expected.line_sums[start : start + 8] for start in range(0, len(expected.line_sums), 8)]
     count = "" if len(lines) == len(sums) else f" (it has {len(lines):,} lines, frozen were {len(sums):,})"
     for number, (line, known) in enumerate(zip(lines, sums, strict=False), 1):
         if f"{line_sum(line):08x}" != known:
-            return f"line {number:,} is the first that differs{count}: {_shortened(line)}"
+            return f"line {number:,} is the first that differs{count}: {_told(part, line)}"
     return f"its end differs{count}"
 
 
-def _shortened(line: str) -> str:
-    return line if len(line) <= 200 else f"{line[:200]}…"
+def _told(part: str, line: str) -> str:
+    if part in OPENLY:
+        return line if len(line) <= 200 else f"{line[:200]}…"
+    try:
+        row: Any = json.loads(line)
+        pair = [f"{name} {row[name]!r}" for name in ("query_id", "document_id") if name in row]
+    except (ValueError, TypeError):
+        pair = []
+    return ", ".join([*pair, "the rest is not shown, as it may hold sealed grades"])
 
 
 def _pins(text: str) -> list[Pin]:

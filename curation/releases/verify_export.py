@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -21,6 +21,7 @@ from curation.releases.formats import FORMATS
 from curation.releases.frozen import list_releases
 from curation.releases.gold import Wanted
 from curation.releases.manifest import MANIFEST, manifest_text, written_with
+from curation.releases.seal import openings, sealed_parts
 from curation.releases.verify import SHOWN, Opened, opened
 from curation.store import Store
 
@@ -175,6 +176,7 @@ def _against_release(out: Path, told: Mapping[str, Any], store: Store) -> dict[s
     """
     release = opened(store, _known_name(told, store))
     format, graded, wanted = _asked(told, release)
+    _refuse_never_opened(store, release, graded)
     with TemporaryDirectory() as folder:
         again = Path(folder)
         write_files(store, release, format, again, graded, wanted, out=out, opening=None)
@@ -186,6 +188,15 @@ def _against_release(out: Path, told: Mapping[str, Any], store: Store) -> dict[s
             elif place := _difference(out / name, again / name):
                 found[name] = f"was altered: {place}"
         return found
+
+
+def _refuse_never_opened(store: Store, release: Opened, graded: Collection[str]) -> None:
+    """Stop where sealed grades are in the export that never left the project by its gate: to be told where
+    guesses are wrong is to be told the grades."""
+    with store.reading() as cursor:
+        taken = {part for opening in openings(cursor, release.row.release_id) for part in opening.parts}
+    if never := sorted(set(sealed_parts(release.header)).intersection(graded) - taken):
+        raise InputError(f"the sealed grades of {', '.join(never)} were never taken from this project")
 
 
 def _asked(told: Mapping[str, Any], release: Opened) -> tuple[str, tuple[str, ...], Wanted]:

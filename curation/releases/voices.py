@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from typing import Any
+from unicodedata import normalize
 
 from curation.releases.figures import NO_NUMBER
 from curation.releases.frozen import Table, rounded
@@ -79,6 +80,11 @@ def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str
     ]
 
 
+def _forms(name: str) -> set[str]:
+    """The ways in which a name may be spelled: folded (ß as ss), letters and accents together or apart."""
+    return {normalize(form, spelled) for form in ("NFC", "NFD") for spelled in (name, name.casefold())}
+
+
 def without_names(text: str, people: Mapping[str, str]) -> str:
     """What somebody wrote, with people's numbers for their names and placeholders for personal data.
 
@@ -88,9 +94,11 @@ def without_names(text: str, people: Mapping[str, str]) -> str:
     ----------
     people: every name by which the project knows somebody → their number.
     """
-    folded = {name.casefold(): number for name, number in people.items() if len(name) >= LEAST_NAME}
-    if folded:
-        names = "|".join(re.escape(name) for name in sorted(folded, key=lambda name: (-len(name), name)))
+    known = {name: number for name, number in people.items() if len(name) >= LEAST_NAME}
+    folded = {form.casefold(): number for name, number in known.items() for form in _forms(name)}
+    if known:
+        forms = {form for name in known for form in _forms(name)}
+        names = "|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form)))
         pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
         text = pattern.sub(lambda found: folded.get(found[0].casefold(), NO_NUMBER), text)
     return redact(text).text

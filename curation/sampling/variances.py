@@ -15,12 +15,16 @@ judged candidates that are relevant: a stand-in, which is high where many releva
 stratum queries weigh by the inverse of their inclusion probability; with equal ones that is the usual mean
 and s². Where a stratum has fewer than `LEAST` queries in the release, the mean of all and the pooled
 within-stratum variance stand in. All is rounded to six digits, so that the same draw follows on any machine.
+
+Only parts that are not sealed are looked at. A variance of a few queries says something of each of their
+grades, and those of a sealed part leave through the gate alone (`releases.seal`). The split balances its
+parts within strata, so the others tell the same with fewer queries.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import fsum, log2
 from typing import Any, NamedTuple
@@ -29,7 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import RefusedError
-from curation.releases.frozen import find_release, part_rows, read_parts
+from curation.releases.seal import sealed_parts
+from curation.releases.verify import Opened, opened
 from curation.sampling.strata import Labels
 from curation.sources.runs import RunEntry, find_run, run_entries
 from curation.store import Store
@@ -93,25 +98,29 @@ def read_spread(store: Store, release: str, run: str | None = None) -> Spread:
     Raises
     ------
     NotFoundError: there is no such release or run.
-    RefusedError: no stratum of the release has `LEAST` queries of its sample with a figure.
+    RefusedError: no stratum of the release has `LEAST` queries of its sample with a figure, outside its
+        sealed parts; it is not as it was frozen, or a newer goldset froze it.
     """
+    frozen = opened(store, release)
     with store.reading() as cursor:
-        row = find_release(cursor, release)
-        parts = read_parts(cursor, row.release_id)
         found = find_run(cursor, run) if run else None
         entries = run_entries(cursor, found) if found else None
     ranked = None if entries is None else _ranked(entries)
-    figure, figures = _figures(parts, ranked)
-    queries, left_out = _that_tell(part_rows(parts["queries"]), figures)
+    rows = frozen.rows("queries")
+    sealed = sealed_parts(frozen.header)
+    hidden = {query["query_id"] for query in rows if query["part"] in sealed}
+    figure, figures = _figures(frozen, hidden, ranked)
+    queries, left_out = _that_tell(rows, hidden, figures)
     unranked = 0 if ranked is None else sum(query["query_id"] not in ranked for query in queries)
     strata, pooled = _by_stratum(queries, figures)
     if not strata:
         raise RefusedError(
-            f"The release {release!r} has no stratum with {LEAST} queries of its sample that "
-            "have a figure, so nothing is known about how figures vary. Choose another allocation or release."
+            f"The release {release!r} has no stratum with {LEAST} queries of its sample that have a figure "
+            "and are in no sealed part, so nothing is known about how figures vary. Choose another "
+            "allocation or release."
         )
     run_id = found.run_id if found else None
-    return Spread(release, row.release_id, run_id, figure, strata, pooled, unranked, left_out)
+    return Spread(release, frozen.row.release_id, run_id, figure, strata, pooled, unranked, left_out)
 
 
 def variances_of(spread: Spread, traffic: NDArray[np.int64], strata: Labels) -> Variances:
@@ -167,16 +176,17 @@ def _ranked(entries: Iterable[RunEntry]) -> dict[str, list[str]]:
 
 
 def _figures(
-    parts: Mapping[str, str], ranked: Mapping[str, Sequence[str]] | None
+    frozen: Opened, hidden: Collection[str], ranked: Mapping[str, Sequence[str]] | None
 ) -> tuple[str, dict[str, float]]:
-    """The figure's name, and what it is for each query of a release that has a grade that counts."""
+    """The figure's name, and what it is for each query that is not hidden and has a grade that counts."""
     grades: Grades = defaultdict(dict)
-    for qrel in part_rows(parts["qrels"]):
-        grades[qrel["query_id"]][qrel["document_id"]] = qrel["grade"]
+    for qrel in frozen.rows("qrels"):
+        if qrel["query_id"] not in hidden:
+            grades[qrel["query_id"]][qrel["document_id"]] = qrel["grade"]
     if ranked is not None:
         return NDCG, {query: ndcg(graded, ranked.get(query, [])) for query, graded in grades.items()}
-    relevant = int(part_rows(parts["split"])[0]["parameters"]["relevant_grade"])
-    figures = _shares(grades, relevant, _proposed_at_random(parts["candidates"]))
+    relevant = int(frozen.rows("split")[0]["parameters"]["relevant_grade"])
+    figures = _shares(grades, relevant, _proposed_at_random(frozen.rows("candidates")))
     return f"{SHARE} (grade {relevant} or more)", figures
 
 
@@ -190,16 +200,16 @@ def _shares(grades: Grades, relevant: int, at_random: set[tuple[str, str]]) -> d
     return shares
 
 
-def _proposed_at_random(candidates: str) -> set[tuple[str, str]]:
+def _proposed_at_random(candidates: Iterable[Mapping[str, Any]]) -> set[tuple[str, str]]:
     """The pairs that nothing but a random draw proposed."""
     systems: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for row in part_rows(candidates):
+    for row in candidates:
         systems[row["query_id"], row["document_id"]].add(row["system"])
     return {pair for pair, proposed in systems.items() if proposed == {"random"}}
 
 
 def _that_tell(
-    queries: Sequence[Mapping[str, Any]], figures: Mapping[str, float]
+    queries: Sequence[Mapping[str, Any]], hidden: Collection[str], figures: Mapping[str, float]
 ) -> tuple[list[Mapping[str, Any]], dict[str, int]]:
     """The queries that the release's sample drew and that have a figure; the others by reason."""
     left_out: Counter[str] = Counter()
@@ -207,6 +217,8 @@ def _that_tell(
     for query in queries:
         if query["inclusion_probability"] is None:
             left_out["they are not of the sample that was in force when it was frozen"] += 1
+        elif query["query_id"] in hidden:
+            left_out["they are in a sealed part"] += 1
         elif query["query_id"] not in figures:
             left_out["none of the documents that the figure counts is graded"] += 1
         else:

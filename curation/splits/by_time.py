@@ -82,7 +82,8 @@ def deal_by_time(
 def _cut(
     sizes: Mapping[str, int], began: Mapping[str, datetime], parts: Mapping[str, float]
 ) -> dict[str, str]:
-    """Group → part: of the moments between groups those that leave the parts nearest to their fractions."""
+    """Group → part: of the moments between groups those that leave the parts nearest to their fractions, and
+    none empty where there are as many moments as parts."""
     ordered = sorted(began, key=lambda name: (began[name], name))
     moments = [(moment, list(names)) for moment, names in groupby(ordered, began.__getitem__)]
     after = [0, *accumulate(sum(sizes[name] for name in names) for _, names in moments)]
@@ -90,7 +91,8 @@ def _cut(
     start, share = 0, 0.0
     for place, (part, fraction) in enumerate(parts.items(), 1):
         share += fraction
-        choices = range(start, len(after))
+        last = len(moments) - len(parts) + place
+        choices = range(start + 1, last + 1) if len(moments) >= len(parts) else range(start, len(after))
         end = min(choices, key=lambda at: (abs(after[at] - share * after[-1]), at))
         end = len(moments) if place == len(parts) else end
         found |= {name: part for _, names in moments[start:end] for name in names}

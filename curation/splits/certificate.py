@@ -3,7 +3,8 @@
 It shares no code with the grouping, so that a mistake there cannot hide here: it has its own shingles and
 its own comparison of all with all, part against part, and imports none of the modules that look for ties.
 Tests check both: what it imports, and that the two definitions of a shingle agree on any text. Only what a
-number or model name is (`numbers`) is defined once; what was told apart by that is shown.
+number or model name is (`numbers`) is defined once, and the figures of the `rules`; what was told apart by
+names is shown.
 
 Two texts are compared by the sets of their shingles (Jaccard), through a product of the sparse incidence
 matrices of two parts, in blocks; embeddings by the product of the vectors themselves. What was cut by name
@@ -28,6 +29,7 @@ from scipy import sparse
 
 from curation.progress import Progress, silent
 from curation.splits.numbers import compared_text, names
+from curation.splits.rules import DECIMALS, SESSIONS
 
 if TYPE_CHECKING:
     from curation.splits.material import Material
@@ -40,12 +42,7 @@ NEAR_DUPLICATE = "near-duplicate document"
 SAME_KEY = "same key"
 SAME_TIME_BLOCK = "same time block"
 
-DECIMALS = 4
-"""Cosines are rounded to so many places: the last ones are the machine's."""
 EXCERPT = 280
-
-SESSIONS = 3
-"""A query that was asked in more sessions than this is tied by none of them."""
 
 _ROWS = 256
 _EPOCH = datetime(1970, 1, 1)
@@ -307,16 +304,25 @@ def _same(
             by_part.setdefault(parts[query_id], []).append(query_id)
         compared += len(by_part) > 1
         for one, other in combinations(sorted(by_part), 2):
-            pairs = sorted((min(a, b), max(a, b)) for a in by_part[one] for b in by_part[other])
-            free = [pair for pair in pairs if frozenset(pair) not in cut]
             documents = (name,) if kind == SHARED_DOCUMENT else ()
-            crossing += bool(free)
-            if free and looked_for:
-                leaks.append(Crossing(*free[0], kind, 1.0, documents))
-            gone = (pair for pair in pairs if frozenset(pair) in cut) if looked_for else ()
+            pairs = ((min(a, b), max(a, b)) for a in by_part[one] for b in by_part[other])
+            free = next((pair for pair in pairs if frozenset(pair) not in cut), None)
+            crossing += free is not None
+            if not looked_for:
+                continue
+            if free is not None:
+                leaks.append(Crossing(*free, kind, 1.0, documents))
+            gone = _torn(cut, frozenset(by_part[one]), frozenset(by_part[other]))
             residual += [Crossing(*pair, kind, 1.0, documents) for pair in gone]
     check = Check(kind, looked_for, None, compared, None, None, crossing, len(residual))
     return _Looked(check, leaks, residual)
+
+
+def _torn(cut: Iterable[frozenset[str]], one: frozenset[str], other: frozenset[str]) -> list[tuple[str, str]]:
+    """The pairs that are cut and have one query on each side; by the cuts, which are few, and not by the
+    pairs, which grow with the square of the queries."""
+    across = (pair for pair in cut if len(pair & one) == len(pair & other) == 1)
+    return sorted((min(pair), max(pair)) for pair in across)
 
 
 def _looked(

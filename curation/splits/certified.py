@@ -33,7 +33,7 @@ class Certificate:
     shares, distances: how near the parts are to their fractions, as a whole and in each dimension.
     proved: whether no other assignment of whole groups is nearer; None where that was not asked.
     checks, leaks, residual: what was found across the parts (`certificate.Findings`).
-    texts: the texts of the queries that leaks and residual name.
+    texts: the texts of the queries that leaks, residual and the cuts among the parameters name.
     """
 
     format: int
@@ -73,6 +73,7 @@ def certificate_of(
     fractions = parameters["parts"]
     sizes = Counter(groups[query_id] for query_id in parts)
     named = {name for tie in (*findings.leaks, *findings.residual) for name in (tie.query_a, tie.query_b)}
+    named |= {name for pair in parameters.get("cut", ()) for name in pair if name in material.queries}
     return Certificate(
         format=FORMAT,
         split_id=split_id,

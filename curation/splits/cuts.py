@@ -18,7 +18,8 @@ R. Kannan, S. Vempala, A. Vetta (2004), On clusterings: good, bad and spectral (
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from curation.splits.edges import Edge, all_ties, within
+from curation.splits.edges import Edge, all_ties, find_edges, within
 from curation.splits.forest import Floats, Ints, Links, strongest
 from curation.splits.material import Material
 from curation.splits.rules import Rules
@@ -35,6 +36,12 @@ FEW = 8
 _DENSE = 4_000
 """With more queries than this neighbours in common are not counted: it takes their square in memory."""
 _TIE = 10_000
+_ROWS = 256
+FEW_QUERIES = 500
+MOST_QUERIES = 20_000
+MOST_TIES = 300_000
+"""Of a group with more ties than this they are counted and not listed: they take some 200 bytes each, and ten
+thousand queries with one key have 50 million."""
 
 
 class WeakLink(NamedTuple):
@@ -56,7 +63,8 @@ class StillTied(NamedTuple):
 
     Attributes
     ----------
-    further: the fewest further ties that would have to be cut to part them.
+    further: the fewest further ties that would have to be cut to part them; none where the group has too many
+        to look at (`MOST_TIES`).
     """
 
     query_a: str
@@ -78,6 +86,18 @@ class _Web(NamedTuple):
     second: Ints
     strength: Floats
     edges: list[Edge]
+
+
+def ties_within(material: Material, members: Collection[str], rules: Rules) -> list[Edge] | None:
+    """Every tie between these queries; None where they are too many to be listed."""
+    inside = within(material, members)
+    if len(members) > MOST_QUERIES:
+        return None
+    if len(members) > FEW_QUERIES:
+        counted = find_edges(inside, replace(rules, cut=())).found
+        if sum(counted.values()) > MOST_TIES:
+            return None
+    return all_ties(inside, rules)
 
 
 def weakest_links(members: Iterable[str], edges: Sequence[Edge], number: int = FEW) -> tuple[WeakLink, ...]:
@@ -140,8 +160,9 @@ def still_tied(material: Material, rules: Rules, groups: Mapping[str, str]) -> t
     for first, second in sorted({(min(pair), max(pair)) for pair in rules.cut}):
         if groups[first] == groups[second]:
             members = [name for name in groups if groups[name] == groups[first]]
-            ties = all_ties(within(material, members), rules)
-            found.append(StillTied(first, second, further_ties(first, second, ties)))
+            ties = ties_within(material, members, rules)
+            further = () if ties is None else further_ties(first, second, ties)
+            found.append(StillTied(first, second, further))
     return tuple(found)
 
 
@@ -178,8 +199,10 @@ def _crossing(web: _Web, sides: NDArray[np.bool_]) -> Ints:
     size = len(web.ids)
     ends = (np.concatenate((web.first, web.second)), np.concatenate((web.second, web.first)))
     tied = sparse.csr_matrix((np.ones(len(ends[0]), np.int32), ends), shape=(size, size))
-    inside = sides.astype(np.int32)
-    crossing: Ints = (inside * (tied @ (1 - inside).T).T).sum(axis=1)
+    crossing = np.zeros(len(sides), dtype=np.int64)
+    for start in range(0, len(sides), _ROWS):
+        inside = sides[start : start + _ROWS].astype(np.int32)
+        crossing[start : start + _ROWS] = (inside * (tied @ (1 - inside).T).T).sum(axis=1)
     return crossing
 
 

@@ -19,6 +19,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import combinations
+from math import floor
 from typing import NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from curation.splits.forest import Links, strongest
 from curation.splits.material import Material
 from curation.splits.numbers import compared_text, names
 from curation.splits.paraphrases import paraphrase_links
-from curation.splits.rules import SESSION, Rules
+from curation.splits.rules import SESSION, SESSIONS, Rules
 from curation.splits.similarity import (
     EXACT_BELOW,
     EXACTLY,
@@ -47,9 +48,6 @@ SAME_KEY = "same key"
 SAME_TIME = "same time block"
 KINDS = (QUERY_TEXT, PARAPHRASE, SHARED_DOCUMENT, NEAR_DUPLICATE, SAME_KEY, SAME_TIME)
 
-SESSIONS = 3
-"""A query that was asked in more sessions than this is tied by none of them: a head query stands in a
-thousand sessions beside a thousand queries that it does not give away."""
 OFF = "not looked for"
 NO_VECTORS = "not looked for: the queries have no embeddings"
 
@@ -142,7 +140,10 @@ def find_edges(material: Material, rules: Rules, progress: Progress = silent) ->
     left_out = {
         f"queries were asked in more than {SESSIONS} sessions, so that their sessions tie nothing": len(
             popular
-        )
+        ),
+        "queries have no time, so that no block of time ties them": (
+            len(material.queries) - len(material.times) if rules.time_block is not None else 0
+        ),
     }
     return Ties(
         _forest(search.ids, edges),
@@ -313,7 +314,7 @@ def _same_time(search: _Search) -> _Found:
 
 def _block(time: datetime, seconds: int) -> str:
     """The start of the block that a time (UTC) lies in; blocks are counted from 1970."""
-    stamp = int(time.replace(tzinfo=UTC).timestamp())
+    stamp = floor(time.replace(tzinfo=UTC).timestamp())
     return datetime.fromtimestamp(stamp // seconds * seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -28,13 +28,18 @@ def with_keys(
 
     Raises
     ------
-    InputError: no query or relevant document has a key that is asked for.
+    InputError: no query or relevant document has a key, or no query a time, that is asked for.
     RefusedError: embeddings are missing and the model is not here.
     """
     if rules.keys or rules.time_block is not None or dated:
         with store.reading() as cursor:
             keys = _keys(cursor, material, rules.keys)
             times = _times(cursor, material) if rules.time_block is not None or dated else {}
+        if rules.time_block is not None and not times:
+            raise InputError(
+                "--time-block: the traffic has no time of any of these queries: `goldset import traffic "
+                "--time-field`"
+            )
         material = replace(
             material, keys={name: frozenset(found) for name, found in sorted(keys.items())}, times=times
         )

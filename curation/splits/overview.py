@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from curation.agreement.consensus import settled
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.splits.cuts import FEW, StillTied, WeakLink, still_tied, weakest_links
-from curation.splits.edges import Edge, all_ties, find_edges, within
+from curation.splits.cuts import FEW, StillTied, WeakLink, still_tied, ties_within, weakest_links
+from curation.splits.edges import Edge, find_edges, within
 from curation.splits.groups import chain, leakage_groups, members_of
 from curation.splits.keys import with_keys
 from curation.splits.material import Material, graded, read_labels
+from curation.splits.named_cuts import cuts_by_id
 from curation.splits.rules import Rules
 from curation.store import Store
 
@@ -24,8 +25,9 @@ class GroupView:
     Attributes
     ----------
     chain: the steps from one far end to the other.
-    ties: kind → number of pairs of queries that it ties directly.
-    weakest: the few pairs whose cut would split the group best; none where no few would.
+    ties: kind → number of pairs of queries that it ties directly; of a group with very many of them, of ties.
+    weakest: the few pairs whose cut would split the group best; none where no few would; None where the group
+        has too many ties to look at.
     """
 
     group_id: str
@@ -33,7 +35,7 @@ class GroupView:
     share: float
     chain: tuple[Edge, ...]
     ties: dict[str, int]
-    weakest: tuple[WeakLink, ...]
+    weakest: tuple[WeakLink, ...] | None
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,13 @@ def project_material(
 def overview(
     material: Material, rules: Rules, limit: int = 5, number: int = FEW, progress: Progress = silent
 ) -> Overview:
-    """The leakage groups, and the `limit` largest in detail with at most `number` weakest links each."""
+    """The leakage groups, and the `limit` largest in detail with at most `number` weakest links each.
+
+    Raises
+    ------
+    InputError: a cut names, by id or text, no query of the material.
+    """
+    rules = replace(rules, cut=cuts_by_id(rules.cut, material.queries))
     ties = find_edges(material, rules, progress)
     groups = leakage_groups(material.queries, ties.edges)
     members = members_of(groups)
@@ -105,12 +113,16 @@ def overview(
 def _view(
     material: Material, rules: Rules, group_id: str, edges: list[Edge], queries: list[str], number: int
 ) -> GroupView:
-    every = all_ties(within(material, queries), rules)
+    every = ties_within(material, queries, rules)
+    if every is None:
+        ties = find_edges(within(material, queries), replace(rules, cut=())).found
+    else:
+        ties = dict(Counter(edge.kind for edge in every))
     return GroupView(
         group_id,
         {name: material.queries[name] for name in queries},
         len(queries) / len(material.queries),
         tuple(chain(queries, edges)),
-        dict(Counter(edge.kind for edge in every)),
-        weakest_links(queries, every, number),
+        {kind: count for kind, count in ties.items() if count},
+        None if every is None else weakest_links(queries, every, number),
     )

@@ -70,12 +70,12 @@ def threshold_told(check: Check) -> str:
 
 def _verdict(certificate: Certificate) -> str:
     if certificate.leaks:
-        return f"{len(certificate.leaks):,} ties cross the parts: this split LEAKS."
+        number = len(certificate.leaks)
+        return f"{number:,} {'tie crosses' if number == 1 else 'ties cross'} the parts: this split LEAKS."
     if certificate.residual:
-        return (
-            f"Nothing crosses the parts but {len(certificate.residual):,} ties that were cut by name: "
-            "residual leakage."
-        )
+        number = len(certificate.residual)
+        cut = "1 tie that was" if number == 1 else f"{number:,} ties that were"
+        return f"Nothing crosses the parts but {cut} cut by name: residual leakage."
     return "Nothing crosses the parts."
 
 
@@ -169,8 +169,14 @@ def _shares(certificate: Certificate) -> Section:
 
 
 def _parameters(certificate: Certificate) -> Table:
+    shown = dict(certificate.parameters)
+    if shown.get("cut"):
+        shown["cut"] = "; ".join(
+            " ~ ".join(f"{isolated(certificate.texts.get(name, ''))} ({isolated(name)})" for name in pair)
+            for pair in shown["cut"]
+        )
     rows = tuple(
         (name, value if isinstance(value, str) else canonical_json(value))
-        for name, value in sorted(certificate.parameters.items())
+        for name, value in sorted(shown.items())
     )
     return Table("Parameters", ("name", "value"), rows, True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from curation.splits.certificate import DECIMALS
 from curation.splits.edges import NEAR_DUPLICATE, QUERY_TEXT, compared_exactly
-from curation.splits.rules import Rules
+from curation.splits.rules import DECIMALS, Rules
 from curation.splits.similarity import CHARACTERS, WORDS, minhash_parameters
 
 

@@ -17,10 +17,9 @@ from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed
 from curation.splits.forest import Links
 from curation.splits.numbers import compared_text
-from curation.splits.rules import Numbers
+from curation.splits.rules import DECIMALS, Numbers
 from curation.store import Store
 
-DECIMALS = 4
 _BLOCK = 256
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from curation.errors import RefusedError
 from curation.splits.assignment import ALL, Share
 from curation.splits.certificate import Crossing
-from curation.splits.cuts import WeakLink, weakest_links
-from curation.splits.edges import Edge, all_ties, within
+from curation.splits.cuts import StillTied, WeakLink, ties_within, weakest_links
+from curation.splits.edges import Edge
 from curation.splits.groups import chain, members_of
 from curation.splits.material import Material
 from curation.splits.rules import Rules
@@ -66,6 +66,15 @@ def link_line(link: WeakLink, queries: Mapping[str, str]) -> str:
     )
 
 
+def still_tied_lines(held: StillTied, queries: Mapping[str, str]) -> list[str]:
+    """A cut without effect, and what holds the two queries together all the same, a line each."""
+    first, second = (queries.get(name, name) for name in held[:2])
+    if not held.further:
+        return [f"“{first}” and “{second}” stay together by more ties than can be listed."]
+    lines = [f"“{first}” and “{second}” stay together all the same; these ties hold them:"]
+    return lines + [f"  {edge_sentence(edge, queries)}" for edge in held.further]
+
+
 def refuse_large(
     groups: Mapping[str, str], edges: Sequence[Edge], material: Material, rules: Rules, most: float
 ) -> None:
@@ -76,7 +85,8 @@ def refuse_large(
     lines = []
     for group in large[:GROUPS_SHOWN]:
         members = [name for name in groups if groups[name] == group.group_id]
-        links = weakest_links(members, all_ties(within(material, members), rules), LINKS_SHOWN)
+        ties = ties_within(material, members, rules)
+        links = None if ties is None else weakest_links(members, ties, LINKS_SHOWN)
         lines += _large_lines(group, links, material.queries, most)
     if len(large) > GROUPS_SHOWN:
         lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more groups as large")
@@ -89,16 +99,19 @@ def refuse_large(
 
 
 def _large_lines(
-    group: LargeGroup, links: Sequence[WeakLink], queries: Mapping[str, str], most: float
+    group: LargeGroup, links: Sequence[WeakLink] | None, queries: Mapping[str, str], most: float
 ) -> list[str]:
+    weakest = f"No {LINKS_SHOWN} ties or fewer hold it together."
+    if links is None:
+        weakest = "It has too many ties to look for the weakest among them."
+    elif links:
+        weakest = "Its weakest links; cut together they split it:"
     return [
         f"One leakage group holds {group.queries:,} of {len(queries):,} queries ({group.share:.0%}; allowed "
         f"are {most:.0%}). Its far ends are tied by a chain of {len(group.chain)}:",
         *chain_lines(group.chain, queries),
-        "Its weakest links; cut together they split it:"
-        if links
-        else f"No {LINKS_SHOWN} ties or fewer hold it together.",
-        *(link_line(link, queries) for link in links),
+        weakest,
+        *(link_line(link, queries) for link in links or ()),
     ]
 
 

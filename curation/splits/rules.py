@@ -29,8 +29,14 @@ PARAPHRASE = 0.8
 DOCUMENT = 0.8
 LEAST_THRESHOLD = 0.1
 LEAST_COSINE = 0.3
+LONGEST_BLOCK = 100 * 366 * 86_400
+DECIMALS = 4
+"""Cosines are rounded to so many places: the last ones are the machine's."""
 SESSION = "session"
 GROUP = "group"
+SESSIONS = 3
+"""A query that was asked in more sessions than this is tied by none of them: a head query stands in a
+thousand sessions beside a thousand queries that it does not give away."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,8 @@ def problems(rules: Rules) -> list[str]:
     for name, threshold, least, what in thresholds:
         if threshold is not None and not least <= threshold <= 1:
             found.append(f"--{name}-threshold {threshold:g}: expected {what} from {least} to 1")
-    if rules.time_block is not None and rules.time_block < 1:
-        found.append(f"a time block of {rules.time_block:,} seconds: expected at least 1")
+    if rules.time_block is not None and not 1 <= rules.time_block <= LONGEST_BLOCK:
+        found.append(f"a time block of {rules.time_block:,} seconds: expected 1 to {LONGEST_BLOCK:,}")
     if rules.numbers not in get_args(Numbers):
         found.append(f"--numbers {rules.numbers}: expected one of {', '.join(get_args(Numbers))}")
     found += [

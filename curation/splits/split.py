@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from math import isclose
@@ -17,21 +17,24 @@ from typing import Any, NamedTuple
 from curation.agreement.consensus import settled
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
+from curation.retrieval.embeddings import find_model
 from curation.splits.assignment import ALL, Share, assign_parts
 from curation.splits.by_time import ByTime, deal_by_time
 from curation.splits.certificate import Findings, certify
 from curation.splits.certified import Certificate, certificate_of
+from curation.splits.cuts import StillTied, still_tied
 from curation.splits.edges import KINDS, NEAR_DUPLICATE, QUERY_TEXT, Edge, Ties, find_edges
 from curation.splits.groups import leakage_groups
 from curation.splits.kept import NOTHING, Kept, kept_groups, of_queries, read_kept
 from curation.splits.keys import with_keys
 from curation.splits.material import Graded, graded, read_labels
+from curation.splits.named_cuts import cuts_by_id
 from curation.splits.parameters import described
 from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_joined, refuse_large
 from curation.splits.rules import Rules, problems
 from curation.store import Store, append, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
-from curation.text import canonical_json, digest, normalise_query
+from curation.text import canonical_json, digest
 
 PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 RULES = Rules()
@@ -86,7 +89,8 @@ class SplitReport:
         is relevant to both; pairs of nearly identical relevant documents.
     edges: kind → number of edges kept: the strongest ties that hold the groups together.
     cut: the ties that were cut by name, whether or not they lie across the parts now.
-    missed: edges that MinHash missed and the exhaustive check found.
+    still_tied: pairs that were cut and that other ties hold together all the same.
+    missed: edges that the search missed and the exhaustive check found.
     large_groups: groups that only `Terms.largest_group` allowed.
     kept: queries that a release has in a part, which they keep.
     disagreeing: of these, queries that releases have in different parts: the newest counts.
@@ -100,6 +104,7 @@ class SplitReport:
     ties: dict[str, int]
     edges: dict[str, int]
     cut: tuple[Edge, ...]
+    still_tied: tuple[StillTied, ...]
     missed: int
     large_groups: tuple[LargeGroup, ...]
     kept: int
@@ -171,9 +176,11 @@ def make_split(
     """
     _check(parts, rules, terms)
     given = _read(store, relevant_grade, parts, terms)
-    rules = replace(rules, cut=_named(rules.cut, given.graded.material.queries))
+    rules = replace(rules, cut=cuts_by_id(rules.cut, given.graded.material.queries))
     material = with_keys(store, given.graded.material, rules, progress, dated=terms.by_time)
     given = given._replace(graded=replace(given.graded, material=material))
+    if rules.paraphrase is not None:
+        rules = replace(rules, model=find_model(rules.model).name)  # what vectors are kept under, not a path
     asked = Asked(parts, seed, rules, terms)
     ties = find_edges(material, rules, progress)
     settlement = settle(given.graded, asked, given.kept, ties.edges, progress)
@@ -220,6 +227,7 @@ def _report(
         ties={kind: ties.found[kind] + missed[kind] for kind in KINDS},
         edges={kind: counts[kind] for kind in KINDS},
         cut=tuple(ties.cut),
+        still_tied=still_tied(given.graded.material, asked.rules, settlement.groups),
         missed=len(settlement.missed),
         large_groups=large,
         kept=len(given.kept.parts),
@@ -285,28 +293,6 @@ def _check(parts: Mapping[str, float], rules: Rules, terms: Terms) -> None:
         found.append(f"--undated {terms.undated}: expected one of the parts {listed}")
     if found:
         raise InputError(found)
-
-
-def _named(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """The cuts by query id, ordered; a query may be named by its text where one query alone has it."""
-    by_text: dict[str, list[str]] = {}
-    for name, text in queries.items():
-        by_text.setdefault(normalise_query(text), []).append(name)
-    found, unknown = set(), []
-    for cut in cuts:
-        ids = []
-        for name in cut:
-            texts = by_text.get(normalise_query(name), [])
-            if name in queries or len(texts) == 1:
-                ids.append(name if name in queries else texts[0])
-            else:
-                has = f"several queries have that text: {', '.join(texts)}" if texts else "no query has that"
-                unknown.append(f"--cut {'~'.join(cut)}: {name!r} is no graded query's id or text; {has}")
-        if len(ids) == 2:
-            found.add((min(ids), max(ids)))
-    if unknown:
-        raise InputError(unknown)
-    return tuple(sorted(found))
 
 
 def _parameters(given: _Given, asked: Asked, ties: Ties) -> dict[str, Any]:

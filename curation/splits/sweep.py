@@ -51,14 +51,16 @@ def sweep(
 ) -> tuple[Step, ...]:
     """The groups at each threshold of each kind, from the highest threshold down.
 
-    Paraphrases are left out where the material has no embeddings.
+    Of all kinds paraphrases are left out where the material has no embeddings.
 
     Raises
     ------
-    InputError: a threshold or kind that is none.
+    InputError: a threshold or kind that is none, or paraphrases alone without embeddings.
     """
     ordered = sorted({round(threshold, 6) for threshold in thresholds}, reverse=True)
-    kinds = [kind for kind in kinds if kind != PARAPHRASE or material.vectors is not None]
+    if set(kinds) == {PARAPHRASE} and material.vectors is None:
+        raise InputError("--kind paraphrase: paraphrases are not looked for; leave --no-paraphrase out")
+    kinds = [kind for kind in dict.fromkeys(kinds) if kind != PARAPHRASE or material.vectors is not None]
     wrong = [f"the kind {kind!r}: expected one of {', '.join(KINDS)}" for kind in kinds if kind not in KINDS]
     for kind in kinds:
         wrong += [text for threshold in ordered for text in problems(_with(rules, kind, threshold))]

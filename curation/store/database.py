@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -101,12 +101,12 @@ class Store:
     def _turn(self) -> Iterator[Cursor]:
         self._refuse_nesting()
         cursor = self._enter()
-        self._mine.turn, self._mine.edition = True, self._edition
         try:
-            yield cursor
+            with closing(cursor):
+                self._mine.turn, self._mine.edition = True, self._edition
+                yield cursor
         finally:
             self._mine.turn = False
-            cursor.close()
             self._leave()
 
     def _refuse_nesting(self) -> None:
@@ -121,25 +121,27 @@ class Store:
                     self._changed.wait(LONGEST / 4)
                 else:
                     self._let_go(gap=GAP)
-            self._turns += 1
             if self._file.held:
-                return self._file.cursor()
+                with _told():
+                    cursor = self._file.cursor()
+                self._turns += 1  # after: a turn whose cursor fails never ends
+                return cursor
+            self._turns += 1
             self._opening = True
         return self._open()
 
     def _open(self) -> Cursor:
-        time.sleep(max(0.0, self._gap_until - time.monotonic()))
         try:
-            self._edition += not self._file.take()
-            cursor = self._file.cursor()
-            if not self._checked:
-                migrations.upgrade(cursor)
-                self._checked = True
+            time.sleep(max(0.0, self._gap_until - time.monotonic()))
+            with _told():
+                self._edition += not self._file.take()
+                cursor = self._file.cursor()
+                if not self._checked:
+                    migrations.upgrade(cursor)
+                    self._checked = True
             return cursor
-        except BaseException as error:
+        except BaseException:
             self._file.rest()
-            if isinstance(error, duckdb.Error) and (sentence := failure(error)):
-                raise StoreError(sentence) from error
             raise
         finally:
             with self._changed:
@@ -279,17 +281,24 @@ def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = 
 
 @contextmanager
 def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
+    with _told():
+        try:
+            cursor.execute(begin)
+            yield
+            cursor.execute("COMMIT")
+        except BaseException:
+            _roll_back(cursor)
+            raise
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Whatever the disk is to blame for within the block is raised as a sentence."""
     try:
-        cursor.execute(begin)
         yield
-        cursor.execute("COMMIT")
     except duckdb.Error as error:
-        _roll_back(cursor)
         if sentence := failure(error):
             raise StoreError(sentence) from error
-        raise
-    except BaseException:
-        _roll_back(cursor)
         raise
 
 

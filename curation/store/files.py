@@ -5,8 +5,9 @@ engine stays for a while when the file is let go, and only the file is shared wi
 
 Whether another process has written meanwhile is told from the file alone. A checkpoint writes a header with
 a higher number, and what is not yet checkpointed lies in a log beside the file: the same headers without a
-log are the same content. They are read through a descriptor of our own that stays open, because to close
-one would end this process's lock on the file (POSIX, fcntl: any close of a file ends all locks on it).
+log are the same content. They are read while the file is held, when nobody else can write, through a
+descriptor of our own that is closed only after the file is let go: to close one ends all of this process's
+locks on the file (POSIX, fcntl), and while it is held no other connection of this process can have one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, NoReturn, TypeVar
 
 import duckdb
 
@@ -31,7 +32,9 @@ RETRY = 0.005
 HEADERS = 3 * 4096
 """Bytes: DuckDB's main header and the two database headers that checkpoints write in turn."""
 
-_LOCKED = re.compile("Could not set lock|Conflicting lock")
+_NOT_COMMITTED = re.compile("Failed to commit: (Could not|Checkpoint failed)")
+_OURS = "Unique file handle conflict"
+_LOCKED = re.compile(f"Could not set lock|Conflicting lock|{_OURS}")
 
 
 class Mark(NamedTuple):
@@ -79,19 +82,19 @@ class DatabaseFile:
         """Close the file, so that other processes can open it; no cursor may be in use."""
         if self.held and self._engine is not None:
             self.held = False
+            self._left = self._settled(self._engine)
             try:
                 self._engine.execute("DETACH project")
             except duckdb.Error:  # an engine that failed for good stays so: the next one starts afresh
                 self._stop_engine()
-            self._left = self._mark()
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+                self._descriptor = None
 
     def rest(self) -> None:
         """Let go of everything, the engine too."""
         self.let_go()
         self._stop_engine()
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
 
     def _attach(self) -> None:
         try:
@@ -111,25 +114,29 @@ class DatabaseFile:
                 self._engine.close()
             self._engine = None
 
+    def _settled(self, engine: Cursor) -> Mark | None:
+        """The mark of what will lie there: nothing is left in the log for DETACH to write."""
+        if self._log.exists():
+            with suppress(duckdb.Error):  # a full disk: the log stays, and loses nothing
+                engine.execute("CHECKPOINT project")
+        return self._mark()
+
     def _mark(self) -> Mark | None:
-        """None where the file's content cannot be told: there is a log, or no file."""
+        """Of the file that is held; None where its content cannot be told: there is a log, or no file."""
         try:
-            found = self.path.stat()
-            if Path(f"{self.path}.wal").exists():
+            if self._log.exists():
                 return None
-            descriptor = self._open_descriptor(found.st_ino)
-            headers = os.pread(descriptor, HEADERS, 0)
+            if self._descriptor is None:
+                self._descriptor = os.open(self.path, os.O_RDONLY)
+            found = os.fstat(self._descriptor)
+            headers = os.pread(self._descriptor, HEADERS, 0)
         except OSError:
             return None
         return Mark(found.st_ino, found.st_size, found.st_mtime_ns, headers)
 
-    def _open_descriptor(self, inode: int) -> int:
-        if self._descriptor is not None and os.fstat(self._descriptor).st_ino != inode:
-            os.close(self._descriptor)  # of a file that another one has replaced
-            self._descriptor = None
-        if self._descriptor is None:
-            self._descriptor = os.open(self.path, os.O_RDONLY)
-        return self._descriptor
+    @property
+    def _log(self) -> Path:
+        return Path(f"{self.path}.wal")
 
 
 def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opened:
@@ -144,26 +151,31 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
         try:
             return opens()
         except duckdb.Error as error:
-            if not isinstance(error, duckdb.IOException):
-                if sentence := failure(error):
-                    raise StoreError(f"{path}: {sentence}") from error
-                raise
             if not _LOCKED.search(str(error)):
-                raise StoreError(f"{path} cannot be opened as a project: {first_line(error)}") from error
+                _cannot_open(path, error)
             if time.monotonic() > deadline:
                 raise StoreBusyError(_busy(path, str(error), patience)) from error
             time.sleep(RETRY)
+
+
+def _cannot_open(path: Path, error: duckdb.Error) -> NoReturn:
+    if isinstance(error, duckdb.IOException):
+        raise StoreError(f"{path} cannot be opened as a project: {first_line(error)}") from error
+    if sentence := failure(error):
+        raise StoreError(f"{path}: {sentence}") from error
+    raise error
 
 
 def failure(error: duckdb.Error) -> str:
     """The sentence for what the disk is to blame for; '' where it is not.
 
     A block that is not as it was written has no kind of error of its own, and a disk that is full at a commit
-    is an error of the transaction.
+    is an error of the transaction. What a checkpoint could not write lies in the log still: only the
+    transaction that met it is lost.
     """
     if "Corrupt database file" in str(error):
         return f"The database file is damaged; put a copy of an earlier day in its place. {first_line(error)}"
-    if isinstance(error, duckdb.IOException) or "Failed to commit: Could not" in str(error):
+    if isinstance(error, duckdb.IOException) or _NOT_COMMITTED.search(str(error)):
         return f"The database file could not be used, and nothing was changed: {first_line(error)}"
     return ""
 
@@ -176,7 +188,8 @@ def first_line(error: Exception) -> str:
 def _busy(path: Path, message: str, patience: float) -> str:
     holder = re.search(r"held in (.+?) \(PID (\d+)\)", message)
     command = (_command_line(holder[2]) or holder[1]) if holder else ""
-    who = f"process {holder[2]} ({command})" if holder else "another process"
+    others = "another connection of this process" if _OURS in message else "another process"
+    who = f"process {holder[2]} ({command})" if holder else others
     way_out = (
         "It is writing much at once: wait until it is done and try again."
         if "goldset" in command

@@ -254,11 +254,11 @@ def test_a_round_is_paused_only_when_the_lead_is_sure(running: Store) -> None:
     press(page, "Leave it as it is")
     assert not round_status(running, "first").paused
     press(page, "Pause")
-    press(page, "Pause first")
+    press(page, "Pause “first”")
     assert round_status(running, "first").paused
-    assert "first is paused" in page.success[0].value
+    assert "“first” is paused" in page.success[0].value
     press(page, "Resume")
-    press(page, "Resume first")
+    press(page, "Resume “first”")
     assert not round_status(running, "first").paused
 
 
@@ -266,7 +266,7 @@ def test_steering_is_the_leads_whatever_page_asks(running: Store) -> None:
     page = run("rounds", Annotator("rosa", "lead", False))  # a forged role
     page.session_state["part"] = "Steer"
     press(page.run(), "Close")
-    press(page, "Close first")
+    press(page, "Close “first”")
     assert page.error[0].value.startswith("This is for the lead")
     assert not round_status(running, "first").closed
 

@@ -32,7 +32,7 @@ HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>
 SUBJECTS = ("csv", "json", "tarfile", "zipfile", "gzip", "pickle", "sqlite3", "configparser", "plistlib")
 QUERIES = ("read csv files", "zip archive files", "pretty print json files", "store objects in files")
 
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=30_000)  # patience for a busy machine
 
 
 class Event(NamedTuple):

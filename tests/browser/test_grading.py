@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from served import GOLDSET, HOSTILE, PASSWORD, Annotating, Event, Served, open_tab, sign_in
+from served import GOLDSET, HOSTILE, PASSWORD, Annotating, Event, Served, lost_answers, open_tab, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -249,14 +249,12 @@ def test_without_a_server_the_loop_pauses_and_a_lost_answer_is_not_written_twice
     context = sign_in(browser, served, "ben")
     ben = open_tab(context, served)
     before = served.events("ben")
-    # The request arrives, its answer does not.
-    context.route("**/api/judgments", lambda route: (route.fetch(), route.abort()))
-    pressed = [(ben.press(key), key) for key in "01230"]
-    expect(ben.trouble()).to_contain_text("Grading pauses until they are saved")
-    ben.look()
-    ben.page.keyboard.press("1")
-    assert ben.shown not in dict(pressed), "a paused loop takes no answer"
-    context.unroute("**/api/judgments")
+    with lost_answers(context, "**/api/judgments"):
+        pressed = [(ben.press(key), key) for key in "01230"]
+        expect(ben.trouble()).to_contain_text("Grading pauses until they are saved")
+        ben.look()
+        ben.page.keyboard.press("1")
+        assert ben.shown not in dict(pressed), "a paused loop takes no answer"
     ben.saved()
     assert sorted(served.events("ben")) == sorted(before + grades(pressed))
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -60,6 +63,7 @@ def adjudicating(browser: Browser, served: Served) -> Page:
     page = sign_in(browser, served, "rosa").new_page()
     page.goto(f"{served.url}/adjudicate")
     expect(page.get_by_role("button", name="Decide")).to_be_visible(timeout=30_000)
+    expect(page.get_by_label("Reason")).to_be_visible()
     expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
     return page
 
@@ -129,3 +133,32 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
         for found in Axe().run(page).response["violations"]
         if found["impact"] in ("serious", "critical") and "stToolbar" not in str(found["nodes"])
     ]
+
+
+def test_words_typed_before_the_server_answers_are_words(browser: Browser, reviewed: Served) -> None:
+    page = adjudicating(browser, reviewed)
+    pair = on_screen(page, disputes(reviewed.store))
+    with halted(reviewed):
+        page.keyboard.press("2")
+        page.keyboard.type("long, and not general")
+        assert reason(page) == "long, and not general"
+    chosen = page.locator(".st-key-grades button[kind=primary]")
+    expect(chosen).to_contain_text("2")
+    page.keyboard.press("Escape")
+    with halted(reviewed):
+        page.keyboard.press("g")
+        page.keyboard.type("nlx")  # the field is not there yet: neither words nor keys
+    expect(page.get_by_label("What does the guide leave open here?")).to_be_focused()
+    expect(chosen).to_contain_text("2")
+    assert reason(page) == "long, and not general"
+    assert on_screen(page, disputes(reviewed.store)) == pair
+
+
+@contextmanager
+def halted(served: Served) -> Iterator[None]:
+    """The server hears nothing for a while."""
+    os.kill(served.process.pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(served.process.pid, signal.SIGCONT)

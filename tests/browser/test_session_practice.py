@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, expect
-from served import Annotating, Event, Served, sign_in
+from served import Annotating, Event, Served, lost_answers, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -73,12 +73,11 @@ def test_a_practice_answer_that_got_lost_is_explained_once_it_arrives(
 ) -> None:
     context = sign_in(browser, session, "quin")
     quin = first_visit(context, session)
-    context.route("**/api/judgments", lambda route: (route.fetch(), route.abort()))
-    shown = quin.press("0")
-    expect(quin.trouble()).to_contain_text("Not saved yet: 1 waiting")
-    expect(quin.root.locator(".feedback .go")).to_be_hidden()
-    quin.page.reload()
-    context.unroute("**/api/judgments")
+    with lost_answers(context, "**/api/judgments"):
+        shown = quin.press("0")
+        expect(quin.trouble()).to_contain_text("Not saved yet: 1 waiting")
+        expect(quin.root.locator(".feedback .go")).to_be_hidden()
+        quin.page.reload()
     expect(feedback(quin)).to_contain_text(f"it is {expected_grade(session, shown)}.")
     assert session.events("quin") == [Event(shown, 0, "grade", 0)]
 

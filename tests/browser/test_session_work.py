@@ -7,7 +7,7 @@ from itertools import cycle
 
 import pytest
 from playwright.sync_api import Browser, expect
-from served import Annotating, Event, Served, open_tab, sign_in
+from served import Annotating, Event, Served, lost_answers, open_tab, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -164,12 +164,10 @@ def test_an_answer_about_a_query_that_got_lost_is_written_once(browser: Browser,
     ask_about_query(kim)
     query = kim.root.locator(".query").inner_text()
     kim.saved()
-    # The request arrives, its answer does not.
-    context.route("**/api/answers", lambda route: (route.fetch(), route.abort()))
-    kim.go_on("p")
-    expect(kim.trouble()).to_contain_text("Not saved yet: 1 waiting")
-    kim.page.reload()
-    context.unroute("**/api/answers")
+    with lost_answers(context, "**/api/answers"):
+        kim.go_on("p")
+        expect(kim.trouble()).to_contain_text("Not saved yet: 1 waiting")
+        kim.page.reload()
     kim.wait_for_item()
     kim.saved()
     assert session.query_answers("kim") == [(query, "partly")]

@@ -18,7 +18,7 @@ from curation.labeling.ahead import read_items, read_sources
 from curation.labeling.desk import desk_of
 from curation.labeling.judgments import Event, Outcome, Submission, submit
 from curation.labeling.lifecycle import close_round, pause_round, reopen_round
-from curation.labeling.queue import Queue, next_showings
+from curation.labeling.queue import Queue, next_showings, previous_answered
 from curation.labeling.recent import Answer, Recent, recent
 from curation.labeling.rounds import open_round
 from curation.project import init_project
@@ -179,6 +179,19 @@ def test_a_lead_in_the_same_process_is_heard_at_once(opened: Store) -> None:
     reopen_round(opened, "first")
     assert grade(opened, item, "key-00002", revision=1, value=1).status == "saved"
     assert rows_of(opened, "SELECT late FROM judgment_events ORDER BY revision") == [(True,), (False,)]
+
+
+def test_undo_finds_what_was_done_last_in_a_batch_that_came_at_once(opened: Store) -> None:
+    first, second = (one.presentation_id for one in next_showings(opened, "ada", 2).showings)
+    batch = [
+        Submission(item, 0, "grade", f"key-of-{item}", grade=2)
+        for item in (second, first)  # not in the order of the queue
+    ]
+    assert [outcome.status for outcome in submit(opened, "ada", batch)] == ["saved", "saved"]
+    last = previous_answered(opened, "ada")
+    assert last is not None
+    assert last.showing.presentation_id == first
+    assert as_the_file_says(opened, "ada")
 
 
 def test_an_answer_that_could_not_be_written_is_open_again(opened: Store) -> None:

@@ -19,12 +19,11 @@ from curation.labeling.adjudication import decide
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.releases import export, freeze, verify
 from curation.releases.diff import diff
-from curation.releases.frozen import part_rows, part_sum, part_text, read_parts, release_id_of
+from curation.releases.frozen import part_rows, part_sum, part_text, read_parts, release_id_of, signed_row
 from curation.releases.seal import open_sealed
 from curation.sources.corpus import import_corpus
 from curation.splits import make_split
-from curation.store import Store, append, open_store, utc_now
-from curation.text import canonical_json
+from curation.store import Store, append, append_rows, open_store, utc_now
 
 ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ("releases", "release_parts", "seal_openings")
@@ -184,13 +183,11 @@ def forge(store: Store, name: str, change: Callable[[dict[str, str]], object]) -
     change(texts)
     sums = {part: part_sum(text) for part, text in texts.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
-    manifest = canonical_json({"parts": {part: found._asdict() for part, found in sums.items()}})
+    manifest = {"parts": {part: found._asdict() for part, found in sums.items()}}
     with store.transaction() as cursor:
         columns = {"part": list(texts), "content": list(texts.values())}
         append(cursor, "release_parts", {"release_id": [release_id] * len(texts), **columns})
-        cursor.execute(
-            "INSERT INTO releases VALUES (?, ?, ?, ?, 'x')", [name, release_id, manifest, utc_now()]
-        )
+        append_rows(cursor, "releases", [signed_row(name, release_id, manifest, utc_now(), "x")])
 
 
 def readers(store: Store, name: str, out: Path) -> list[Callable[[], object]]:

@@ -197,6 +197,7 @@ def test_what_is_sealed_is_chosen_at_the_freeze_and_part_of_the_content(tmp_path
     assert both.sealed == ("dev", "test")
     assert both.release_id != plain.release_id
     assert freeze(store, "v3", seal=["test"]).release_id == plain.release_id
+    assert freeze(store, "v2-again", seal=["dev"]).release_id == both.release_id  # test is never left open
     with pytest.raises(InputError, match="--seal holdout: the split has no such part; it has dev, test"):
         freeze(store, "v4", seal=["holdout"])
     exported = export(store, "v2", "leaderboard", tmp_path / "out")

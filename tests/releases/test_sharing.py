@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from gold_project import LEXICAL, PARTS, documents, labelled, write_corpus
 from typer.testing import CliRunner
 
 from curation.cli import app
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.releases import export, freeze, verify
 from curation.releases.diff import diff
@@ -89,6 +90,26 @@ def test_what_was_judged_itself_stays_and_a_text_with_two_grades_shares_none(tmp
     assert ("q-violin", "violin-9") not in found
     assert ("q-router", "a-router") not in found  # nobody could tell, which is an answer
     assert header(store, frozen.release_id)["sharing"] == {"rule": "identical", "grades": 0, "conflicts": 1}
+
+
+def test_sharing_across_parts_is_refused_with_what_helps_where_copies_tie_nothing(tmp_path: Path) -> None:
+    """Splitting again as before would not help: the copies would lie in both parts again."""
+    store = project(tmp_path)
+    make_split(store, PARTS, seed=1, rules=replace(LEXICAL, document=None))
+    with store.reading() as cursor:
+        (other,) = cursor.execute(
+            """
+            SELECT min(a.query_id) FROM split_assignments a
+            JOIN split_assignments v ON v.split_id = a.split_id AND v.query_id = 'q-violin'
+            WHERE a.part <> v.part AND a.split_id = (SELECT value FROM settings WHERE name = 'split')
+            """
+        ).fetchall()[0]
+    add_judgments(store, [ImportedJudgment(other, "violin-8", "zoe.miller", 3)], "later.csv")
+    freeze(store, "v1", allow_disputed=True)
+    with pytest.raises(
+        RefusedError, match=r"shared document.*without --no-near-duplicates, or freeze without --share"
+    ):
+        freeze(store, "v2", allow_disputed=True, share="identical")
 
 
 def test_a_grade_of_another_version_of_its_document_is_not_shared(tmp_path: Path) -> None:

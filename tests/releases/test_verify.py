@@ -57,7 +57,40 @@ def test_one_byte_of_a_grade_is_found_and_its_line_named(frozen: Store, alter: C
     assert not verified.intact
     assert verified.altered == 1
     assert "the part 'qrels' was altered: line 1 is the first that differs" in verified.problems[0]
-    assert '"document_id":"glacier-1"' in verified.problems[0]
+    told = (
+        "query_id 'q-glacier', document_id 'glacier-1', the rest is not shown, as it may hold sealed grades"
+    )
+    assert verified.problems[0].endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("part", "known", "other"),
+    [
+        ("qrels", '"cannot_tell":0', '"cannot_tell":7'),
+        ("judgments", '"kind":"grade"', '"kind":"grady"'),
+        ("adjudications", "only the title fits", "only the title fits!"),
+        ("split", '"certificate"', '"certificat"'),
+    ],
+)
+def test_an_altered_line_that_holds_grades_is_named_and_not_shown(
+    frozen: Store, alter: Callable[..., None], part: str, known: str, other: str
+) -> None:
+    alter("UPDATE release_parts SET content = replace(content, ?, ?) WHERE part = ?", known, other, part)
+    (problem,) = verify(frozen, "v1").problems
+    assert f"the part {part!r} was altered: line 1 is the first that differs" in problem
+    assert problem.endswith("the rest is not shown, as it may hold sealed grades")
+    assert '"' not in problem
+
+
+def test_a_manifest_without_its_sum_is_that_of_an_older_release_alone(
+    frozen: Store, alter: Callable[..., None]
+) -> None:
+    """Whoever takes the sum away could else change who froze it and when."""
+    with frozen.reading() as cursor:
+        ((manifest,),) = cursor.execute("SELECT manifest FROM releases").fetchall()
+    rest = {name: value for name, value in json.loads(manifest).items() if name != "sum"}
+    alter("UPDATE releases SET manifest = ?, frozen_by = 'somebody else'", json.dumps(rest))
+    assert not verify(frozen, "v1").intact
 
 
 def test_one_byte_of_a_document_is_found_and_the_document_named(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from math import sqrt
 from typing import Any
 
@@ -15,12 +14,13 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.releases.content import FORMAT
+from curation.releases.frozen import part_sum, part_text, release_id_of, signed_row
 from curation.sampling import Plan, draw_sample, top_up
 from curation.sampling.designs import draw_stratified
 from curation.sampling.strata import Labels
 from curation.sampling.variances import Moments, Spread, ndcg, read_spread, variances_of
-from curation.store import Store, append, utc_now
-from curation.text import digest
+from curation.store import Store, append, append_rows, utc_now
 
 # ── The figure ──────────────────────────────────────────────────────────────────────────────────
 
@@ -42,7 +42,8 @@ def test_ndcg_is_that_of_trec_eval(grades: dict[str, int], order: list[str], len
 
 def freeze_rows(store: Store, name: str, queries: list[dict[str, Any]], grades: dict[str, list[int]]) -> str:
     """A release with the parts that variances need; documents are d0, d1, … of each query."""
-    rows = {
+    rows: dict[str, list[dict[str, Any]]] = {
+        "release": [{"format": FORMAT, "name": name, "queries": {"dev": len(queries)}, "sealed": ["test"]}],
         "queries": queries,
         "qrels": [
             {"query_id": query, "document_id": f"d{place}", "grade": grade}
@@ -56,23 +57,20 @@ def freeze_rows(store: Store, name: str, queries: list[dict[str, Any]], grades: 
             for place in range(len(given))
         ],
     }
-    release_id = digest(name)
+    texts = {part: part_text(table) for part, table in rows.items()}
+    sums = {part: part_sum(text) for part, text in texts.items()}
+    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
+    manifest = {"parts": {part: found._asdict() for part, found in sums.items()}}
+    columns = {"part": list(texts), "content": list(texts.values())}
     with store.transaction() as cursor:
-        cursor.execute("INSERT INTO releases VALUES (?, ?, '{}', ?, 'ada')", [name, release_id, utc_now()])
-        append(
-            cursor,
-            "release_parts",
-            {
-                "release_id": [release_id] * len(rows),
-                "part": list(rows),
-                "content": ["".join(f"{json.dumps(row)}\n" for row in part) for part in rows.values()],
-            },
-        )
+        append_rows(cursor, "releases", [signed_row(name, release_id, manifest, utc_now(), "ada")])
+        append(cursor, "release_parts", {"release_id": [release_id] * len(texts), **columns})
     return release_id
 
 
-def query(query_id: str, stratum: str, probability: float | None) -> dict[str, Any]:
-    return {"query_id": query_id, "stratum": stratum, "inclusion_probability": probability}
+def query(query_id: str, stratum: str, probability: float | None, part: str = "dev") -> dict[str, Any]:
+    drawn = {"stratum": stratum, "inclusion_probability": probability}
+    return {"query_id": query_id, **drawn, "part": part}
 
 
 QUERIES = [
@@ -113,6 +111,26 @@ def test_moments_weigh_by_the_inverse_probability_and_leave_out_what_says_nothin
     assert spread.pooled.variance == pytest.approx((2 / 9 + 3 * variance) / 4, rel=1e-5)
     assert spread.left_out == {"they are not of the sample that was in force when it was frozen": 1}
     assert spread.figure == "share of judged candidates that are relevant (grade 2 or more)"
+
+
+def test_sealed_grades_tell_nothing_about_variances(store: Store) -> None:
+    sealed = [query("h3", "head", 1.0, "test"), query("h4", "head", 1.0, "test")]
+    freeze_rows(store, "open", QUERIES, GRADES)
+    freeze_rows(store, "sealed", [*QUERIES, *sealed], {**GRADES, "h3": [3, 3], "h4": [0, 3]})
+    without, beside = read_spread(store, "open"), read_spread(store, "sealed")
+    assert (beside.strata, beside.pooled) == (without.strata, without.pooled)
+    assert beside.left_out["they are in a sealed part"] == 2
+    freeze_rows(store, "all sealed", sealed, {"h3": [3, 3], "h4": [0, 3]})
+    with pytest.raises(RefusedError, match="in no sealed part"):
+        read_spread(store, "all sealed")
+
+
+def test_an_altered_release_tells_no_variances(store: Store) -> None:
+    freeze_rows(store, "v1", QUERIES, GRADES)
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE release_parts SET content = replace(content, '3', '2') WHERE part = 'qrels'")
+    with pytest.raises(RefusedError, match="not as it was frozen"):
+        read_spread(store, "v1")
 
 
 def test_with_a_run_the_figure_is_its_ndcg_and_queries_that_it_lacks_count_as_0(store: Store) -> None:

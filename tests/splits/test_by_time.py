@@ -56,6 +56,14 @@ def test_what_was_asked_at_one_moment_is_not_torn_by_the_cut() -> None:
     assert [parts[f"q{number}"] for number in range(8)] == ["dev"] * 5 + ["test"] * 3
 
 
+def test_no_part_stays_empty_where_there_are_moments_enough() -> None:
+    """Of twelve queries the first ten are one group: 0.4 of twelve is nearer to none than to ten."""
+    times = days(*[0] * 10, 1, 2)
+    groups = alone(times) | {f"q{number}": "q0" for number in range(10)}
+    parts, _ = deal_by_time(groups, times, {"train": 0.4, "dev": 0.3, "test": 0.3})
+    assert [parts[name] for name in ("q0", "q10", "q11")] == ["train", "dev", "test"]
+
+
 def test_queries_without_a_time_are_refused_or_go_where_it_is_said() -> None:
     times = days(0, 1, 2, 3)
     groups = alone(times) | {"x": "x", "y": "q3"}

@@ -219,7 +219,7 @@ def joined(ids: list[str], edges: list[tuple[str, str]]) -> dict[str, str]:
 
 
 @given(materials(), RULES, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_the_kept_edges_join_what_all_ties_join_whatever_is_cut(
     material: Material, rules: Rules, data: st.DataObject
 ) -> None:
@@ -236,7 +236,7 @@ def test_the_kept_edges_join_what_all_ties_join_whatever_is_cut(
 
 
 @given(materials(), RULES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_all_ties_are_what_comparing_two_queries_at_a_time_finds(material: Material, rules: Rules) -> None:
     by_two = [
         edge for pair in combinations(material.queries, 2) for edge in all_ties(within(material, pair), rules)
@@ -248,7 +248,7 @@ def test_all_ties_are_what_comparing_two_queries_at_a_time_finds(material: Mater
 
 
 @given(materials(), RULES, st.randoms(use_true_random=False))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_edges_do_not_depend_on_the_order_in_which_queries_and_documents_come(
     material: Material, rules: Rules, random: Random
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from curation.cli import app
+from curation.errors import InputError
 from curation.labeling.imported import ImportedJudgment, add_judgments
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import import_queries
@@ -70,6 +71,38 @@ def test_groups_are_shown_with_their_chain_and_weakest_links_and_what_still_hold
     assert cut["sizes"] == {"1": 1, "2": 2}
 
 
+def test_a_cut_may_name_queries_by_their_texts_as_in_split(project: Store) -> None:
+    by_id, by_text = (
+        printed(project, "leakage", "groups", "--no-paraphrase", "--cut", cut)
+        for cut in ("c~d", "USB hub~red shoes for men")
+    )
+    assert by_id == by_text
+    wrong = CliRunner().invoke(
+        app,
+        ["--project", str(project.path), "leakage", "groups", "--no-paraphrase", "--cut", "a~Red Shoe",
+         "--cut", "b~nothing"],
+    )  # fmt: skip
+    assert isinstance(wrong.exception, InputError)
+    assert str(wrong.exception).splitlines() == [
+        "--cut a~Red Shoe: both name the query a; expected two queries",
+        "--cut b~nothing: 'nothing' is no graded query's id or text; no query has that",
+    ]
+
+
+def test_split_says_too_where_a_cut_has_no_effect(project: Store) -> None:
+    options = ["--no-paraphrase", "--dev", "1", "--largest-group", "1"]
+    add_judgments(
+        project, [ImportedJudgment("a", "dc", "rater", 3), ImportedJudgment("b", "dc", "rater", 3)], "k.csv"
+    )
+    done = CliRunner().invoke(
+        app, ["--project", str(project.path), "split", *options, "--cut", "a~b"], catch_exceptions=False
+    )
+    assert "“red shoe” and “red shoes” stay together all the same; these ties hold them:" in done.stdout
+    (held,) = printed(project, "split", *options, "--cut", "a~b")["still_tied"]
+    assert (held["query_a"], held["query_b"], len(held["further"]) > 0) == ("a", "b", True)
+    assert printed(project, "split", *options, "--cut", "c~d")["still_tied"] == []
+
+
 def test_a_cut_that_does_not_part_two_queries_says_what_holds_them(project: Store) -> None:
     add_judgments(
         project, [ImportedJudgment("a", "de", "rater", 3), ImportedJudgment("b", "de", "rater", 3)], "k.csv"
@@ -78,7 +111,7 @@ def test_a_cut_that_does_not_part_two_queries_says_what_holds_them(project: Stor
         app, ["--project", str(project.path), "leakage", "groups", "--no-paraphrase", "--cut", "a~b"]
     )
     assert done.exit_code == 0
-    assert "“red shoe” and “red shoes” stay together; these hold them as well:" in done.stdout
+    assert "“red shoe” and “red shoes” stay together all the same; these ties hold them:" in done.stdout
 
 
 def test_duplicates_lists_groups_and_says_how_many_there_are(project: Store) -> None:
@@ -87,3 +120,16 @@ def test_duplicates_lists_groups_and_says_how_many_there_are(project: Store) -> 
     assert (found["all_groups"], found["documents"]) == (1, 7)
     shown = CliRunner().invoke(app, ["--project", str(project.path), "duplicates", "--threshold", "0.95"])
     assert "2 of 7 documents are in 1 groups" in shown.stdout
+
+
+def test_the_certificate_names_every_cut_with_its_texts_wherever_the_queries_lie(
+    project: Store, tmp_path: Path
+) -> None:
+    options = ["split", "--no-paraphrase", "--largest-group", "1", "--cut", "c~d"]
+    CliRunner().invoke(app, ["--project", str(project.path), *options], catch_exceptions=False)
+    page = tmp_path / "certificate.html"
+    certificate = printed(project, "certificate", "--html", str(page))
+    assert certificate["parameters"]["cut"] == [["c", "d"]]
+    assert {certificate["texts"][name] for name in "cd"} == {TEXTS["c"], TEXTS["d"]}
+    text = page.read_text(encoding="utf-8").replace("\u2068", "").replace("\u2069", "")
+    assert "red shoes for men (c) ~ usb hub (d)" in text

@@ -27,7 +27,7 @@ from curation.splits.material import Graded, Material, graded, read_labels
 from curation.splits.split import Asked, settle
 from curation.store import Store
 from curation.store.rows import Query
-from curation.text import normalise_query
+from curation.text import digest, normalise_query
 
 NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()
 LEXICAL = Rules(paraphrase=None)
@@ -301,3 +301,34 @@ def test_the_command_and_the_function_have_the_same_defaults() -> None:
     assert defaults["document_threshold"] == rules.document
     assert defaults["numbers"] == rules.numbers
     assert defaults["largest_group"] == Terms().largest_group
+
+
+def test_a_threshold_of_zero_is_refused_and_not_taken_for_the_standard(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, own())
+    done = CliRunner().invoke(app, ["--project", str(store.path), "split", "--paraphrase-threshold", "0"])
+    assert isinstance(done.exception, InputError)
+    assert "--paraphrase-threshold 0: expected a cosine from 0.3 to 1" in str(done.exception)
+
+
+def test_blocks_of_time_are_refused_where_no_time_is_known(store: Store, tmp_path: Path) -> None:
+    """Else a split would be made as if nothing were asked in one block."""
+    judge(store, tmp_path, own())
+    with pytest.raises(InputError, match="--time-block: the traffic has no time of any of these queries"):
+        make_split(store, rules=replace(LEXICAL, time_block=3_600))
+    with pytest.raises(InputError, match="a time block of 604,800,000,000,000 seconds: expected 1 to"):
+        make_split(store, rules=replace(LEXICAL, time_block=604_800_000_000_000))
+
+
+def test_a_split_names_the_model_and_not_the_folder_that_it_lay_in(store: Store, tmp_path: Path) -> None:
+    """The folder is another one elsewhere, and a release has the same id there."""
+    judge(store, tmp_path, own())
+    with store.transaction() as cursor:
+        for place, name in enumerate(NAMES):
+            vector = [float(number == place) for number in range(len(NAMES))]
+            cursor.execute("INSERT INTO embeddings VALUES ('mini', ?, ?)", [digest("query", name), vector])
+    found = []
+    for folder in ("here", "there"):
+        (tmp_path / folder / "mini").mkdir(parents=True)
+        found.append(make_split(store, rules=Rules(model=str(tmp_path / folder / "mini"))))
+    assert found[0].parameters["model"] == "mini"
+    assert (found[1].split_id, found[1].created) == (found[0].split_id, False)

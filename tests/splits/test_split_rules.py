@@ -70,7 +70,7 @@ def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_gro
 
 
 @given(graphs(), PARTS, st.data())
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 def test_no_dimension_is_nearer_than_its_bound_and_a_proved_assignment_is_the_nearest(
     graph: tuple[list[str], list[Edge]], parts: dict[str, float], data: st.DataObject
 ) -> None:
@@ -283,7 +283,7 @@ TEXTS = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=12)
 
 
 @given(TEXTS, st.lists(st.text("xy ", max_size=12), min_size=1, max_size=6), st.data())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_they_are_torn(
     queries: list[str], documents: list[str], data: st.DataObject
 ) -> None:

@@ -39,7 +39,7 @@ def materials(draw: st.DrawFn) -> Material:
 
 
 @given(materials(), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_a_step_says_what_a_search_at_its_threshold_finds(material: Material, shared: bool) -> None:
     rules = Rules(query=0.9, paraphrase=None, document=0.9, shared=shared)
     thresholds = (0.95, 0.8, 0.5, 0.3)
@@ -82,3 +82,10 @@ def test_thresholds_that_are_none_are_refused_together() -> None:
         sweep(Material({"a": "x"}, {}, {}), Rules(), (2, 0.01))
     with pytest.raises(InputError, match="no threshold"):
         sweep(Material({"a": "x"}, {}, {}), Rules(), ())
+
+
+def test_paraphrases_alone_without_embeddings_are_refused_and_a_kind_named_twice_is_one() -> None:
+    material = Material({"a": "red shoe", "b": "usb hub"}, {}, {})
+    with pytest.raises(InputError, match="leave --no-paraphrase out"):
+        sweep(material, Rules(paraphrase=None), (0.8,), [PARAPHRASE])
+    assert len(sweep(material, Rules(paraphrase=None), (0.8,), [QUERY_TEXT, QUERY_TEXT])) == 1

@@ -40,6 +40,10 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]], delimiter: str) -> None:
     """A table with a header; fields are quoted where they need it."""
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, delimiter=delimiter, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+        plain = csv.writer(file, delimiter=delimiter, lineterminator="\n")
+        quoted = csv.writer(file, delimiter=delimiter, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        plain.writerow(header)
+        for row in rows:
+            # Older Pythons do not quote a lone carriage return, and take it for the end of the row.
+            writer = quoted if any("\r" in str(field) for field in row) else plain
+            writer.writerow(row)
