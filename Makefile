@@ -15,7 +15,7 @@ test: setup   ## lint, type-check and run all tests
 	@.ci/browser
 	@$(MAKE) --no-print-directory lint
 	@echo "test: running pytest, a file at a time in each of two processes"
-	@.venv/bin/python -m pytest -n 2 --dist loadfile
+	@.venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-consumers:   ## read exports back with beir, mteb, ranx and others, in .venv-consumers
 	@.ci/setup consumers

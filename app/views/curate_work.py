@@ -77,8 +77,8 @@ def submit(label: str, name: str, state: str, own: str | None, disabled: bool = 
     st.session_state[f"state of {name}"] = state
     if state not in (before, own) and st.session_state.get(f"{name} {before}"):
         st.warning(
-            "Nothing was done: the page was older than what somebody else did meanwhile. It is up to date "
-            "now. Look at it, then ask again.",
+            "Nothing was done by this click: the page was older than what was done meanwhile, perhaps by a "
+            "click before it. It is up to date now. Look at it, then ask again.",
             icon=":material/update:",
         )
     return asked

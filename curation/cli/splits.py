@@ -42,7 +42,7 @@ def split(
     ] = 0.65,
     paraphrase_threshold: Annotated[
         float | None,
-        typer.Option(help="Least cosine of their embeddings that ties two queries.", show_default="measured"),
+        typer.Option(help="Least cosine of their embeddings that ties two queries.", show_default="0.8"),
     ] = None,
     document_threshold: Annotated[
         float,

@@ -21,6 +21,6 @@ def override_told(cursor: Cursor, release: ReleaseRow) -> list[str]:
         return []
     against = ", ".join(check["figure"] for check in override["against"])
     return [
-        f"Frozen by {release.frozen_by} ({override['by']} in the release) against the gate, where {against} "
+        f"Frozen by {release.frozen_by} (in the release: {override['by']}) against the gate, where {against} "
         f"stood against it: “{override['reason']}”"
     ]

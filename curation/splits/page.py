@@ -6,13 +6,14 @@ The page has no scripts and needs no network; the same certificate gives the sam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from curation.agreement.page import html_page
 from curation.agreement.sections import Section, Table
 from curation.splits.assignment import ALL
 from curation.splits.certificate import NEAR_DUPLICATE, Check, Crossing, Pair
 from curation.splits.certified import Certificate
-from curation.text import canonical_json, isolated
+from curation.text import isolated
 
 SHOWN = 200
 """Pairs that are listed one by one."""
@@ -175,8 +176,17 @@ def _parameters(certificate: Certificate) -> Table:
             " ~ ".join(f"{isolated(certificate.texts.get(name, ''))} ({isolated(name)})" for name in pair)
             for pair in shown["cut"]
         )
-    rows = tuple(
-        (name, value if isinstance(value, str) else canonical_json(value))
-        for name, value in sorted(shown.items())
-    )
+    rows = tuple((name.replace("_", " "), _told(value)) for name, value in sorted(shown.items()))
     return Table("Parameters", ("name", "value"), rows, True)
+
+
+def _told(value: Any) -> str:
+    if value is None or value == [] or value == {}:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name.replace('_', ' ')} {_told(item)}" for name, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_told, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

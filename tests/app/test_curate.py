@@ -256,7 +256,7 @@ def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> No
     labelled(page.button, "Draw the sample").click().run()
     assert not page.exception
     assert count(filled, "jobs") == 1
-    assert page.warning[0].value.startswith("Nothing was done: the page was older")
+    assert page.warning[0].value.startswith("Nothing was done by this click: the page was older")
     assert not run("Sample").warning
 
 

@@ -64,8 +64,13 @@ def adjudicating(browser: Browser, served: Served) -> Page:
     page.goto(f"{served.url}/adjudicate")
     expect(page.get_by_role("button", name="Decide")).to_be_visible(timeout=30_000)
     expect(page.get_by_label("Reason")).to_be_visible()
-    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
     return page
+
+
+def settled(page: Page) -> None:
+    """Keys count again once the page is whole."""
+    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def on_screen(page: Page, waiting: list[Dispute]) -> Dispute:
@@ -105,6 +110,7 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
         0,
     )
 
+    settled(page)
     second = on_screen(page, disputes(reviewed.store))
     page.keyboard.down("n")  # held over several pairs: one is sent back
     expect(page.get_by_text("Sent back for one more opinion")).to_be_visible()
