@@ -48,7 +48,8 @@ export class Status {
   #saved(outbox) {
     const waiting = outbox.waiting.length;
     // 'Saved' stands only where everything that was answered here is committed.
-    this.#find(".saved").textContent = waiting ? (outbox.failures ? "Not saved yet" : "") : outbox.committed ? "Saved" : "";
+    const saving = outbox.failures ? "Not saved yet" : outbox.paused ? "Saving…" : "";
+    this.#find(".saved").textContent = waiting ? saving : outbox.committed ? "Saved" : "";
     this.root.toggleAttribute("data-paused", outbox.paused);
     clearInterval(this.ticking);
     if (outbox.failures) {

@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.picker import Row, picker
-from app.views.curate_work import Desk
+from app.views.curate_work import Desk, done_here
 from curation.errors import CurationError
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.tags import (
@@ -23,8 +23,7 @@ from curation.sampling.tags import (
 
 ANY, UNTAGGED, NOT_DRAWN = "any", "no tag", "not drawn from traffic"
 COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
-_CHOSEN, _ACTS, _SAID = "chosen queries", "acts on tags", "said of tags"
-_WRITTEN = "written queries"
+_TAGGED, _WRITTEN = "tags set here", "queries written here"
 
 
 def show(desk: Desk) -> None:
@@ -80,14 +79,15 @@ def _chosen(queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]) -> lis
         )
         for query in shown
     ]
-    before = st.session_state.get(_CHOSEN, [])
-    chosen = picker("queries", COLUMNS, rows, before, st.session_state.get(_ACTS, 0))
-    st.session_state[_CHOSEN] = chosen  # for when the list is drawn anew, as after another step
+    done = done_here(_TAGGED)
+    chosen = picker("queries", COLUMNS, rows, done.get("chosen", []), done.get("acts", 0))
+    done["chosen"] = chosen  # for when the list is drawn anew, as after another step
     return [query for query in queries if query.query_id in set(chosen)]
 
 
 def _correct(desk: Desk, chosen: Sequence[TaggedQuery]) -> None:
-    acts = st.session_state.get(_ACTS, 0)
+    done = done_here(_TAGGED)
+    acts = done.get("acts", 0)
     with st.form("tags"):
         left, right = st.columns(2)
         order = [*FAILURE_MODES, *RULE_TAGS]
@@ -100,14 +100,13 @@ def _correct(desk: Desk, chosen: Sequence[TaggedQuery]) -> None:
         asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=f"set tags {acts}")
     if asked:
         try:
-            st.session_state[_SAID] = _say(desk, chosen, add, remove)
+            done.update(said=_say(desk, chosen, add, remove), acts=acts + 1, chosen=[])
         except CurationError as error:
             ui.problem(error)
         else:
-            st.session_state.update({_ACTS: acts + 1, _CHOSEN: []})
             st.rerun()
-    elif not chosen and _SAID in st.session_state:
-        ui.sentences(st.session_state[_SAID])
+    elif not chosen and "said" in done:
+        ui.sentences(done["said"])
 
 
 def _say(desk: Desk, chosen: Sequence[TaggedQuery], add: list[str], remove: list[str]) -> str:
@@ -135,7 +134,7 @@ def _find(desk: Desk) -> None:
 
 
 def _write(desk: Desk) -> None:
-    written = st.session_state.get(_WRITTEN, [])
+    written = done_here(_WRITTEN).setdefault("texts", [])
     place = len(written)  # fields and button are new ones after each query
     with st.form("write"):
         st.markdown("**Write a query**")
@@ -146,11 +145,10 @@ def _write(desk: Desk) -> None:
     if asked:
         name = desk.annotator.name
         try:
-            added = write_query(desk.store, text, None, need or None, tags, name, name)
+            written.append(write_query(desk.store, text, None, need or None, tags, name, name).text)
         except CurationError as error:
             ui.problem(error)
         else:
-            st.session_state[_WRITTEN] = [*written, added.text]
             st.rerun()
     elif written:
         ui.sentences(f"Added: {written[-1]}. Build a pool again to find its documents.")

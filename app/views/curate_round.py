@@ -5,14 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.views.curate_work import Desk, submit
+from app.views.curate_work import Desk, done_here, submit
 from curation.errors import CurationError
 from curation.labeling.annotators import list_annotators
 from curation.labeling.round_opening import RoundOpened
 from curation.labeling.round_status import round_status
 from curation.labeling.rounds import PILOT_QUERIES, list_rounds, open_round
 
-_OWN = "round opened here"
+_OPENED = "rounds opened here"
 COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
 
 
@@ -54,10 +54,11 @@ def _form(desk: Desk, names: list[str], usual: list[str], rounds: int) -> None:
             few = st.number_input("Queries of a pilot", min_value=1, value=PILOT_QUERIES)
         seed = st.number_input("Seed", value=0, step=1)
         again = st.checkbox("Show candidates again that were in a round or are judged")
-        asked = submit("Open the round", "open round", f"after {rounds}", st.session_state.get(_OWN))
+        asked = submit("Open the round", "open round", f"after {rounds}", done_here(_OPENED).get("state"))
     if asked:
+        done = done_here(_OPENED)
         try:
-            st.session_state["opened"] = open_round(
+            done["opened"] = open_round(
                 desk.store,
                 name.strip(),
                 annotators,
@@ -71,7 +72,7 @@ def _form(desk: Desk, names: list[str], usual: list[str], rounds: int) -> None:
                 queries=int(few),
                 author=desk.annotator.name,
             )
-            st.session_state[_OWN] = f"after {rounds + 1}"
+            done["state"] = f"after {rounds + 1}"
         except CurationError as error:
             ui.problem(error)
         else:
@@ -82,8 +83,8 @@ def _newest(desk: Desk, name: str) -> None:
     status = round_status(desk.store, name)
     rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
     ui.table(f"Round {name}: {status.candidates:,} candidates", COLUMNS, rows)
-    opened = st.session_state.get("opened")
-    if isinstance(opened, RoundOpened) and opened.round == name:
+    opened: RoundOpened | None = done_here(_OPENED).get("opened")
+    if opened is not None and opened.round == name:
         ui.sentences("\n".join(_told(opened)))
 
 

@@ -16,7 +16,7 @@ from curation.store.rows import Annotator
 
 EVERY = 1.0
 """Seconds between two looks at a job at work."""
-_OWN_JOB = "job started here"
+_STARTED = "jobs started here"
 
 
 class Desk(NamedTuple):
@@ -34,17 +34,19 @@ class Desk(NamedTuple):
 
     def start(self, kind: str, parameters: Mapping[str, Any]) -> None:
         """Start a job and show the page anew; a refusal is shown where the form is."""
+        started = done_here(_STARTED)
         try:
-            job = jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None)
+            started["state"] = (
+                jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None).job_id
+            )
         except CurationError as error:
             ui.problem(error)
         else:
-            st.session_state[_OWN_JOB] = job.job_id
             st.rerun()
 
     def submit(self, label: str, name: str) -> bool:
         """The button of a form that starts a job."""
-        own = st.session_state.get(_OWN_JOB)
+        own = done_here(_STARTED).get("state")
         return submit(label, name, self.after, own, disabled=self.at_work is not None)
 
     def ending(self, kind: str) -> None:
@@ -65,6 +67,16 @@ def look(annotator: Annotator) -> Desk:
         with place.container(border=True):
             st.fragment(_follow, run_every=EVERY)(store, annotator, found[0].job_id)
     return Desk(store, annotator, jobs, last.job_id if last else "", found[0].job_id if found else None)
+
+
+def done_here(what: str) -> dict[str, Any]:
+    """What this session did, to be written to in the same breath as the deed.
+
+    Streamlit may break off a run for a second click wherever its session state is touched. What is written
+    into this plain dictionary, got before the deed, cannot be torn from it.
+    """
+    done: dict[str, Any] = st.session_state.setdefault(what, {})
+    return done
 
 
 def submit(label: str, name: str, state: str, own: str | None, disabled: bool = False) -> bool:

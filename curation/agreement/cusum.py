@@ -69,8 +69,8 @@ class Cusum(NamedTuple):
 
     @property
     def outside(self) -> bool:
-        """Whether the sum crosses its limit."""
-        return bool(self.values) and max(self.values) > self.limit + _TIE
+        """Whether the sum crosses its limit: told by `p`, since `values` are rounded."""
+        return self.p <= LEVEL
 
     @property
     def sentence(self) -> str:

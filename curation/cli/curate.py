@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli import app, project_store
-from curation.cli.output import Json, Seed, left_out, print_json, progress_bar, say, table
+from curation.cli.output import Json, Seed, left_out, print_json, progress_bar, say, table, write_page
 from curation.errors import InputError
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def sample(
       goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
     from curation import sampling
+    from curation.sampling.chart import sample_page
 
     store = project_store(context)
     _refuse_no_page(html, store.path)
@@ -147,7 +148,10 @@ def sample(
         with progress_bar() as progress:
             report = sampling.draw_sample(store, size, seed, plan, limits, progress, model)
     if html is not None:
-        _write_page(html, report)
+        page = sample_page(
+            report.sample_id, report.strata, report.parameters, report.left_out, report.warnings
+        )
+        write_page(html, page, "the sample was drawn, but ")
     if as_json:
         print_json(report)
     else:
@@ -249,18 +253,6 @@ def _refuse_no_page(html: Path | None, project: Path) -> None:
     for problem, found in problems.items():
         if found:
             raise InputError(f"--html {html}: {problem}; expected the name of a page in an existing folder.")
-
-
-def _write_page(html: Path, report: SampleReport) -> None:
-    from curation.sampling.chart import sample_page
-
-    page = sample_page(report.sample_id, report.strata, report.parameters, report.left_out, report.warnings)
-    try:
-        html.write_text(page, encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f"--html {html}: the sample was drawn, but its page was not written: {error}."
-        ) from error
 
 
 def _show_sample(report: SampleReport) -> None:

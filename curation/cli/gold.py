@@ -106,7 +106,7 @@ def freeze(
     left_out(frozen.left_out, "×")
     say(*(check.sentence for check in frozen.gate.checks))
     if frozen.override is not None:
-        say(f"Frozen against the gate, which the release tells: “{frozen.override.reason}”")
+        say(f"Frozen against the gate, which the release tells: “{frozen.override.reason}”.")
     if frozen.sharing is not None:
         say(
             f"shared: {frozen.sharing.grades:,} grades, by the rule {frozen.sharing.rule}; "

@@ -64,8 +64,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console.print(drawn)
 
 
-def write_page(path: Path, html: str) -> None:
-    """Write the file that --html names.
+def write_page(path: Path, html: str, done: str = "") -> None:
+    """Write the file that --html names; a refusal tells first what was done all the same.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def write_page(path: Path, html: str) -> None:
     try:
         path.write_text(html, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"--html {path}: the page was not written: {error}.") from error
+        raise InputError(f"--html {path}: {done}the page was not written: {error}.") from error
 
 
 def left_out(counts: Mapping[str, int], what: str = "") -> None:

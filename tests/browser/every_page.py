@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
-from served import PASSWORD, Served
+from served import PASSWORD, Served, settled
 
 from curation.labeling.adjudication import decide
 from curation.labeling.annotators import add_annotator
@@ -98,4 +98,4 @@ def visit(page: Page, served: Served, path: str) -> None:
     else:
         expect(page.get_by_role("heading", name=HEADINGS[path], exact=True)).to_be_visible(timeout=30_000)
     page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
-    page.wait_for_timeout(500)  # colours fade in
+    settled(page)

@@ -35,6 +35,12 @@ QUERIES = ("read csv files", "zip archive files", "pretty print json files", "st
 expect.set_options(timeout=30_000)  # patience for a busy machine
 
 
+DRAWN = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done))))"
+FADED = """document.getAnimations().every(
+    (one) => one.playState !== "running" || one.effect.getTiming().iterations === Infinity
+)"""
+
+
 class Event(NamedTuple):
     """A judgment event as a test compares it."""
 
@@ -151,13 +157,14 @@ class Annotating:
         expect(self.root).not_to_have_attribute("data-phase", phase)
 
     def look(self) -> None:
-        """Look at the item for as long as a quick person needs."""
+        """Look at what is on screen for as long as a quick person needs, from when it was drawn."""
+        self.page.evaluate(DRAWN)
         self.page.wait_for_timeout(200)
 
     def press(self, key: str) -> str:
         """Press a key that answers the item, wait for what follows, and return which was answered."""
-        if self.phase == "question":
-            self.go_on("Escape")
+        self.wait_for_item()  # a slow server may have let the tab run out of items
+        expect(self.root).not_to_have_attribute("data-paused", "")  # a slow server has five answers to save
         self.look()
         shown = self.shown
         self.page.keyboard.press(key)
@@ -179,6 +186,13 @@ def sign_in(browser: Browser, served: Served, name: str) -> BrowserContext:
     answer = context.request.post(f"{served.url}/sign-in", form=form, headers=origin, max_redirects=0)
     assert answer.status == 303
     return context
+
+
+def settled(page: Page) -> None:
+    """Wait until a page of the app is whole: its script has run, all is drawn, and colours have faded in."""
+    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.evaluate(DRAWN)
+    page.wait_for_function(FADED)
 
 
 @contextmanager

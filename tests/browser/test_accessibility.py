@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from every_page import HEADINGS, build, visit
 from playwright.sync_api import Browser, Page, expect
-from served import Annotating, Served, sign_in
+from served import Annotating, Served, settled, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +74,7 @@ def test_every_page_passes_axe(browser: Browser, gulls: Served, path: str, schem
     visit(page, gulls, path)
     for summary in page.locator("summary").all():
         summary.click()
-    page.wait_for_timeout(300)
+    settled(page)
     passes(page, path)
     fits(page, path)
 
@@ -89,7 +89,7 @@ def test_label_passes_axe_in_all_its_states(browser: Browser, gulls: Served, sch
     fits(page, "item")
     for key, what in (("x", "cannot tell"), ("n", "note"), ("?", "keys"), ("h", "history")):
         page.keyboard.press(key)
-        page.wait_for_timeout(300)
+        settled(page)
         passes(page, what)
         page.keyboard.press("Escape")
     label.look()

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
-from served import PASSWORD, SUBJECTS, Served, sign_in
+from served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
 from curation.labeling.annotators import add_annotator
 from curation.sampling.tags import tagged_queries
@@ -180,10 +180,11 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     expect(page.get_by_role("button", name="Open the round")).to_be_visible()
     page.get_by_text("Queries", exact=True).click()
     expect(say_so(page, "3 queries")).to_be_enabled()
-    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
     page.get_by_role("combobox", name="They are", exact=True).focus()
     page.keyboard.type("advers")
-    page.get_by_role("option", name="adversarial").click()
+    expect(page.get_by_role("option", name="adversarial")).to_be_visible()
+    page.keyboard.press("Enter")
     expect(page.get_by_label("Remove adversarial")).to_be_visible()
     page.keyboard.press("Escape")
     say_so(page, "3 queries").dblclick()
@@ -215,7 +216,9 @@ def test_a_round_opens_once(browser: Browser, led: Served) -> None:
     page.get_by_text("Show candidates again").click()
     page.get_by_role("button", name="Open the round").dblclick()
     expect(page.get_by_role("table", name="Round second")).to_be_visible()
-    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    settled(page)
+    expect(page.get_by_text("Annotators find them under Label")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
     with led.store.reading() as cursor:
         names = cursor.execute("SELECT name FROM rounds ORDER BY opened_at").fetchall()
     assert names == [("first",), ("second",)]
@@ -235,7 +238,7 @@ def test_every_step_passes_the_accessibility_check(browser: Browser, led: Served
     for step, button in buttons.items():
         page.goto(f"{led.url}/curate?step={step}")
         expect(page.get_by_role("button", name=button)).to_be_visible()
-        page.wait_for_timeout(300)  # colours fade in
+        settled(page)
         found = Axe().run(page)
         assert found.violations_count == 0, f"{step}: {found.generate_report()}"
         wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -197,6 +197,7 @@ def test_an_old_answer_of_the_provider_signs_nobody_in_again(
     page.wait_for_url(f"{project.url}/")
     kept = [dict(one) for one in page.context.cookies() if one.get("name", "").startswith("_streamlit_user")]
     assert kept, "Streamlit keeps it for thirty days"
+    page.goto("about:blank")  # a page that loses its sign-in goes to /sign-in by itself
     page.context.clear_cookies()
     page.context.add_cookies([aged(one, seconds) for one in kept])  # type: ignore[arg-type]
     page.goto(project.url)
@@ -212,6 +213,7 @@ def test_a_forged_answer_of_the_provider_signs_nobody_in(page: Page, project: Se
     ]
     assert kept, "Streamlit keeps it for thirty days"
     forged = [{**cookie, "value": cookie.get("value", "")[:-3] + "AAA"} for cookie in kept]
+    page.goto("about:blank")  # a page that loses its sign-in goes to /sign-in by itself
     page.context.clear_cookies()
     page.context.add_cookies(forged)  # type: ignore[arg-type]
     page.goto(project.url)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from served import Served, sign_in
+from served import Served, settled, sign_in
 
 from curation.labeling.disputes import Dispute, dispute, disputes
 from curation.labeling.judgments import Submission, submit
@@ -66,11 +66,6 @@ def adjudicating(browser: Browser, served: Served) -> Page:
     expect(page.get_by_label("Reason")).to_be_visible()
     settled(page)
     return page
-
-
-def settled(page: Page) -> None:
-    """Keys count again once the page is whole."""
-    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
 
 
 def on_screen(page: Page, waiting: list[Dispute]) -> Dispute:
@@ -131,8 +126,7 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
     page.keyboard.press("l")
     expect(page.locator(".gs-query, .gs-document h2").filter(has_text=third.title)).to_have_count(0)
     expect(page.get_by_text("Put off. It comes again after the others.")).to_be_visible()
-    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    page.wait_for_timeout(500)  # what was stale has its own colours again
+    settled(page)
 
     assert not [
         found
@@ -150,6 +144,7 @@ def test_words_typed_before_the_server_answers_are_words(browser: Browser, revie
         assert reason(page) == "long, and not general"
     chosen = page.locator(".st-key-grades button[kind=primary]")
     expect(chosen).to_contain_text("2")
+    settled(page)
     page.keyboard.press("Escape")
     with halted(reviewed):
         page.keyboard.press("g")

@@ -134,7 +134,7 @@ def rules_with_cuts(draw: st.DrawFn, names: list[str]) -> Rules:
 
 
 @given(materials(), st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 def test_the_exhaustive_maximum_never_exceeds_a_threshold_except_on_cut_ties(
     material: Material, data: st.DataObject
 ) -> None:
@@ -152,7 +152,7 @@ def test_the_exhaustive_maximum_never_exceeds_a_threshold_except_on_cut_ties(
 
 
 @given(materials(), st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 def test_whatever_ties_two_parts_is_a_leak_however_the_parts_were_made(
     material: Material, data: st.DataObject
 ) -> None:

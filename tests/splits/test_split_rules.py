@@ -52,7 +52,7 @@ LEVELS = st.frozensets(
 
 
 @given(graphs(), PARTS, st.integers(0, 5), st.data())
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None)
 def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_group(
     graph: tuple[list[str], list[Edge]], parts: dict[str, float], seed: int, data: st.DataObject
 ) -> None:
@@ -66,7 +66,7 @@ def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_gro
     largest = max(map(len, members_of(groups).values()))
     for share in shares(assigned, levels, parts):
         if share.dimension == ALL:
-            assert abs(share.reached - share.ideal) <= largest + 1e-6
+            assert abs(share.reached - share.ideal) <= largest + 1e-9
 
 
 @given(graphs(), PARTS, st.data())
@@ -129,7 +129,7 @@ def test_the_search_alone_comes_near_the_best_that_the_solver_proves(monkeypatch
 @given(
     graphs(), st.integers(1, 23), st.sampled_from([{"dev": 0.7, "test": 0.3}, {"a": 0.3, "b": 0.3, "c": 0.4}])
 )
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None)
 def test_growing_the_set_never_moves_a_released_query(
     graph: tuple[list[str], list[Edge]], size: int, parts: dict[str, float]
 ) -> None:
@@ -283,7 +283,7 @@ TEXTS = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=12)
 
 
 @given(TEXTS, st.lists(st.text("xy ", max_size=12), min_size=1, max_size=6), st.data())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None)
 def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_they_are_torn(
     queries: list[str], documents: list[str], data: st.DataObject
 ) -> None:
