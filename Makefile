@@ -14,8 +14,8 @@ demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends 
 test: setup   ## lint, type-check and run all tests
 	@.ci/browser
 	@$(MAKE) --no-print-directory lint
-	@echo "test: running pytest, a file at a time in each of three processes"
-	@OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	@echo "test: running pytest, a file at a time in each of two processes"
+	@OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-consumers:   ## read exports back with beir, mteb, ranx and others, in .venv-consumers
 	@.ci/setup consumers

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from scipy.stats import binom
+from scipy.special import bdtr
 
 from curation.agreement.drift import SHORTEST
 from curation.agreement.intervals import wilson
@@ -101,7 +101,7 @@ def _low_shares(one: Within, known: KnownShare) -> Iterator[_Test]:
     if one.identical is not None and one.high is not None and not one.too_few:
         yield _test(
             "consistency",
-            float(binom.cdf(round(one.identical * one.n), one.n, WANTED)),
+            float(bdtr(round(one.identical * one.n), one.n, WANTED)),
             f"{one.identical:.0%} of {one.n:,} pairs that came again got the same grade (95 % interval up to "
             f"{one.high:.0%}). Which of the grades were hard to tell apart?",
             {"identical": one.identical, "low": one.low, "high": one.high, "n": one.n},
@@ -109,7 +109,7 @@ def _low_shares(one: Within, known: KnownShare) -> Iterator[_Test]:
     if known.share is not None and known.high is not None and known.answered >= MINIMUM_REPEATS:
         yield _test(
             "known answers",
-            float(binom.cdf(known.right, known.answered, WANTED)),
+            float(bdtr(known.right, known.answered, WANTED)),
             f"{known.right:,} of {known.answered:,} pairs that the reviewer has decided got the decided "
             f"grade (95 % interval up to {known.high:.0%}). Look at those decisions together.",
             known._asdict(),

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, hypergeom
+from scipy.special import bdtrc
 
 from curation.labeling.excerpts import LONGEST
 from curation.labeling.rounds import find_round
@@ -175,7 +175,7 @@ def speeding(people: Sequence[str], times: Times) -> Checked:
                 int(fast[~mine].sum()),
                 int((~mine).sum()),
             )
-    p = {name: float(binom.sf(count - 1, n, USUAL_FAST)) for name, (count, n, *_) in measured.items()}
+    p = {name: float(bdtrc(count - 1, n, USUAL_FAST)) for name, (count, n, *_) in measured.items()}
     return _checked(SPEED, measured, p, not_checked, _speed_sentence)
 
 
@@ -220,6 +220,8 @@ def falling(people: Sequence[str], repeats: Mapping[str, Sequence[bool]]) -> Che
     ----------
     repeats: annotator → alike or not, in the order of the second answers.
     """
+    from scipy.stats import hypergeom  # takes a second
+
     measured, p, not_checked = {}, {}, {}
     for name in people:
         alike = list(repeats.get(name, ()))
@@ -273,6 +275,8 @@ def _chance(
     shared: Sequence[Sequence[tuple[str, int]]], mine: Mapping[int, int], scale: Sequence[int]
 ) -> float:
     """How probable a grade as frequent as the most surprising one is, were all grades of a pair anybody's."""
+    from scipy.stats import binom  # takes a second
+
     values = []
     for grade in mine:
         shares = Counter((sum(other == grade for _, other in votes), len(votes)) for votes in shared)

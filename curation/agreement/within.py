@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom, fisher_exact
 
 from curation.agreement.cusum import Cusum, cusum
 from curation.agreement.drift import Change, ChartPoint, change_points, p_chart
@@ -242,6 +241,8 @@ def sign_p(differences: Ints) -> float:
 
     R. A. Fisher (1935), The Design of Experiments, section 21: the signs are all that chance decides.
     """
+    from scipy.stats import binom  # takes a second
+
     sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     mass, reach = np.ones(1), 0
     for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
@@ -260,6 +261,8 @@ def _mean(values: Ints, seed: int) -> tuple[float, float, float]:
 
 
 def _halves(alike: NDArray[np.bool_], distance: Ints) -> tuple[Share | None, Share | None, float | None]:
+    from scipy.stats import fisher_exact  # takes a second
+
     near = distance <= np.median(distance)
     if near.all():
         near = distance < np.median(distance)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 import argon2
@@ -23,7 +24,6 @@ SHORTEST_PASSWORD = 8
 
 _NAME = re.compile(r"\w[\w.@+-]{0,62}")
 _hasher = argon2.PasswordHasher()
-_nobody = _hasher.hash("compared against when there is no such annotator, so that both take as long")
 
 
 class _Password(NamedTuple):
@@ -169,9 +169,16 @@ def _current_password(cursor: Cursor, name: str) -> _Password | None:
     return next(iter(fetch(cursor, _Password, sql, [name])), None)
 
 
+@cache
+def _nobody() -> str:
+    """The hash that is compared against when there is no such annotator, so that both take as long."""
+    return _hasher.hash("nobody")
+
+
 def _fits(current: _Password | None, password: str) -> bool:
+    nobody = _nobody()  # made for whoever is asked about first, known or not
     try:
-        _hasher.verify(current.hash if current else _nobody, password)
+        _hasher.verify(current.hash if current else nobody, password)
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
         return False
     return current is not None

@@ -24,7 +24,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from curation.splits.groups import members_of
 from curation.text import digest
@@ -325,6 +324,8 @@ def _heights(gaps: Floats, weights: Floats) -> Floats:
 
 def _solve(table: _Table, limit: float) -> tuple[Ints | None, float]:
     """The best table by an integer program, or None where it was not found in time; and a lower bound."""
+    from scipy.optimize import Bounds, LinearConstraint, milp  # takes half a second
+
     kinds, parts = len(table.groups), len(table.wanted)
     columns = table.counts.shape[1]
     cells, gaps = kinds * parts, parts * columns

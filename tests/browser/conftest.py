@@ -23,9 +23,11 @@ FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-ba
 @pytest.fixture
 def browser(chromium: Browser) -> Iterator[Browser]:
     """The browser of the session; what a test opened in it is closed after the test."""
+    before = chromium.contexts
     yield chromium
     for context in chromium.contexts:
-        context.close()
+        if context not in before:
+            context.close()
 
 
 @pytest.fixture(scope="session")

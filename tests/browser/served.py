@@ -188,6 +188,32 @@ def sign_in(browser: Browser, served: Served, name: str) -> BrowserContext:
     return context
 
 
+class Visitors:
+    """People signed in to a project, each in one browser for many tests: what a page loads is loaded once.
+
+    For tests that only look; they need nobody else's fresh start.
+    """
+
+    def __init__(self, browser: Browser, served: Served) -> None:
+        self.served = served
+        self._browser = browser
+        self._signed_in: dict[str, BrowserContext] = {}
+
+    def page(self, name: str) -> Page:
+        if name not in self._signed_in:
+            self._signed_in[name] = sign_in(self._browser, self.served, name)
+        return self._signed_in[name].new_page()
+
+    def close_pages(self) -> None:
+        for context in self._signed_in.values():
+            for page in context.pages:
+                page.close()
+
+    def close(self) -> None:
+        for context in self._signed_in.values():
+            context.close()
+
+
 def settled(page: Page) -> None:
     """Wait until a page of the app is whole: its script has run, all is drawn, and colours have faded in."""
     expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")

@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from every_page import HEADINGS, build, visit
 from playwright.sync_api import Browser, Page, expect
-from served import Annotating, Served, settled, sign_in
+from served import Annotating, Served, Visitors, settled
 
 pytestmark = pytest.mark.browser
 
@@ -48,10 +48,21 @@ def gulls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         running.stop()
 
 
-def tab(
-    browser: Browser, served: Served, name: str, scheme: Any, width: int = 1024, height: int = 768
-) -> Page:
-    page = sign_in(browser, served, name).new_page()
+@pytest.fixture(scope="module")
+def everybody(chromium: Browser, gulls: Served) -> Iterator[Visitors]:
+    found = Visitors(chromium, gulls)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def people(everybody: Visitors) -> Iterator[Visitors]:
+    yield everybody
+    everybody.close_pages()
+
+
+def tab(people: Visitors, name: str, scheme: Any, width: int = 1024, height: int = 768) -> Page:
+    page = people.page(name)
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size({"width": width, "height": height})
     return page
@@ -69,9 +80,9 @@ def fits(page: Page, what: str) -> None:
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("path", list(HEADINGS))
-def test_every_page_passes_axe(browser: Browser, gulls: Served, path: str, scheme: str) -> None:
-    page = tab(browser, gulls, "lee", scheme)
-    visit(page, gulls, path)
+def test_every_page_passes_axe(people: Visitors, path: str, scheme: str) -> None:
+    page = tab(people, "lee", scheme)
+    visit(page, people.served, path)
     for summary in page.locator("summary").all():
         summary.click()
     settled(page)
@@ -80,9 +91,9 @@ def test_every_page_passes_axe(browser: Browser, gulls: Served, path: str, schem
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_label_passes_axe_in_all_its_states(browser: Browser, gulls: Served, scheme: str) -> None:
-    page = tab(browser, gulls, "anna" if scheme == "light" else "ben", scheme)
-    visit(page, gulls, "/")
+def test_label_passes_axe_in_all_its_states(people: Visitors, scheme: str) -> None:
+    page = tab(people, "anna" if scheme == "light" else "ben", scheme)
+    visit(page, people.served, "/")
     passes(page, "welcome")
     label = Annotating(page)
     passes(page, "item")
@@ -96,7 +107,9 @@ def test_label_passes_axe_in_all_its_states(browser: Browser, gulls: Served, sch
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_the_pages_before_the_app_pass_axe(browser: Browser, gulls: Served, scheme: Any) -> None:
+def test_the_pages_before_the_app_pass_axe(
+    browser: Browser, gulls: Served, people: Visitors, scheme: Any
+) -> None:
     page = browser.new_context(color_scheme=scheme).new_page()
     page.goto(f"{gulls.url}/sign-in")
     passes(page, "sign-in")
@@ -105,23 +118,23 @@ def test_the_pages_before_the_app_pass_axe(browser: Browser, gulls: Served, sche
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
     passes(page, "refused sign-in")
-    page = tab(browser, gulls, "anna", scheme)
+    page = tab(people, "anna", scheme)
     page.goto(f"{gulls.url}/password")
     passes(page, "password")
 
 
 @pytest.mark.parametrize("path", ["/", *HEADINGS])
-def test_every_page_is_usable_at_twice_the_size(browser: Browser, gulls: Served, path: str) -> None:
+def test_every_page_is_usable_at_twice_the_size(people: Visitors, path: str) -> None:
     # 200 % zoom of a window of 1280 px leaves 640 px of the page's own measure.
-    page = tab(browser, gulls, "lee" if path != "/" else "ben", "light", 640, 480)
-    visit(page, gulls, path)
+    page = tab(people, "lee" if path != "/" else "ben", "light", 640, 480)
+    visit(page, people.served, path)
     fits(page, path)
 
 
 @pytest.mark.parametrize("path", ["/", *HEADINGS])
-def test_the_keyboards_focus_is_seen_on_every_page(browser: Browser, gulls: Served, path: str) -> None:
-    page = tab(browser, gulls, "lee" if path != "/" else "ben", "light")
-    visit(page, gulls, path)
+def test_the_keyboards_focus_is_seen_on_every_page(people: Visitors, path: str) -> None:
+    page = tab(people, "lee" if path != "/" else "ben", "light")
+    visit(page, people.served, path)
     if path == "/":
         Annotating(page)
     page.add_style_tag(content="* { transition: none !important; }")  # what fades in is not there yet

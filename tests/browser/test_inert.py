@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from every_page import HEADINGS, build, visit
 from playwright.sync_api import Browser, Page, expect
-from served import Annotating, Served, sign_in
+from served import Annotating, Served, Visitors
 
 pytestmark = pytest.mark.browser
 
@@ -80,9 +80,22 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         running.stop()
 
 
-def watched(browser: Browser, served: Served, name: str) -> tuple[Page, list[str]]:
+@pytest.fixture(scope="module")
+def everybody(chromium: Browser, hostile: Served) -> Iterator[Visitors]:
+    found = Visitors(chromium, hostile)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def people(everybody: Visitors) -> Iterator[Visitors]:
+    yield everybody
+    everybody.close_pages()
+
+
+def watched(people: Visitors, name: str) -> tuple[Page, list[str]]:
     """A signed-in tab, and the addresses that it asks for elsewhere."""
-    page = sign_in(browser, served, name).new_page()
+    page = people.page(name)
     elsewhere: list[str] = []
     page.on("request", lambda request: elsewhere.append(request.url) if CANARY in request.url else None)
     return page, elsewhere
@@ -96,9 +109,9 @@ def inert(page: Page, elsewhere: list[str]) -> None:
 
 
 @pytest.mark.parametrize("path", list(HEADINGS))
-def test_words_stay_words_on_every_page(browser: Browser, hostile: Served, path: str) -> None:
-    page, elsewhere = watched(browser, hostile, "lee")
-    visit(page, hostile, path)
+def test_words_stay_words_on_every_page(people: Visitors, path: str) -> None:
+    page, elsewhere = watched(people, "lee")
+    visit(page, people.served, path)
     for summary in page.locator("summary").all():
         summary.click()
     inert(page, elsewhere)
@@ -106,10 +119,10 @@ def test_words_stay_words_on_every_page(browser: Browser, hostile: Served, path:
 
 
 def test_a_hostile_item_is_text_in_label_its_whole_document_and_the_history(
-    browser: Browser, hostile: Served
+    people: Visitors,
 ) -> None:
-    page, elsewhere = watched(browser, hostile, "anna")
-    page.goto(hostile.url)
+    page, elsewhere = watched(people, "anna")
+    page.goto(people.served.url)
     anna = Annotating(page)
     assert MARKUP[:40] in anna.text
     anna.page.keyboard.press("w")
@@ -124,18 +137,18 @@ def test_a_hostile_item_is_text_in_label_its_whole_document_and_the_history(
 
 
 def test_my_consistency_of_an_annotator_shows_the_reviewers_words_as_words(
-    browser: Browser, hostile: Served
+    people: Visitors,
 ) -> None:
     for name in ("anna", "ben"):
-        page, elsewhere = watched(browser, hostile, name)
-        visit(page, hostile, "/my-consistency")
+        page, elsewhere = watched(people, name)
+        visit(page, people.served, "/my-consistency")
         inert(page, elsewhere)
         assert page.evaluate(TURNED, [START, END]) == []
 
 
-def test_a_document_of_five_megabytes_freezes_nothing(browser: Browser, hostile: Served) -> None:
-    page, _ = watched(browser, hostile, "ben")
-    page.goto(hostile.url)
+def test_a_document_of_five_megabytes_freezes_nothing(people: Visitors) -> None:
+    page, _ = watched(people, "ben")
+    page.goto(people.served.url)
     ben = Annotating(page)
     for _ in range(40):
         if "Long gulls" in ben.text:
@@ -159,15 +172,16 @@ def test_a_document_of_five_megabytes_freezes_nothing(browser: Browser, hostile:
 
 def test_a_nul_byte_reaches_the_page_as_harmless_text(tmp_path: Path, browser: Browser) -> None:
     served = Served(build(tmp_path, f"before \x00 after {OVERRIDE} {END}", "note"))
+    people = Visitors(browser, served)
     try:
-        page, elsewhere = watched(browser, served, "anna")
+        page, elsewhere = watched(people, "anna")
         page.goto(served.url)
         anna = Annotating(page)
         assert "after" in anna.text
         anna.press("2")
         anna.saved()
         inert(page, elsewhere)
-        page, elsewhere = watched(browser, served, "lee")
+        page, elsewhere = watched(people, "lee")
         visit(page, served, "/adjudicate")
         expect(page.locator(".gs-document")).to_contain_text("after")
         inert(page, elsewhere)
