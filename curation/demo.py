@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,7 +48,11 @@ class Demo:
 
 
 def build_demo(
-    folder: Path, sample: Path, say: Callable[[str], None] = lambda _: None, progress: Progress = silent
+    folder: Path,
+    sample: Path,
+    say: Callable[[str], None] = lambda _: None,
+    progress: Progress = silent,
+    modules: Collection[str] | None = None,
 ) -> Demo:
     """Make the demo project in `folder`, unless it is there already.
 
@@ -56,6 +60,7 @@ def build_demo(
     ----------
     sample: the folder with traffic.csv and judgments.csv.
     say: told each step as a sentence.
+    modules: those whose documentation is the corpus; None for the whole standard library.
 
     Raises
     ------
@@ -71,16 +76,23 @@ def build_demo(
     shutil.rmtree(building, ignore_errors=True)
     building.mkdir(parents=True)
     store = init_project(building / "goldset.duckdb").store
-    _fill(store, building, sample, say, progress)
+    _fill(store, building, sample, modules, say, progress)
     store.close()
     store.path.rename(project)
     shutil.rmtree(building)
     return Demo(project, built=True, seconds=time.monotonic() - started)
 
 
-def _fill(store: Store, folder: Path, sample: Path, say: Callable[[str], None], progress: Progress) -> None:
+def _fill(
+    store: Store,
+    folder: Path,
+    sample: Path,
+    modules: Collection[str] | None,
+    say: Callable[[str], None],
+    progress: Progress,
+) -> None:
     say("reading the documentation strings of the standard library")
-    corpus = write_stdlib_corpus(folder / "corpus.jsonl")
+    corpus = write_stdlib_corpus(folder / "corpus.jsonl", modules)
     import_corpus(store, corpus.path, CorpusFields(group="group"), progress=progress)
     fields = TrafficFields(query="query", time="time", segment="segment", count="count")
     traffic = import_traffic(store, sample / "traffic.csv", fields, progress=progress)

@@ -22,7 +22,7 @@ import re
 import sys
 import sysconfig
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -80,17 +80,24 @@ class StdlibCorpus:
     left_out: Mapping[str, int]
 
 
-def write_stdlib_corpus(path: Path) -> StdlibCorpus:
-    """Write the corpus to `path` as JSON lines ordered by id: same Python, same bytes."""
+def write_stdlib_corpus(path: Path, modules: Collection[str] | None = None) -> StdlibCorpus:
+    """Write the corpus to `path` as JSON lines ordered by id: same Python, same bytes.
+
+    Parameters
+    ----------
+    modules: top-level names, such as json, whose documents are written; None for all.
+    """
     left_out: Counter[str] = Counter()
-    modules, published = _read_imported(left_out)
+    imported, published = _read_imported(left_out)
     sources = list(_source_files(left_out))
     defined = [document for name, file in sources for document in _read_source(name, file, left_out)]
     # Published names come first, so that they are the ones kept when a text appears twice.
     documents = _keep_first([*_by_name_length(published), *_by_name_length(defined)], left_out)
+    if modules is not None:
+        documents = [document for document in documents if document.group in modules]
     lines = [json.dumps(d._asdict(), ensure_ascii=False) + "\n" for d in sorted(documents)]
     path.write_text("".join(lines), encoding="utf-8", newline="\n")
-    read = modules | {name for name, _ in sources}
+    read = imported | {name for name, _ in sources}
     return StdlibCorpus(path, len(documents), len(read), dict(sorted(left_out.items())))
 
 

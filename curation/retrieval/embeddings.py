@@ -32,7 +32,7 @@ from curation.text import digest
 
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 CHUNK = 256
-BATCH = 16  # on 2 cores larger batches are slower
+BATCH = 8  # on 2 cores larger batches are slower
 _PROBE = "The quick brown fox jumps over the lazy dog 0123456789."
 _SAME = 0.99  # the cosine of one text by one model on two machines is 1 but for the last digits
 

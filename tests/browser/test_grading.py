@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 from served import GOLDSET, HOSTILE, PASSWORD, Annotating, Event, Served, lost_answers, open_tab, sign_in
 
 pytestmark = pytest.mark.browser
@@ -238,9 +238,35 @@ def test_what_was_shown_as_saved_outlives_a_killed_server(browser: Browser, own_
     own_served.start()
     expect(anna.root.locator(".saved")).to_have_text("Saved", timeout=30_000)
     assert sorted(own_served.events("anna")) == sorted(grades(pressed))
+    expect(
+        anna.page.get_by_role("dialog")
+    ).to_be_hidden()  # Streamlit's, of the lost connection: it covers keys
     pressed.append((anna.press("1"), "1"))
     anna.saved()
     assert sorted(own_served.events("anna")) == sorted(grades(pressed))
+
+
+def test_while_a_slow_server_saves_five_answers_the_page_says_so_and_waits(
+    browser: Browser, served: Served
+) -> None:
+    context = sign_in(browser, served, "dora")
+    dora = open_tab(context, served)
+    before = served.events("dora")
+    held: list[Route] = []
+    saving = False
+    context.route("**/api/judgments", lambda route: route.continue_() if saving else held.append(route))
+    pressed = [(dora.press(key), key) for key in "01230"]
+    expect(dora.root.locator(".saved")).to_have_text("Saving…")
+    shown = dora.shown
+    dora.look()
+    dora.page.keyboard.press("1")
+    dora.look()
+    assert dora.shown == shown, "the sixth answer is not taken"
+    assert len(held) == 1, "one request is under way at a time"
+    saving = True
+    held[0].continue_()
+    dora.saved()
+    assert sorted(served.events("dora")) == sorted(before + grades(pressed))
 
 
 def test_without_a_server_the_loop_pauses_and_a_lost_answer_is_not_written_twice(
