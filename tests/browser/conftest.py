@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from chromium import find_chromium
 from playwright.sync_api import Browser, sync_playwright
-from served import ANNOTATORS, PASSWORD, QUERIES, SESSION, TRAINEES, Served, fill, known_pairs
+from served import ANNOTATORS, PASSWORD, QUERIES, SESSION, TRAINEES, Served, Visitors, fill, known_pairs
 
 from curation.labeling.annotators import add_annotator
 from curation.labeling.practice_rounds import open_practice
@@ -39,6 +39,13 @@ def chromium() -> Iterator[Browser]:
         launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
         yield launched
         launched.close()
+
+
+@pytest.fixture
+def people(everybody: Visitors) -> Iterator[Visitors]:
+    """The visitors that a module's own fixture `everybody` makes; their pages are closed after each test."""
+    yield everybody
+    everybody.close_pages()
 
 
 @pytest.fixture(scope="session")

@@ -55,12 +55,6 @@ def everybody(chromium: Browser, gulls: Served) -> Iterator[Visitors]:
     found.close()
 
 
-@pytest.fixture
-def people(everybody: Visitors) -> Iterator[Visitors]:
-    yield everybody
-    everybody.close_pages()
-
-
 def tab(people: Visitors, name: str, scheme: Any) -> Page:
     page = people.page(name)
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")

@@ -87,12 +87,6 @@ def everybody(chromium: Browser, hostile: Served) -> Iterator[Visitors]:
     found.close()
 
 
-@pytest.fixture
-def people(everybody: Visitors) -> Iterator[Visitors]:
-    yield everybody
-    everybody.close_pages()
-
-
 def watched(people: Visitors, name: str) -> tuple[Page, list[str]]:
     """A signed-in tab, and the addresses that it asks for elsewhere."""
     page = people.page(name)
