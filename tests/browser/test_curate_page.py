@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 from served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
@@ -221,3 +222,24 @@ def test_a_round_opens_once(browser: Browser, led: Served) -> None:
     with led.store.reading() as cursor:
         names = cursor.execute("SELECT name FROM rounds ORDER BY opened_at").fetchall()
     assert names == [("first",), ("second",)]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_step_passes_the_accessibility_check(browser: Browser, led: Served, scheme: str) -> None:
+    page = sign_in(browser, led, "lee").new_page()
+    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    page.set_viewport_size({"width": 1024, "height": 768})
+    buttons = {
+        "Sample": "Draw the sample",
+        "Queries": "Add the query",
+        "Pool": "Build the pool",
+        "Round": "Open the round",
+    }
+    for step, button in buttons.items():
+        page.goto(f"{led.url}/curate?step={step}")
+        expect(page.get_by_role("button", name=button)).to_be_visible()
+        settled(page)
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{step}: {found.generate_report()}"
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, f"{step} is wider than the window"
