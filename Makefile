@@ -1,6 +1,11 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo test test-consumers lint bench docs screenshots clean
+.PHONY: help setup demo check test test-consumers lint bench docs screenshots clean
 .DEFAULT_GOAL := help
+# A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+PYTEST = OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# Beside the tests: mypy takes a process of its own most of the time that they take.
+WITH_LINT = .ci/lint & lint=$$!; $(PYTEST) $(1); tests=$$?; wait $$lint && exit $$tests
 
 help:    ## list the targets
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 24
@@ -11,32 +16,34 @@ setup:   ## make .venv with goldset, its tests and its demo
 demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends it)
 	@.venv/bin/goldset demo
 
-test: setup   ## lint, type-check and run all tests
+check: setup   ## lint, types, and the tests that need no browser, no embedding model and no minutes
+	@echo "check: ruff, mypy, and pytest in two processes"
+	@$(call WITH_LINT,-m "not (browser or dense or slow)" --hypothesis-profile check)
+
+test: setup   ## lint, types, and all tests
 	@.ci/browser
-	@$(MAKE) --no-print-directory lint
-	@echo "test: running pytest, a file at a time in each of two processes"
-	@OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@echo "test: ruff, mypy, and pytest, a file at a time in each of two processes"
+	@$(call WITH_LINT,--hypothesis-profile full)
 
 test-consumers:   ## read exports back with beir, mteb, ranx and others, in .venv-consumers
 	@.ci/setup consumers
 	@echo "test-consumers: warnings are those of other people's code, and not looked at"
 	@.venv-consumers/bin/python -m pytest tests/consumers -W ignore -o filterwarnings=
 
-lint: setup   ## ruff and mypy
-	@echo "lint: ruff and mypy"
-	@.venv/bin/ruff check --quiet .
-	@.venv/bin/ruff format --quiet --check .
-	@.venv/bin/mypy
+lint: setup   ## ruff, import-linter and mypy
+	@.ci/lint
 
 bench: setup   ## run the benchmarks; each prints a ratio
-	@for script in benchmarks/bench_*.py; do echo "bench: $$script"; .venv/bin/python $$script || exit 1; done
+	@for name in $(basename $(notdir $(wildcard benchmarks/bench_*.py))); do \
+	  echo "bench: $$name"; .venv/bin/python -m benchmarks.$$name || exit 1; done
 
-docs: setup   ## write docs/commands.md anew from the commands' own help
-	@.venv/bin/python docs/make_commands.py
+docs: setup   ## write docs/commands.md and the tables of docs/architecture.md from the code
+	@.venv/bin/python -m docs.make_commands
+	@.venv/bin/python -m docs.make_architecture
 
-screenshots: setup   ## take the pictures in docs/screenshots/ anew
+screenshots: setup   ## take the pictures in docs/screenshots/
 	@.ci/browser
-	@.venv/bin/python docs/make_screenshots.py
+	@.venv/bin/python -m docs.make_screenshots
 
 clean:   ## remove .venv and caches (projects under data/ stay)
 	rm -rf .venv .venv-consumers build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

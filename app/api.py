@@ -1,7 +1,7 @@
-"""What the grading component asks of the server, as JSON: what comes next, and to keep what was answered.
+"""The JSON routes of the grading component: the next items, and what was answered.
 
-Everything is asked for the annotator that the sign-in names; whether an item is theirs is decided in
-`curation.labeling`. A refusal is a sentence in `message`.
+Every request is for the annotator who is signed in; `curation.labeling` decides whether an item is theirs. A
+refusal is a sentence in `message`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,21 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from app.workplace import project_store
+from app.context import project_store
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError
-from curation.labeling.guides import current_guide, guide_by_hash
-from curation.labeling.history import recent_answers
-from curation.labeling.judgments import Submission, submit
-from curation.labeling.practice import feedback
-from curation.labeling.query_answers import answer_query
-from curation.labeling.queue import Answered, Queue, next_showings, previous_answered, whole_document
+from curation.guides.guide import current_guide, guide_by_hash
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.practice.status import feedback
+from curation.labeling.session.history import recent_answers
+from curation.labeling.session.showings import (
+    Answered,
+    Queue,
+    next_showings,
+    previous_answered,
+    whole_document,
+)
+from curation.labeling.session.submit import submit
 
 LARGEST_BODY = 256 * 1024
 MOST_SHOWINGS = 20
@@ -152,14 +159,14 @@ async def guide(request: Request) -> Any:
 
 @answered
 async def judgments(request: Request) -> Any:
-    """POST: record what was done, in order; the answer says what became of each, and what comes next."""
+    """POST: record actions, in order; the response has the outcome of each, and the next items."""
     asked = Judgments.model_validate(await _json(request))
     return await run_in_threadpool(_record, request.state.annotator, asked)
 
 
 @answered
 async def answers(request: Request) -> Any:
-    """POST: record whether the corpus answers queries; the answer says what became of each."""
+    """POST: record whether the corpus answers queries; the response has the outcome of each."""
     asked = QueryAnswers.model_validate(await _json(request))
     return await run_in_threadpool(_record_answers, request.state.annotator, asked)
 
@@ -192,7 +199,7 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     if asked.explain:
         answer["feedback"] = [found._asdict() for found in feedback(store, annotator, asked.explain)]
     if asked.limit:
-        with suppress(StoreBusyError):  # what was saved is told as saved; what comes next is asked for again
+        with suppress(StoreBusyError):  # all is saved; the browser asks for its next items again
             answer["queue"] = _queue(next_showings(store, annotator, asked.limit, asked.holding))
     return answer
 
@@ -212,9 +219,9 @@ def _answered(answered: Answered) -> dict[str, Any]:
 
 def _queue(queue: Queue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
-    told = {**queue._asdict(), "practice": practice}
-    del told["round"]  # its name may tell what it is for
-    return {**told, "showings": [showing._asdict() for showing in queue.showings]}
+    fields = {**queue._asdict(), "practice": practice}
+    del fields["round"]  # its name may say what is studied
+    return {**fields, "showings": [showing._asdict() for showing in queue.showings]}
 
 
 def _guide(guide_hash: str) -> dict[str, Any]:

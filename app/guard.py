@@ -1,7 +1,7 @@
-"""The door: nothing but the sign-in and the health check answers somebody who is not signed in.
+"""The guard: without a sign-in, only the sign-in pages and the health check answer.
 
-It stands before every route, Streamlit's own and its websocket among them. What changes something must
-also come from a page of this very host, so that no other site can act with somebody's cookie.
+It runs before every route, Streamlit's own and its websocket included. A request that changes something must
+also come from a page of this host, so that no other site can act with somebody's cookie.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from app import oidc
-from app.workplace import people, sign_in_of
+from app.signin import providers
+from app.signin.current_user import accounts, sign_in_of
 from curation.errors import CurationError
 
 OPEN = frozenset({"/sign-in", "/health"})
@@ -40,7 +40,7 @@ class Guard:
             return
         headers = Headers(scope=scope)
         try:
-            name = await _who(headers)
+            name = await _annotator_name(headers)
         except CurationError as error:
             await _unreadable(error, scope)(scope, receive, send)
             return
@@ -54,12 +54,12 @@ class Guard:
         await (refusal or self._app)(scope, receive, _with_headers(send))
 
 
-async def _who(headers: Headers) -> str | None:
+async def _annotator_name(headers: Headers) -> str | None:
     sign_in = sign_in_of(cookie_parser(headers.get("cookie", "")))
     if sign_in is None:
         return None
-    ask = people().behind
-    annotator = ask(sign_in) if people().fresh else await to_thread.run_sync(ask, sign_in)
+    find = accounts().annotator
+    annotator = find(sign_in) if accounts().fresh else await to_thread.run_sync(find, sign_in)
     return annotator and annotator.name
 
 
@@ -70,7 +70,7 @@ def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
 
 
 def same_origin(headers: Headers) -> bool:
-    """Whether a browser says that the request comes from a page of this host."""
+    """Whether the browser says that the request comes from a page of this host."""
     origin = urlsplit(headers.get("origin", ""))
     return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower()
 
@@ -79,7 +79,7 @@ def _refusal(scope: Scope, headers: Headers, name: str | None) -> Response | Non
     path = scope["path"]
     if scope["method"] not in HARMLESS and not same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
-    if name is not None or path in OPEN or (path in oidc.OPEN and oidc.providers()):
+    if name is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
         return None
     if path.startswith("/api/"):
         return JSONResponse({"message": "You are not signed in, or your sign-in has ended."}, 401)

@@ -1,4 +1,4 @@
-"""The app as one ASGI application: own routes and Streamlit's pages behind one door."""
+"""The app as one ASGI application: own routes and Streamlit's pages behind one guard."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from starlette.middleware import Middleware
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
-from app import api, oidc, signin
+from app import api
+from app.context import PROJECT
 from app.guard import Guard
-from app.password import password
-from app.workplace import PROJECT, sessions
+from app.signin import provider_routes, routes
+from app.signin.current_user import sessions
+from app.signin.password import password
+from app.signin.providers import auth_settings
 from curation.errors import RefusedError
 
 MAIN = Path(__file__).with_name("main.py")
@@ -33,29 +36,30 @@ def build() -> st.App:
     NotFoundError, StoreError: there is no such project, or it cannot be read.
     InputError, RefusedError: the identity provider is not configured as it must be.
     """
-    sessions()  # a project that cannot be read is told now, not at the first request
-    routes = [
-        Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
-        Route(oidc.START, oidc.start),
-        Route("/sign-out", signin.sign_out, methods=["POST"]),
+    sessions()  # fail now, not at the first request, where the project cannot be read
+    own_routes = [
+        Route("/sign-in", routes.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", routes.sign_out, methods=["POST"]),
         Route("/password", password, methods=["GET", "POST"]),
-        Route("/label", RedirectResponse("/", 307)),  # the page is Streamlit's first, which has no other name
+        Route("/label", RedirectResponse("/", 307)),  # Streamlit serves its first page at / only
+        *provider_routes.ROUTES,
         *api.ROUTES,
     ]
-    application = st.App(MAIN, routes=routes, middleware=[Middleware(Guard)], on_script_error=_tell)
-    oidc.require_configured()  # after: st.App says where Streamlit's settings lie, read once
+    guard = Middleware(Guard)
+    application = st.App(MAIN, routes=own_routes, middleware=[guard], on_script_error=_show_failure)
+    auth_settings()  # only now: st.App sets the folder of Streamlit's settings, which are read once
     return application
 
 
-def _tell(error: Exception) -> bool:
-    """Show an error that nobody foresaw as a sentence; where it came from goes to the log."""
+def _show_failure(error: Exception) -> bool:
+    """Show an unexpected error as a sentence; the traceback goes to the log."""
     logging.getLogger("goldset").error("A page failed", exc_info=error)
     st.error("This page failed, and that is a mistake in goldset. What happened is in the log of the server.")
     return True
 
 
 def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> None:
-    """Serve a project until the process is told to stop; `ready` is told the address once it listens.
+    """Serve a project until the process is stopped; `ready` gets the address once it listens.
 
     Raises
     ------
@@ -68,7 +72,7 @@ def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> 
     listener = _listen(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
     ready(f"http://{shown}:{listener.getsockname()[1]}")
-    # The socket listens already: a browser that is quicker than the server waits, and is answered.
+    # The socket listens already: a browser that is faster than the server waits and gets its answer.
     settings: dict[str, Any] = {"ws": "websockets-sansio", "log_level": "warning", "access_log": False}
     config = uvicorn.Config(application, timeout_graceful_shutdown=3, **settings)
     with suppress(KeyboardInterrupt):

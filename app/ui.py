@@ -1,4 +1,4 @@
-"""The few widgets that several pages share. Whatever people or documents wrote is escaped here."""
+"""The few widgets that several pages share. They escape what people and documents wrote."""
 
 from __future__ import annotations
 
@@ -10,56 +10,39 @@ from typing import NamedTuple, TypeGuard
 
 import streamlit as st
 
-from curation.labeling.excerpts import Segment
-from curation.labeling.guides import Guide
+from app.components.account import account
+from curation.guides.guide import Guide
+from curation.labeling.session.excerpts import Segment
 from curation.store.rows import Annotator
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _COMMAND = re.compile(r"`(goldset [^`]+)`")
 _STYLE = files("app").joinpath("app.css").read_text(encoding="utf-8")
 _FIGURE = ' class="gs-figure"'
-_account = st.components.v2.component(
-    "goldset_account",
-    html='<span class="who"></span><a href="/password">Password</a><button type="button">Sign out</button>',
-    js=files("app").joinpath("account.js").read_text(encoding="utf-8"),
-    css=files("app").joinpath("account.css").read_text(encoding="utf-8"),
-)
-
-_drawing = st.components.v2.component(
-    "goldset_drawing",
-    html='<div class="drawing"></div>',
-    js="export default ({ parentElement, data }) => {"
-    ' parentElement.querySelector(".drawing").innerHTML = data.svg; };',
-    css=files("app").joinpath("drawing.css").read_text(encoding="utf-8"),
-)
-
-_keys = st.components.v2.component(
-    "goldset_keys", html="", js=files("app").joinpath("keys.js").read_text(encoding="utf-8")
-)
 
 
-class Bar(NamedTuple):
+class BarCell(NamedTuple):
     """A cell that draws a share of a whole."""
 
     part: int
     whole: int
 
 
-class Number(NamedTuple):
-    """A cell with a figure of so many places, a dash where it is not known."""
+class NumberCell(NamedTuple):
+    """A cell with a figure to so many decimal places, a dash where it is not known."""
 
     value: float | None
     places: int
 
 
-class Share(NamedTuple):
+class ShareCell(NamedTuple):
     """A cell with a share as a percentage, a dash where it is not known."""
 
     value: float | None
 
 
-class Span(NamedTuple):
-    """A cell that draws a figure and its interval on a scale from 0 to 1; what lies outside is at its end."""
+class IntervalCell(NamedTuple):
+    """A cell that draws a figure and its interval on a scale from 0 to 1; values outside are at its ends."""
 
     value: float
     low: float | None
@@ -69,7 +52,7 @@ class Span(NamedTuple):
 def frame(annotator: Annotator) -> None:
     """What every page has: the style, and who is signed in."""
     st.html(f"<style>{_STYLE}</style>")
-    _account(key="account", data={"name": annotator.name, "role": annotator.role})
+    account(annotator)
 
 
 def lead(sentence: str) -> None:
@@ -87,9 +70,9 @@ def quiet(sentence: str) -> None:
     st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')
 
 
-def told(sentence: str) -> None:
-    """What has just been done, read out by screen readers."""
-    st.html(f'<p class="gs-told" role="status">{escape(sentence)}</p>')
+def confirmation(sentence: str) -> None:
+    """What was just done, read out by screen readers."""
+    st.html(f'<p class="gs-done" role="status">{escape(sentence)}</p>')
 
 
 def sentences(text: str) -> None:
@@ -102,13 +85,8 @@ def _commands(sentence: str) -> str:
     return _COMMAND.sub(r"<code>\1</code>", escape(sentence))
 
 
-def drawing(svg: str) -> None:
-    """An SVG that a function of ours drew, its texts escaped there. `st.html` would take it out."""
-    _drawing(data={"svg": svg})
-
-
 def plain(text: object) -> str:
-    """Text that Markdown shows as it stands, on one line: for words of documents, queries and people."""
+    """Text that Markdown shows unchanged, on one line: for words of documents, queries and people."""
     return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
 
 
@@ -117,38 +95,26 @@ def problem(error: Exception) -> None:
     st.error("\n\n".join(map(plain, str(error).splitlines())), icon=":material/error:")
 
 
-def keys(focus: str, reason: str, choices: str = "", opens: str = "") -> None:
-    """Let a held key act once, and put the keyboard into a field whenever `reason` changes; Esc leaves it.
-
-    Parameters
-    ----------
-    focus: the key of the container that holds the field.
-    reason: '' leaves the keyboard where it is.
-    choices: keys after which the keyboard is in the field at once, before the server has answered.
-    opens: the key of a button that brings another field; what is typed until it is there does nothing.
-    """
-    _keys(key="keys", data={"focus": focus, "reason": reason, "choices": choices, "opens": opens})
-
-
 def table(
     caption: str, columns: Sequence[str], rows: Iterable[Sequence[object]], words: bool = False
 ) -> None:
-    """An HTML table: figures stand right, None is a dash, Bar and Span are drawn.
+    """An HTML table: figures are right-aligned, None is a dash, BarCell and IntervalCell are drawn.
 
     With `words`, cells are broken into lines instead of making the table wider than the page.
     """
     lines = list(rows)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in lines)
     figures = [
-        bool(lines) and all(_is_figure(row[index]) or isinstance(row[index], Number | Share) for row in lines)
+        bool(lines)
+        and all(_is_figure(row[index]) or isinstance(row[index], NumberCell | ShareCell) for row in lines)
         for index in range(len(columns))
     ]
     head = "".join(
-        f'<th scope="col"{_FIGURE * right}>{escape(column)}</th>'
+        f'<th scope="col"{_FIGURE if right else ""}>{escape(column)}</th>'
         for column, right in zip(columns, figures, strict=True)
     )
     st.html(
-        f'<div class="gs-scroll"><table class="gs-table{" gs-words" * words}">'
+        f'<div class="gs-scroll"><table class="{"gs-table gs-words" if words else "gs-table"}">'
         f"<caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
@@ -194,25 +160,29 @@ def figure(value: float | None, places: int = 3) -> str:
 
 
 def _cell(value: object) -> str:
-    if isinstance(value, Bar):
+    if isinstance(value, BarCell):
         width = 100 * value.part / value.whole if value.whole else 0
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
-    if isinstance(value, Number):
+    if isinstance(value, NumberCell):
         return f"<td{_FIGURE}>{figure(value.value, value.places)}</td>"
-    if isinstance(value, Share):
+    if isinstance(value, ShareCell):
         return f"<td{_FIGURE}>{share(value.value)}</td>"
-    if isinstance(value, Span):
+    if isinstance(value, IntervalCell):
         return f"<td>{_span(value)}</td>"
     if not _is_figure(value):
         return f"<td>{escape(str(value))}</td>"
     return f"<td{_FIGURE}>{f'{value:,}' if isinstance(value, int) else figure(value)}</td>"
 
 
+def _is_right_aligned(value: object) -> bool:
+    return _is_figure(value) or isinstance(value, NumberCell | ShareCell)
+
+
 def _is_figure(value: object) -> TypeGuard[int | float | None]:
     return isinstance(value, int | float | None) and not isinstance(value, bool)
 
 
-def _span(span: Span) -> str:
+def _span(span: IntervalCell) -> str:
     def place(value: float) -> float:
         return 100 * min(1.0, max(0.0, value))
 

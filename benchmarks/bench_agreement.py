@@ -4,7 +4,7 @@ Beside it, in the same run, what the krippendorff package needs for the same jud
 matrix of annotators and units, once for each of four levels, without any interval. The report has those
 four alphas too, and 1,000 resamples of every figure, all breakdowns, consistency and consensus.
 
-Usage: python benchmarks/bench_agreement.py [judgments]
+Usage: python -m benchmarks.bench_agreement [judgments]
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import krippendorff
 import numpy as np
 import pyarrow as pa
 
-from curation.agreement.coefficients import LEVELS
+from curation.agreement.between.coefficients import LEVELS
 from curation.project import init_project
 from curation.store import Store, append, utc_now
 

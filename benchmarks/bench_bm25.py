@@ -4,7 +4,7 @@ The corpus is the Icecat products, repeated under new ids until there are enough
 rated ones, cut to the words that our retriever counts, so that both sides score the same words. Written:
 queries per second of both, their ratio, and the share of queries whose top 100 scores agree.
 
-Usage: python benchmarks/bench_bm25.py [documents, default 60000] [queries for rank-bm25, default 20]
+Usage: python -m benchmarks.bench_bm25 [documents, default 60000] [queries for rank-bm25, default 20]
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import gzip
 import json
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 from rank_bm25 import BM25Okapi
@@ -22,10 +21,7 @@ from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
 from curation.sources.queries import query_id_of
 from curation.store.rows import Document, Query
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "pipeline"))
-import icecat  # noqa: E402
+from tests.support import ROOT, icecat
 
 SHARED = ROOT.parent / "shared" / "data"
 DEPTH = 100

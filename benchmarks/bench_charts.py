@@ -1,4 +1,4 @@
-"""Which control chart finds a stretch of repeats that were not graded alike? The table of docs/agreement.md.
+"""Which control chart finds a stretch of repeats that were not graded alike? See docs/agreement-method.md.
 
 Simulated annotators whose repeats are graded alike with a share that changes in one way or another. Every
 chart but the first is given the limit that at most 5 % of random orders of the same repeats cross anywhere,
@@ -9,7 +9,7 @@ so all have the same rate of false alarms and can be compared; the p-chart by te
     CUSUM          Bernoulli CUSUM for odds 2 and 4 times as high (Reynolds and Stoumbos 1999)
     change point   largest likelihood ratio of one change (Scott and Knott 1974)
 
-Usage: python benchmarks/bench_charts.py [--runs 2000]
+Usage: python -m benchmarks.bench_charts [--runs 2000]
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from functools import cache, partial
 
 import numpy as np
 
-from curation.agreement.cusum import odds_worse
-from curation.agreement.drift import LEVEL, PERMUTATIONS, likelihood_ratios
+from curation.agreement.annotators.change_points import LEVEL, likelihood_ratios
+from curation.agreement.annotators.control_chart import odds_worse
+from curation.statistics.p_values import PERMUTATIONS
 
 GROUP = 10
 Chart = Callable[[np.ndarray], np.ndarray]

@@ -5,7 +5,7 @@ duplicates. Every rule's counts, and in the same run those by the way that they 
 pair, as `settled` makes it for releases), with the ratio; then consistency with its details. Seconds by the
 clock and of the processors, and the peak of the process's memory.
 
-Usage: python benchmarks/bench_consensus.py [--judgments 1000000]
+Usage: python -m benchmarks.bench_consensus [--judgments 1000000]
 """
 
 from __future__ import annotations
@@ -19,9 +19,15 @@ from pathlib import Path
 
 import numpy as np
 
-from curation.agreement.consensus import Votes, counted, read_votes, settled
-from curation.agreement.rule import RULES, Rule
-from curation.agreement.within import read_repeats, read_showings, self_consistency, within
+from curation.agreement.annotators.intra_annotator import (
+    intra_agreement,
+    read_repeats,
+    read_showings,
+    self_consistency,
+)
+from curation.consensus.consensus import counted, settled
+from curation.consensus.rule import RULES, ConsensusRule
+from curation.consensus.votes import Votes, read_votes
 from curation.project import init_project
 from curation.store import Store
 
@@ -92,13 +98,17 @@ def main() -> None:
         def consistency() -> object:
             with store.reading() as cursor:
                 repeats, showings = read_repeats(cursor), read_showings(cursor)
-            return [within(row) for row in repeats], [self_consistency(row, SCALE) for row in showings]
+            return [intra_agreement(row) for row in repeats], [
+                self_consistency(row, SCALE) for row in showings
+            ]
 
         timed("reading the votes, first time", reading)
         timed("reading the votes", reading)
         votes = read[-1]
         seconds = {
-            rule: timed(f"counts, {rule}", lambda rule=rule: counted(votes._replace(rule=Rule(rule))))
+            rule: timed(
+                f"counts, {rule}", lambda rule=rule: counted(votes._replace(rule=ConsensusRule(rule)))
+            )
             for rule in RULES
         }
         slow = timed("counts by an object a pair, majority", lambda: settled(votes).counts)

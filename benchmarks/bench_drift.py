@@ -2,11 +2,11 @@
 
 Annotators are simulated: true grades of four with shares .4, .3, .2, .1, an answer that is true with their
 accuracy and else off by one; 60 blind duplicates and 600 grades of 60 queries over six weeks beside two
-others, and 40 known answers. Each kind of trouble is planted in so many annotators, and the talking points
+others, and 40 known answers. Each kind of trouble is planted in so many annotators, and the signals
 that come of it are counted; in the first row nothing is the matter. The same seeds give the same table,
-which stands in docs/agreement.md.
+which is in docs/agreement-method.md.
 
-Usage: python benchmarks/bench_drift.py [--runs 1000]
+Usage: python -m benchmarks.bench_drift [--runs 1000]
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from curation.agreement.intervals import wilson
-from curation.agreement.points import known_share, talking_points
-from curation.agreement.tendency import Differences, tendency
-from curation.agreement.within import Repeats, Showings, self_consistency, within
+from curation.agreement.annotators.bias import annotator_bias
+from curation.agreement.annotators.details import details_of
+from curation.agreement.annotators.differences import Differences
+from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
+from curation.agreement.annotators.signals.registry import FEEDBACK
+from curation.agreement.annotators.signals.signal import control_item_share
+from curation.statistics.intervals import wilson
 
 REPEATS, QUERIES, EACH, KNOWN, OTHERS, WEEKS = 60, 60, 10, 40, 2, 6
 SCALE = (0, 1, 2, 3)
 START = datetime(2026, 3, 2)
-ABOUT = ("consistency", "known answers", "bias", "drift", "week", "pace", "change", "control chart")
-ABOUT += ("distance", "second time")
+ABOUT = tuple(signal.name for signal in FEEDBACK)
 
 Course = Callable[[np.ndarray], np.ndarray]
 
@@ -123,8 +125,8 @@ def beside(random: np.random.Generator, person: Person) -> Differences:
     )
 
 
-def points(seed: int, person: Person) -> set[str]:
-    """What there is to talk about with one simulated annotator."""
+def raised(seed: int, person: Person) -> set[str]:
+    """The signals raised by one simulated annotator's work."""
     random = np.random.default_rng(seed)
     shown = repeats(random, person)
     counted = Repeats("ada", REPEATS, REPEATS, int((shown.first == shown.again).sum()), 0, 60.0)
@@ -133,20 +135,20 @@ def points(seed: int, person: Person) -> set[str]:
     right = int(
         (answers(random, true, person.accuracy(when), person.shift(when), person.habit) == true).sum()
     )
-    found = talking_points(
-        within(counted),
+    found = details_of(
+        intra_agreement(counted),
         self_consistency(shown, SCALE, seed),
-        tendency(beside(random, person), seed),
-        known_share(right, KNOWN),
-    )
-    return {point.about for point in found}
+        annotator_bias(beside(random, person), seed),
+        control_item_share(right, KNOWN),
+    ).feedback
+    return {finding.about for finding in found}
 
 
 def rates(person: Person, runs: int) -> Counter[str]:
     """About what → of how many annotators it is raised; 'anything' is one or more."""
     counts: Counter[str] = Counter()
     for seed in range(runs):
-        found = points(seed, person)
+        found = raised(seed, person)
         counts.update(found)
         counts["anything"] += bool(found)
     return counts

@@ -6,7 +6,7 @@ changed, one in fifty an exact copy; both are known, so that it can be counted h
 lie above the threshold (0.8) share a group. Each size runs in a process of its own; written are wall and
 processor seconds of the grouping and the peak memory of the whole process, Python and the texts included.
 
-Usage: python benchmarks/bench_groups.py [SIZE ...]      (default 10000 100000 1000000)
+Usage: python -m benchmarks.bench_groups [SIZE ...]      (default 10000 100000 1000000)
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ import resource
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-PRODUCTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "chorus_icecat" / "products.jsonl.gz"
+from tests.support import ROOT
+
+PRODUCTS = ROOT.parent / "shared" / "data" / "chorus_icecat" / "products.jsonl.gz"
 SIZES = (10_000, 100_000, 1_000_000)
 THRESHOLD, SEED, PART = 0.8, 7, 50_000
 
@@ -73,12 +74,12 @@ def corpus(size: int) -> tuple[pa.Table, list[tuple[int, int]]]:
 
 def one(size: int) -> None:
     """Group so many documents and print one JSON object."""
-    from curation.splits.duplicates import near_duplicates
-    from curation.splits.similarity import jaccard, word_shingles
+    from curation.similarity.near_duplicates import near_duplicate_groups
+    from curation.similarity.shingles import jaccard, word_shingles
 
     table, copies = corpus(size)
     wall, processor = time.monotonic(), time.process_time()
-    report = near_duplicates("bench", table, THRESHOLD)
+    report = near_duplicate_groups(table, THRESHOLD)
     wall, processor = time.monotonic() - wall, time.process_time() - processor
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     group_of = {name: place for place, group in enumerate(report.groups) for name in group.documents}
@@ -112,7 +113,10 @@ def main(sizes: list[int]) -> None:
     """One process a size, and a line for each."""
     for size in sizes:
         child = subprocess.run(
-            [sys.executable, __file__, "--one", str(size)], check=False, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-m", "benchmarks.bench_groups", "--one", str(size)],
+            check=False,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         if child.returncode:
             sys.exit(f"bench_groups: {size:,} documents failed")

@@ -5,7 +5,7 @@ pools all six systems to depth 10 and prints: what each system alone found and w
 the judged share of its first ten places, how many hard negatives the queries have, and the near-duplicates
 and suspects. Needs ../shared/data beside the checkout; dense embeds 19,406 products: ten minutes of CPU.
 
-Usage: python benchmarks/bench_icecat_pool.py [--without-dense] [--project FILE]
+Usage: python -m benchmarks.bench_icecat_pool [--without-dense] [--project FILE]
 
 --project keeps the project in FILE, or goes on from one that holds all but the pool.
 """
@@ -23,10 +23,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.support import GOLDSET, ROOT
+
 ICECAT = ROOT.parent / "shared" / "data" / "chorus_icecat"
 RATINGS = ICECAT / "Broad_Query_Set_rated.csv"
-GOLDSET = str(Path(sys.executable).with_name("goldset"))
 RUNS = ("no-vector", "vector-2", "with-vector")
 
 

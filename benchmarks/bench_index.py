@@ -6,7 +6,7 @@ counted before (cold), with all counts kept (warm), and after 1 % of the documen
 first 100 for queries of three words; the process's peak memory after reading the corpus and at its end; and
 bm25s' own index of the same words, where its lists of words fit (up to 100,000 documents).
 
-Usage: python benchmarks/bench_index.py [documents ..., default 10000 100000 1000000]
+Usage: python -m benchmarks.bench_index [documents ..., default 10000 100000 1000000]
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ import numpy as np
 from curation.project import init_project
 from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
-from curation.sources.corpus import current_corpus
 from curation.store import append, open_store, put_setting
+from curation.store.documents import current_corpus
 from curation.store.rows import Document, Query
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -149,7 +149,7 @@ STEPS: dict[str, Callable[[Path, int], Figures]] = {
 
 
 def process(step: str, project: Path, size: int) -> Figures:
-    command = [sys.executable, __file__, "--step", step, str(project), str(size)]
+    command = [sys.executable, "-m", "benchmarks.bench_index", "--step", step, str(project), str(size)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     figures: Figures = json.loads(done.stdout)
     return figures

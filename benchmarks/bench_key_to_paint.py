@@ -6,7 +6,7 @@ next item, on a DuckDB connection that it keeps open; it reruns for each key, as
 from the key's event in the page to the frame after the one in which the next item stands.
 Written: medians, 95th percentiles, and the ratio of medians, to be a third at most.
 
-Usage: python benchmarks/bench_key_to_paint.py [keys per side, 60]
+Usage: python -m benchmarks.bench_key_to_paint [keys per side, 60]
 """
 
 from __future__ import annotations
@@ -22,13 +22,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import bench_load
-import big_project
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
-from chromium import find_chromium  # noqa: E402
+from benchmarks import bench_load, big_project
+from tests.support.chromium import find_chromium
 
 PEOPLE, SHOWINGS, TURN = 25, 50_000, 10
 RERUN = """

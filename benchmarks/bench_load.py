@@ -7,7 +7,7 @@ each, on a fresh copy of the project, until the 95th percentile of a grade's ans
 the database must hold exactly the grades that were answered as saved, each once. Client and server share the
 machine; the processor's time is told for both, from the first grade to the last.
 
-Usage: python benchmarks/bench_load.py [--seconds 120] [--step-seconds 15] [--steps 10,15,20] [--most 200]
+Usage: python -m benchmarks.bench_load [--seconds 120] [--step-seconds 15] [--steps 10,15,20] [--most 200]
     --seconds 0 leaves out the two minutes.
 """
 
@@ -27,12 +27,12 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import big_project
 import httpx2
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+from benchmarks import big_project
 from curation.store import open_store
 
 RATE, LIMIT_MS, LONG = 2.0, 500.0, 25
@@ -204,7 +204,15 @@ def run_level(project: Path, annotators: int, seconds: float) -> Level:
         url, server = serve(path, Path(folder) / "log")
         load = os.getloadavg()[0]
         try:
-            command = [sys.executable, __file__, "--client", url, "--seconds", str(seconds)]
+            command = [
+                sys.executable,
+                "-m",
+                "benchmarks.bench_load",
+                "--client",
+                url,
+                "--seconds",
+                str(seconds),
+            ]
             command += ["--server", str(server.pid)]
             done = subprocess.run(command, input=json.dumps(cookies), capture_output=True, text=True)
             if done.returncode:

@@ -8,7 +8,7 @@ limits (60 s, 2 GB, ten million rows). The other side, in the same run: the impo
 the way that goes row by row, extrapolated to the whole log, and `csv.reader` counting the rows and doing
 nothing else.
 
-Usage: python benchmarks/bench_log.py [ROWS] [FOLDER]      (default 500000; the full size is 10000000)
+Usage: python -m benchmarks.bench_log [ROWS] [FOLDER]      (default 500000; the full size is 10000000)
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-GOLDSET = str(Path(sys.executable).with_name("goldset"))
+from tests.support import GOLDSET
+
 ROWS, QUERIES, ROW_PATH_ROWS = 500_000, 2_000_000, 500_000
 SECONDS, MEGABYTES, FULL = 60.0, 2_000.0, 10_000_000
 PART = 500_000
@@ -117,11 +118,11 @@ def row_path(folder: Path, rows: int) -> float:
     store = folder / "rows.duckdb"
     run([GOLDSET, "--project", str(store), "init"])
     program = AS_ROWS + (
-        "from pathlib import Path; from curation.sources.traffic import import_traffic; "
+        "from pathlib import Path; from curation.sources.traffic.traffic_import import import_traffic; "
         "from curation.store import open_store; import sys; "
         "import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))"
     )
-    idle = run([sys.executable, "-c", "import curation.sources.traffic"])
+    idle = run([sys.executable, "-c", "import curation.sources.traffic.traffic_import"])
     cost = run([sys.executable, "-c", program, str(store), str(part)])
     return (cost.processor - idle.processor) / rows
 

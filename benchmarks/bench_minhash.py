@@ -11,7 +11,7 @@ Rensa is no dependency: `pip install rensa`, else its lines are left out with a 
 
 At the end the recall and precision of ours on the products as they are, all 19,406, at several thresholds.
 
-Usage: python benchmarks/bench_minhash.py [TEXTS]      (default 20000)
+Usage: python -m benchmarks.bench_minhash [TEXTS]      (default 20000)
 """
 
 from __future__ import annotations
@@ -24,22 +24,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from bench_groups import PRODUCTS, THRESHOLD, corpus
 from datasketch import MinHash, MinHashLSH
 
-from curation.splits.similarity import (
-    MINHASH_SEED,
-    NUM_PERM,
-    Shingles,
-    banding,
-    candidates,
-    distinct,
-    exact_links,
-    jaccard,
-    minhash_links,
-    signatures,
-    word_shingles,
-)
+from benchmarks.bench_groups import PRODUCTS, THRESHOLD, corpus
+from curation.similarity.minhash import MINHASH_SEED, NUM_PERM, banding, candidates, signatures
+from curation.similarity.pairs import exact_links, minhash_links
+from curation.similarity.shingles import Shingles, distinct, jaccard, word_shingles
 
 Pairs = set[tuple[int, int]]
 

@@ -1,10 +1,10 @@
 """The whole path on the Icecat products without dense: seconds and peak memory of every command.
 
-Runs the commands of tests/pipeline/icecat.py one after another, each as a process of its own, and
+Runs the commands of tests/support/icecat.py one after another, each as a process of its own, and
 writes the sum of their times and the largest peak memory, as shares of the limits (90 s and 2 GB on
 two cores). Needs ../shared/data beside the checkout.
 
-Usage: python benchmarks/bench_path.py
+Usage: python -m benchmarks.bench_path
 """
 
 from __future__ import annotations
@@ -16,12 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "pipeline"))
-import icecat  # noqa: E402
+from tests.support import GOLDSET, ROOT, icecat
 
 SHARED = ROOT.parent / "shared" / "data"
-GOLDSET = str(Path(sys.executable).with_name("goldset"))
 SECONDS, MEGABYTES = 90.0, 2_000.0
 
 

@@ -5,7 +5,7 @@ are enough. Timed: the whole command as a process of its own on a fresh project,
 (word counts kept), after 1 % of the documents changed, and the step alone; rank-bm25 scores a part of the
 queries, extrapolated.
 
-Usage: python benchmarks/bench_pool.py [documents, default 20000] [queries, default 1000]
+Usage: python -m benchmarks.bench_pool [documents, default 20000] [queries, default 1000]
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from rank_bm25 import BM25Okapi
 from curation.pooling import build_pool
 from curation.project import init_project
 from curation.retrieval.terms import content_words
-from curation.sources.corpus import current_corpus, import_corpus
-from curation.sources.queries import active_queries, import_queries
+from curation.sources.corpus import import_corpus
+from curation.sources.queries import active_queries
+from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "pipeline"))
-import icecat  # noqa: E402
+from curation.store.documents import current_corpus
+from tests.support import ROOT, icecat
 
 SHARED = ROOT.parent / "shared" / "data"
 SAMPLE = 25  # queries that rank-bm25 scores

@@ -3,7 +3,7 @@
 The same words (our content words), the same k1 and b: goldset's retriever, rank-bm25's BM25Okapi and
 bm25s' own. nDCG has linear gain, as in trec_eval; recall@100 is the share of relevant documents found.
 
-Usage: python benchmarks/bench_smart.py
+Usage: python -m benchmarks.bench_smart
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ from rank_bm25 import BM25Okapi
 from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
 from curation.store.rows import Document, Query
+from tests.support import ROOT
 
-SMART = Path(__file__).resolve().parents[2] / "shared" / "data" / "smart"
+SMART = ROOT.parent / "shared" / "data" / "smart"
 DEPTH = 100
 Run = dict[str, dict[str, float]]
 

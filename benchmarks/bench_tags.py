@@ -1,12 +1,12 @@
 """How often do the rules of the tags agree with people, and what do they cost? The tables of docs/tags.md.
 
-Precision and recall on tests/sampling/hand_tagged.tsv, on the half that the rules were tuned on and on the
+Precision and recall on tests/support/hand_tagged.tsv, on the half that the rules were tuned on and on the
 one that was held out, with Wilson's 95 % intervals; then microseconds for a query text, over 200,000
 distinct texts made of the Excite log's words, the corpus being Icecat's. With --dense also synonyms, on
 Icecat alone: its 19,406 products are embedded the first time, some minutes on two cores; --folder keeps
 that.
 
-Usage: python benchmarks/bench_tags.py [--dense] [--folder DIR]
+Usage: python -m benchmarks.bench_tags [--dense] [--folder DIR]
 """
 
 from __future__ import annotations
@@ -18,12 +18,10 @@ import tempfile
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "sampling"))
-import hand_tagged  # noqa: E402
-
-from curation.sampling.tags import RULE_TAGS, tag_texts  # noqa: E402
-from curation.text import normalise_query  # noqa: E402
+from curation.sampling.tags.find_tags import tag_texts
+from curation.sampling.tags.kinds import RULE_TAGS
+from curation.text import normalise_query
+from tests.support import ROOT, hand_tagged
 
 SHARED = ROOT.parent / "shared" / "data"
 TEXTS = 200_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from app.sessions import Sessions, SignIn
+from app.signin.sessions import Sessions, SignIn
 from curation.project import init_project
 from curation.store import Store, append, get_setting, utc_now
 from curation.text import digest, normalise_query

@@ -1,10 +1,10 @@
-"""Does the 95 % interval of alpha hold the true alpha 95 times of 100? The table of docs/agreement.md.
+"""Does the 95 % interval of alpha hold the true alpha 95 times of 100? The table of docs/agreement-method.md.
 
 Queries are drawn from a population: each has its own mix of relevant documents and its own noise, so that
 documents of one query resemble each other. The truth is alpha of 20,000 such queries. A run draws some, two
 annotators grade ten documents of each, and the interval is the one that the report shows.
 
-Usage: python benchmarks/coverage_agreement.py [runs]
+Usage: python -m benchmarks.coverage_agreement [runs]
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between import interval_of
-from curation.agreement.coefficients import LEVELS, Floats, Level, alpha_of, meetings
-from curation.agreement.intervals import Sums, resampled_figures, wilson
+from curation.agreement.between.coefficients import LEVELS, Floats, Level, alpha_of, meetings
+from curation.agreement.between.inter_annotator import interval_of
+from curation.statistics.intervals import Sums, resampled_figures, wilson
 
 SCALE = np.arange(4.0)
 DOCUMENTS, ANNOTATORS = 10, 2

@@ -1,10 +1,10 @@
-"""Does the interval of the mean of Cohen's kappas hold the truth? The table of docs/agreement.md.
+"""Does the interval of the mean of Cohen's kappas hold the truth? The table of docs/agreement-method.md.
 
 Annotators who are all alike, queries that differ in their mix of grades and in how noisily they are judged,
 each query judged by a few of the annotators: so each two of them share some queries. The truth is kappa of
 two annotators on very many queries.
 
-Usage: python benchmarks/coverage_cohen.py [runs]
+Usage: python -m benchmarks.coverage_cohen [runs]
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement import couples
-from curation.agreement.coefficients import cohen_of, weights_of
-from curation.agreement.grades import Grades
-from curation.agreement.intervals import wilson
+from curation.agreement.between import annotator_pairs
+from curation.agreement.between.coefficients import cohen_of, weights_of
+from curation.agreement.between.grades import Grades
+from curation.statistics.intervals import wilson
 
 SCALE, NOISE, RESAMPLES = (0, 1, 2, 3), 0.6, 400
 
@@ -79,7 +79,7 @@ def main() -> None:
         "judges",
         "documents",
         "queries",
-        "queries a couple",
+        "queries a pair",
         "mean",
         "too low by",
         "held",
@@ -88,7 +88,9 @@ def main() -> None:
     print("|---:|---:|---:|---:|---:|---:|---:|---:|---|")
     for project in PROJECTS:
         found = [
-            couples.cohen(drawn(np.random.default_rng([run, *project]), project), SCALE, run, RESAMPLES)
+            annotator_pairs.cohen(
+                drawn(np.random.default_rng([run, *project]), project), SCALE, run, RESAMPLES
+            )
             for run in range(runs)
         ]
         means = [one.quadratic for one in found]

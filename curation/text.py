@@ -11,6 +11,9 @@ from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
+LONGEST_NOTE = 4_000
+"""Characters of a note, a reason or a question that a person writes."""
+
 _ISOLATES = re.compile("[\u2066-\u2069]")
 _WORD = re.compile(r"\w+", re.UNICODE)
 
@@ -21,7 +24,7 @@ def normalise_query(text: str) -> str:
 
 
 def isolated(text: str) -> str:
-    """The text in a first-strong isolate (Unicode UAX #9): no override in it turns what stands around it."""
+    """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
     return f"\u2068{_ISOLATES.sub('', text)}\u2069"
 
 

@@ -1,6 +1,6 @@
 """Write docs/commands.md from the commands' own help; tests/test_command_line.py keeps the two alike.
 
-Usage: python docs/make_commands.py
+Usage: python -m docs.make_commands
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from curation.cli import app
+from curation.cli.goldset import app
 
 TARGET = Path(__file__).with_name("commands.md")
 
@@ -23,6 +23,20 @@ Written from the commands' own help by `make docs`; do not edit by hand.
 `data/goldset.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage.
 Every command works while the app is serving.
 """
+
+STEPS = {
+    "Set up": ["init", "guide", "demo"],
+    "Import": ["import"],
+    "Sample queries": ["sample", "query", "tags"],
+    "Pool documents": ["pool", "contributions", "negatives"],
+    "People and rounds": ["annotator", "round"],
+    "Practice": ["practice"],
+    "Label": ["app"],
+    "Agreement": ["agreement", "consistency", "plan-overlap", "gate"],
+    "Adjudicate": ["consensus", "adjudicate"],
+    "Split": ["duplicates", "leakage", "split", "certificate"],
+    "Release": ["freeze", "verify", "export", "card", "release", "diff"],
+}
 
 
 def commands() -> Iterator[tuple[str, Any]]:
@@ -38,15 +52,37 @@ def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def page() -> str:
     """The whole text of docs/commands.md."""
-    sections = [_section(name, command) for name, command in commands() if name != "goldset"]
-    return HEAD + "".join(sections)
+    steps = [_step(title, names) for title, names in STEPS.items()]
+    return HEAD + _contents() + "".join(steps)
+
+
+def _contents() -> str:
+    lines = ["| step | commands |\n|---|---|\n"]
+    for title, names in STEPS.items():
+        runnable = [name for name, command in _of_step(names) if not _only_a_group(command)]
+        links = [f"[{name.removeprefix('goldset ')}](#{name.replace(' ', '-')})" for name in runnable]
+        lines.append(f"| {title} | {' · '.join(links)} |\n")
+    return "\n" + "".join(lines)
+
+
+def _step(title: str, names: list[str]) -> str:
+    return f"\n## {title}\n" + "".join(_section(name, command) for name, command in _of_step(names))
+
+
+def _of_step(names: list[str]) -> list[tuple[str, Any]]:
+    """The named commands and groups, each group followed by its commands."""
+    return [item for name in names for item in commands() if item[0].split()[1:2] == [name]]
+
+
+def _only_a_group(command: Any) -> bool:
+    return hasattr(command, "commands") and not command.invoke_without_command
 
 
 def _section(name: str, command: Any) -> str:
     text, _, examples = (command.help or "").replace("\b\n", "").partition("Examples:")
-    if hasattr(command, "commands") and not command.invoke_without_command:
-        return f"\n## {name}\n\n{text.strip()}\n"
-    level = "##" if name.count(" ") == 1 else "###"
+    if _only_a_group(command):
+        return f"\n### {name}\n\n{text.strip()}\n"
+    level = "###" if name.count(" ") == 1 else "####"
     parts = [f"\n{level} {name}\n\n{_flow(text)}\n"]
     lines = [_parameter(parameter) for parameter in command.params]
     if lines:
@@ -67,10 +103,11 @@ def _parameter(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         shown = f"`{(parameter.metavar or parameter.name).upper()}`"
     default = parameter.default
-    told = "" if default is None or default is False or default == () else f" Default: `{default}`."
+    unset = default is None or default is False or default in ((), "")
+    note = "" if unset else f" Default: `{default}`."
     if parameter.required and parameter.param_type_name == "option":
-        told = " Required."
-    return f"- {shown}: {(parameter.help or '').strip()}{told}"
+        note = " Required."
+    return f"- {shown}: {(parameter.help or '').strip()}{note}"
 
 
 if __name__ == "__main__":

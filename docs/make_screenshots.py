@@ -1,10 +1,10 @@
-"""Take the pictures in docs/screenshots/ anew: every page, light and dark, 1440 and 1024 px wide.
+"""Take the pictures in docs/screenshots/: at most 15, which the pages of docs/ show.
 
 A small project is made of the demo's own sample (this Python's documentation strings, written traffic, two
-readers' grades). Four people have worked on a round for days, and somebody practises. It is served and looked
-at in Chromium. What depends on the clock may differ by a little from run to run; the rest does not.
+readers' grades). Four people have worked on a round for days, and somebody practises. The pictures are taken
+of the served project in Chromium. What depends on the clock may differ a little from run to run.
 
-Usage: python docs/make_screenshots.py [--only NAME] [--to FOLDER] [--keep PROJECT]
+Usage: python -m docs.make_screenshots [--only NAME] [--to FOLDER] [--project FILE]
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ import tempfile
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "browser"))
-from chromium import find_chromium  # noqa: E402
-from served import PASSWORD, Served, sign_in  # noqa: E402
-
-from curation.labeling.adjudication import decide_many  # noqa: E402
-from curation.labeling.annotators import add_annotator  # noqa: E402
-from curation.labeling.judgments import Submission, submit  # noqa: E402
-from curation.labeling.practice_rounds import open_practice  # noqa: E402
-from curation.labeling.query_answers import answer_query  # noqa: E402
-from curation.labeling.queue import Showing, next_showings  # noqa: E402
-from curation.labeling.rounds import open_round  # noqa: E402
-from curation.pooling.pool import build_pool  # noqa: E402
-from curation.project import init_project  # noqa: E402
-from curation.releases import freeze  # noqa: E402
-from curation.sampling import draw_sample  # noqa: E402
-from curation.sampling.tags import find_tags  # noqa: E402
-from curation.sources.corpus import CorpusFields, import_corpus  # noqa: E402
-from curation.sources.decisions import read_proposals  # noqa: E402
-from curation.sources.judgments import JudgmentFields, import_judgments  # noqa: E402
-from curation.sources.traffic import TrafficFields, import_traffic  # noqa: E402
-from curation.splits import make_split  # noqa: E402
-from curation.stdlib_corpus import write_stdlib_corpus  # noqa: E402
-from curation.store import Store, utc_now  # noqa: E402
-from curation.text import digest  # noqa: E402
+from curation.adjudication.adjudication import decide_many
+from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.labeling.judgments.imported import import_judgments
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import Showing, next_showings
+from curation.labeling.session.submit import submit
+from curation.people.annotators import add_annotator
+from curation.pooling.pool import build_pool
+from curation.project import init_project
+from curation.releases.freeze.freeze import freeze
+from curation.sampling import draw_sample
+from curation.sampling.tags.find_tags import find_tags
+from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.decisions import read_decision_lines
+from curation.sources.judgments import JudgmentFields
+from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+from curation.splits.split import make_split
+from curation.store import Store, utc_now
+from curation.text import digest
+from tests.support import ROOT
+from tests.support.chromium import find_chromium
+from tests.support.served import PASSWORD, Served, sign_in
 
 expect.set_options(timeout=60_000)  # a slow machine is no reason for a page without a picture
 
@@ -60,22 +60,24 @@ PEOPLE = {
     "rosalind": "reviewer",
     "lead": "lead",
 }
-WIDTHS = {1440: 900, 1024: 768}
+HEIGHTS = {1440: 900, 1024: 768}
 COLOURS = 160
+MOST = 15
+"""Pictures in the repository."""
 SEED = 7
 DAYS = 4
 """Days for which the round has been open, a session of each person on every one of them."""
 
 
 class Picture(NamedTuple):
-    """A page as somebody sees it, what is done before the picture is taken, and what afterwards."""
+    """A page as somebody sees it, and what is done there before the picture is taken."""
 
     name: str
     who: str | None
     path: str
-    heading: str | None = None
     act: Callable[[Page], None] = lambda page: None
-    afterwards: Callable[[Page], None] = lambda page: None
+    width: int = 1440
+    scheme: Literal["light", "dark"] = "light"
 
 
 def build(folder: Path) -> Path:
@@ -95,7 +97,7 @@ def build(folder: Path) -> Path:
     decisions = SAMPLE / "adjudications.csv"
     decide_many(
         store,
-        read_proposals(decisions, "query", "document", "grade", reason_field="reason"),
+        read_decision_lines(decisions, "query", "document", "grade", reason_field="reason"),
         source=decisions,
     )
     make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
@@ -198,20 +200,6 @@ def practise(page: Page) -> None:
     expect(page.locator(".feedback .go")).to_be_visible()
 
 
-def ask(page: Page) -> None:
-    """Answer the last document of a query, after which the query is asked about."""
-    press("1")(page)
-    expect(page.locator(".grading")).to_have_attribute("data-phase", "question")
-
-
-def take_back(page: Page) -> None:
-    """Undo, so that the next picture finds what this one found."""
-    page.wait_for_timeout(300)
-    page.keyboard.press("u")
-    start(page)
-    expect(page.locator(".grading .saved")).to_have_text("Saved")
-
-
 def choose(page: Page) -> None:
     """Choose a grade: the reason gets the keyboard."""
     page.keyboard.press("2")
@@ -236,53 +224,39 @@ def settle(page: Page) -> None:
 
 
 PICTURES = [
-    Picture("sign-in", None, "/sign-in"),
-    Picture("password", "ada", "/password"),
-    Picture("welcome", "hedy", "/"),
-    Picture("practice", "hedy", "/", act=begin),
-    Picture("practice-feedback", "hedy", "/", act=practise),
-    Picture("label", "ada", "/", act=start),
-    Picture("label-cannot-tell", "ada", "/", act=press("x")),
-    Picture("label-note", "ada", "/", act=press("n")),
-    Picture("label-history", "ada", "/", act=press("h")),
-    Picture("label-keys", "ada", "/", act=press("?")),
-    Picture("label-question", "joan", "/", act=ask, afterwards=take_back),
-    Picture("my-consistency", "ada", "/my-consistency", "My consistency"),
-    Picture("adjudicate", "rosalind", "/adjudicate", "Adjudicate"),
-    Picture("adjudicate-reason", "rosalind", "/adjudicate", "Adjudicate", choose),
-    Picture("curate-sample", "lead", "/curate?step=Sample", "Curate"),
-    Picture("curate-queries", "lead", "/curate?step=Queries", "Curate"),
-    Picture("curate-pool", "lead", "/curate?step=Pool", "Curate"),
-    Picture("curate-round", "lead", "/curate?step=Round", "Curate"),
-    Picture("rounds", "lead", "/rounds?round=autumn", "Rounds"),
-    Picture("rounds-practice", "lead", "/rounds?round=warm-up", "Rounds"),
-    Picture("rounds-quality", "lead", "/rounds?round=autumn&part=Quality", "Rounds"),
-    Picture("rounds-questions", "lead", "/rounds?round=autumn&part=Questions", "Rounds"),
-    Picture("rounds-steer", "lead", "/rounds?round=autumn&part=Steer", "Rounds"),
-    Picture("agreement", "lead", "/agreement", "Agreement"),
-    Picture("releases", "lead", "/releases", "Releases"),
+    Picture("sign-in", None, "/sign-in", width=1024),
+    Picture("grading", "joan", "/", act=start),
+    Picture("grading-dark", "joan", "/", act=start, scheme="dark"),
+    Picture("grading-history", "ada", "/", act=press("h"), width=1024),
+    Picture("practice", "hedy", "/", act=practise),
+    Picture("my-consistency", "ada", "/my-consistency", width=1024),
+    Picture("adjudicate", "rosalind", "/adjudicate", act=choose),
+    Picture("agreement", "lead", "/agreement"),
+    Picture("curate-sample", "lead", "/curate?step=Sample"),
+    Picture("curate-queries", "lead", "/curate?step=Queries"),
+    Picture("curate-pool", "lead", "/curate?step=Pool", width=1024),
+    Picture("rounds", "lead", "/rounds?round=autumn"),
+    Picture("rounds-quality", "lead", "/rounds?round=autumn&part=Quality"),
+    Picture("releases", "lead", "/releases", width=1024, scheme="dark"),
 ]
 
 
-def take(browser: Browser, served: Served, picture: Picture, scheme: Any, width: int, to: Path) -> Path:
+def take(browser: Browser, served: Served, picture: Picture, folder: Path) -> Path:
     """One picture: the window as it opens, in few colours."""
     context = sign_in(browser, served, picture.who) if picture.who else browser.new_context()
     page = context.new_page()
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+    page.emulate_media(color_scheme=picture.scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": picture.width, "height": HEIGHTS[picture.width]})
     page.goto(f"{served.url}{picture.path}")
-    if picture.heading:
-        expect(page.get_by_role("heading", name=picture.heading, exact=True)).to_be_visible()
-    elif picture.path == "/":
-        expect(page.locator(".grading")).to_be_visible()
+    expect(page.locator(".grading" if picture.path == "/" else "h1").first).to_be_visible()
     settle(page)
     picture.act(page)
     settle(page)
-    path = to / f"{picture.name}-{scheme}-{width}.png"
+    path = folder / f"{picture.name}.png"
     full = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    few = full.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    few.save(path, optimize=True)
-    picture.afterwards(page)
+    full.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+        path, optimize=True
+    )
     context.close()
     return path
 
@@ -291,38 +265,36 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", help="take pictures whose name begins like this")
+    parser.add_argument("--only", default="", help="take pictures whose name begins like this")
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "screenshots")
-    parser.add_argument(
-        "--keep", type=Path, help="where the project is kept, and taken from where it is there"
-    )
-    asked = parser.parse_args()
+    parser.add_argument("--project", type=Path, help="a project that was made before; made there if missing")
+    options = parser.parse_args()
     chromium = find_chromium()
     if chromium is None:
         sys.exit("There is no Chromium or Chrome on this machine.")
-    asked.to.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        project = Path(name) / "goldset.duckdb"
-        if asked.keep and asked.keep.is_file():
-            shutil.copy(asked.keep, project)
-        else:
-            print("making the project", flush=True)
-            build(Path(name))
-            if asked.keep:
-                shutil.copy(project, asked.keep)
-        served = Served(project)
+    options.to.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        served = Served(prepare(Path(folder), options.project))
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         try:
             for picture in PICTURES:
-                if asked.only and not picture.name.startswith(asked.only):
-                    continue
-                for scheme in ("light", "dark"):
-                    for width in WIDTHS:
-                        path = take(browser, served, picture, scheme, width, asked.to)
-                        print(f"{path.name}: {path.stat().st_size // 1024} KB", flush=True)
+                if picture.name.startswith(options.only):
+                    path = take(browser, served, picture, options.to)
+                    print(f"{path.name}: {path.stat().st_size // 1024} KB", flush=True)
         finally:
             browser.close()
             served.stop()
+
+
+def prepare(folder: Path, kept: Path | None) -> Path:
+    """The project, made in the folder, or copied there from where an earlier run kept it."""
+    if kept is not None and kept.is_file():
+        return Path(shutil.copy(kept, folder / "goldset.duckdb"))
+    print("making the project", flush=True)
+    path = build(folder)
+    if kept is not None:
+        shutil.copy(path, kept)
+    return path
 
 
 if __name__ == "__main__":

@@ -1,17 +1,88 @@
-"""Fixtures for all tests: a fresh project, and the shared real data."""
+"""Fixtures for all tests: a fresh project, files of given contents, the shared real data; derived markers."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
+import argon2
 import pytest
+from hypothesis import settings
 
+from curation.people import annotators
 from curation.project import init_project
+from curation.retrieval import embeddings
 from curation.store import Store, open_store
+from tests.support import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
+MARKED = {"chromium": "browser", "embedding_model": "dense"}
+"""Fixture → the marker of the tests that use it. No test is marked so by hand."""
+LONG_FIRST = ("pipeline", "browser", "releases", "app")
+
+settings.register_profile("full", deadline=None)
+settings.register_profile("check", settings.get_profile("full"), max_examples=20)
+settings.load_profile("full")
+FEWER = 5
+"""`check` tries a fifth of the examples that a test asks for by itself."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what drives Chromium or loads the embedding model; put the folders that take longest first."""
+    for item in items:
+        for fixture, marker in MARKED.items():
+            if item.get_closest_marker(marker):
+                raise pytest.UsageError(f"{item.nodeid}: use the fixture {fixture}, not the marker {marker}")
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(marker)
+        if settings.get_current_profile_name() == "check":
+            _try_fewer_examples(item)
+    folders = {folder: place for place, folder in enumerate(LONG_FIRST)}
+    items.sort(key=lambda item: min(folders.get(name, len(folders)) for name in item.path.parts))
+
+
+def _try_fewer_examples(item: pytest.Item) -> None:
+    """What `@settings(max_examples=…)` gives a test takes precedence over the profile; make it less."""
+    test = getattr(item, "obj", None)
+    own = getattr(test, "_hypothesis_internal_use_settings", None)
+    if own is not None and own.max_examples != settings().max_examples:
+        fewer = max(3, own.max_examples // FEWER)
+        test._hypothesis_internal_use_settings = settings(own, max_examples=fewer)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Only a test with the fixture `embedding_model` may load the model."""
+    may_load = "embedding_model" in getattr(item, "fixturenames", ())
+    embeddings._sentence_transformer = _load_model if may_load else _refuse_model
+
+
+_load_model = embeddings._sentence_transformer
+
+
+def _refuse_model(location: str) -> Any:
+    raise AssertionError(f"a test loads {location} without the fixture embedding_model")
+
+
+@pytest.fixture(scope="session")
+def embedding_model() -> None:
+    """For tests that load the embedding model, in this process or another; it marks them `dense`."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cheap_passwords() -> Iterator[argon2.PasswordHasher]:
+    """Hash passwords at the least cost; gives the hasher of the real cost.
+
+    A stored hash carries its cost, so that a served project checks these passwords as quickly.
+    """
+    real = annotators._hasher
+    annotators._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    yield real
+    annotators._hasher = real
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +108,18 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared data folder is not beside this checkout")
     return folder
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """write('a.jsonl', [{...}, ...]) or write('a.csv', 'text' or bytes); a name in .gz is packed."""
+
+    def write_file(name: str, content: str | bytes | Iterable[Mapping[str, Any]]) -> Path:
+        if not isinstance(content, str | bytes):
+            content = "".join(json.dumps(record) + "\n" for record in content)
+        data = content.encode() if isinstance(content, str) else content
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write_file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -13,13 +14,10 @@ from typing import Any
 import pytest
 import typer
 
-from curation.cli import app
+from curation.cli.goldset import app
+from docs import make_commands
+from tests.support import GOLDSET, ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))
-import make_commands  # noqa: E402
-
-GOLDSET = str(Path(sys.executable).with_name("goldset"))
 COMMANDS = [(name, command) for name, command in make_commands.commands() if name != "goldset"]
 LEAVES = [(name, command) for name, command in COMMANDS if not hasattr(command, "commands")]
 
@@ -54,12 +52,15 @@ def test_lines_of_an_example_are_joined_at_backslashes_only() -> None:
     assert examples_of(command) == ["goldset a      --b", "--c"]
 
 
+README = re.findall(r"^(?:\$ )?(goldset .*)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
 @pytest.mark.parametrize(
-    "example", [example for _, command in LEAVES for example in examples_of(command)], ids=str
+    "example", [*README, *(example for _, command in LEAVES for example in examples_of(command))], ids=str
 )
 def test_every_example_names_a_command_and_options_that_it_knows(example: str) -> None:
     """What the help shows is what the parser takes: arguments and values included."""
-    words = shlex.split(example.rpartition("|")[2])
+    words = shlex.split(example.rpartition("|")[2], comments=True)
     assert words[0] == "goldset"
     group = typer.main.get_command(app)
     context = group.make_context("goldset", words[1:], resilient_parsing=False)
@@ -75,10 +76,10 @@ def test_the_documentation_of_the_commands_is_what_make_docs_writes() -> None:
     assert make_commands.TARGET.read_text(encoding="utf-8") == make_commands.page(), "run `make docs`"
 
 
-def test_the_readme_names_every_command() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    missing = [name for name, _ in LEAVES if name not in readme]
-    assert not missing
+def test_the_page_of_commands_has_every_command_once() -> None:
+    text = make_commands.TARGET.read_text(encoding="utf-8")
+    written = re.findall(r"^###+ (goldset .*)$", text, re.MULTILINE)
+    assert sorted(written) == sorted(name for name, _ in COMMANDS)
 
 
 def test_a_refusal_is_a_sentence_on_standard_error_and_exit_1(tmp_path: Path) -> None:
@@ -86,6 +87,13 @@ def test_a_refusal_is_a_sentence_on_standard_error_and_exit_1(tmp_path: Path) ->
     assert (done.returncode, done.stdout) == (1, "")
     assert "Make one with `goldset init`" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_command_line_starts_without_what_most_commands_do_not_need() -> None:
+    code = "import sys, curation.cli; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"jinja2", "numpy", "pyarrow", "pydantic", "rich", "scipy", "streamlit", "torch", "yaml"}
+    assert heavy.isdisjoint(done.stdout.split())
 
 
 def test_wrong_usage_is_exit_2(tmp_path: Path) -> None:

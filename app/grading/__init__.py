@@ -1,7 +1,7 @@
 """The grading loop as a Streamlit component: it talks to `app.api` itself and never causes a rerun.
 
-Its script is written as modules, each of which owns one noun, and handed to Streamlit as one: a component's
-script has no address that an import could be relative to.
+Its script is written as modules, each of which owns one noun. Streamlit gets them joined into one, because a
+component's script has no address to which an import could be relative.
 """
 
 from __future__ import annotations
@@ -12,14 +12,27 @@ from importlib.resources import files
 import streamlit as st
 
 MODULES = (
-    "dom memory server sight outbox status guide item question practice history keyboard grading".split()
+    "dom",
+    "memory",
+    "server",
+    "sight",
+    "outbox",
+    "status",
+    "guide",
+    "item",
+    "question",
+    "practice",
+    "history",
+    "keyboard",
+    "grading",
 )
+"""Each after those that it imports."""
 _own = files(__name__)
 _BOUNDARIES = re.compile(r"^import .*;\n|^export (?!default)", re.MULTILINE)
 
 
 def script() -> str:
-    """The modules as one: what they import from each other is beside them."""
+    """The modules as one script, without their imports and exports."""
     return "\n".join(_BOUNDARIES.sub("", _read(f"{name}.js")) for name in MODULES)
 
 

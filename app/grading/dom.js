@@ -24,6 +24,11 @@ export function plain(segments) {
   return segments.map(([text]) => text).join("");
 }
 
+// In a first-strong isolate (Unicode UAX #9): no override in the text reorders the sentence around it.
+export function isolated(text) {
+  return `\u2068${text.replace(/[\u2066-\u2069]/g, "")}\u2069`;
+}
+
 export function typing(target) {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
@@ -35,7 +40,7 @@ export function keycap({ key, colour }) {
   return cap;
 }
 
-// A grade as it stands in a line of text: its key in its colour, and its name.
+// A grade in a line of text: its key in its colour, and its name.
 export function chip(grade) {
   return node("span", { className: "chip" }, keycap(grade), ` ${grade.name}`);
 }

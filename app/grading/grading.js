@@ -2,7 +2,7 @@
 //
 // The page holds the next few items. A key paints the next one at once and puts the answer into the outbox,
 // which sends it and keeps it until the server says that it is committed; what the server answers brings the
-// items that come next. Between two items a card may stand: the expected grade after a practice answer, or the
+// items that come next. Between two items there may be a card: the expected grade after a practice answer, or the
 // question whether the corpus answers the query. The screen is in one phase at a time, and its keys are those
 // of the phase.
 //
@@ -10,7 +10,7 @@
 //   welcome  → item                           feedback → item, result       result → item
 //   question → item                           history → item (to change an answer, or as it was)
 
-import { node, put } from "./dom.js";
+import { isolated, node, put } from "./dom.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";
 import { Item } from "./item.js";
@@ -23,7 +23,7 @@ import { ask } from "./server.js";
 import { Sight } from "./sight.js";
 import { Status } from "./status.js";
 
-const HELD = 6; // items held ahead
+const HELD = 6; // upcoming items held
 const LOW = 3; // so few, and more are asked for
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
@@ -44,9 +44,9 @@ class Loop {
     this.queue = [];
     this.past = []; // what was answered on this page, newest last
     this.acts = 0;
-    this.turn = 0; // of the queue: it was begun anew so many times
+    this.generation = 0; // how often the queue was emptied and fetched again
     this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "" };
-    this.card = memory.get("card"); // what stands between two items, through a reload
+    this.card = memory.get("card"); // shown between two items; survives a reload
     this.ending = new AbortController();
     const { signal } = this.ending;
     this.status = new Status(root);
@@ -77,13 +77,13 @@ class Loop {
 
   async #start() {
     await this.outbox.send(); // what an earlier page left comes first, so that it is not shown again
-    if (this.card?.kind === "feedback" && !this.card.feedback && !this.#waits(this.card.showing)) this.#lay(null);
+    if (this.card?.kind === "feedback" && !this.card.feedback && !this.#isUnsent(this.card.showing)) this.#setCard(null);
     await this.#fetch();
   }
 
   // ── What comes next ──
 
-  // Ask for the state of things as the server knows it; the item on screen stays if it is still the next.
+  // Fetch the queue; the item on screen stays if it is still the next.
   async #fetch() {
     if (this.fetching || this.ending.signal.aborted) return;
     this.fetching = true;
@@ -115,7 +115,7 @@ class Loop {
     for (const showing of queue.showings) {
       if (known.has(showing.presentation_id)) continue;
       const { revision, draft } = held.get(showing.presentation_id) ?? {};
-      const asks = showing.asks && !this.#comesBack(showing.query);
+      const asks = showing.asks && !this.#isPostponed(showing.query);
       this.queue.push({ ...showing, asks, ...(revision === showing.revision && { draft }) });
     }
     const { showings, ...state } = queue;
@@ -134,16 +134,16 @@ class Loop {
     const explain = this.card?.kind === "feedback" ? [this.card.showing.presentation_id] : [];
     const enough = this.queue.length > LOW || this.queue.some(({ back }) => back);
     const limit = enough ? 0 : HELD - this.queue.length; // 0: the answer brings no items
-    this.asked = this.turn;
+    this.asked = this.generation;
     return { submissions: batch, holding: this.#holding(batch), limit, explain };
   }
 
-  #waits({ presentation_id: id }) {
+  #isUnsent({ presentation_id: id }) {
     return this.outbox.judgments.some((item) => item.presentation_id === id);
   }
 
   #answered(to, { outcomes, queue, feedback = [] }) {
-    if (this.asked === this.turn) this.#take(queue); // else it was asked for before the queue was begun anew
+    if (this.asked === this.generation) this.#take(queue); // else the request is older than the queue
     this.#explain(feedback);
     const late = outcomes.find(({ status, message }) => status === "saved" && message);
     if (late) this.#late(late);
@@ -156,37 +156,37 @@ class Loop {
     const refused = failed.find(({ status }) => status === "refused");
     this.status.notice(refused
       ? `An answer was not taken: ${refused.message}.`
-      : "That item was answered in another tab or window; the answer given there stands.");
+      : "That item was answered in another tab or window; the answer given there counts.");
     if (to !== "judgments") return;
     this.past = this.past.filter(({ showing }) => !ids.includes(showing.presentation_id));
-    if (ids.includes(this.card?.showing?.presentation_id)) this.#lay(null);
+    if (ids.includes(this.card?.showing?.presentation_id)) this.#setCard(null);
     this.#fetch();
   }
 
-  // Something is to be said of what was saved: its round was closed, and what is held of it is over.
+  // The answer is saved, but its round was closed: its other items are gone.
   #late({ message }) {
     this.status.notice(`Your answer is saved: ${message}.`);
     this.#fetch();
   }
 
   // Whether an item of the query was put off and the server does not know it yet: then another is not its last.
-  #comesBack(query) {
-    return this.past.some(({ kind, showing }) => kind === "later" && showing.query === query && this.#waits(showing));
+  #isPostponed(query) {
+    return this.past.some(({ kind, showing }) => kind === "later" && showing.query === query && this.#isUnsent(showing));
   }
 
-  // Bring on screen what comes next: a card, or what stands first in the queue.
+  // Bring on screen what comes next: a card, or the first item of the queue.
   #next() {
     if (this.#on("history")) return;
     const [showing] = this.queue;
     const wanted = (this.card?.showing ?? showing)?.guide_hash;
     if (wanted && wanted !== this.guide.hash) this.#loadGuide(wanted);
     else if (this.card) this.#showCard();
-    else if (this.#first()) this.#stand("welcome");
-    else if (this.#over()) this.#result();
+    else if (this.#needsWelcome()) this.#showPhase("welcome");
+    else if (this.#practicePassed()) this.#showResult();
     else if (showing) this.#paint(showing);
     else {
       this.item.clear();
-      if (this.dry && !this.outbox.waiting.length) this.#nothing();
+      if (this.dry && !this.outbox.waiting.length) this.#showNothing();
       else this.#phase("loading");
       if (!this.dry && !this.outbox.waiting.length && !this.unreachable) this.#fetch();
     }
@@ -204,7 +204,7 @@ class Loop {
     this.#phase("item");
     this.item.settle();
     const { done, total } = this.state;
-    this.status.announce(`${done} of ${total} answered. ${said}Document: ${this.item.name}.`);
+    this.status.announce(`${done} of ${total} answered. ${said}Document: ${isolated(this.item.name)}.`);
   }
 
   #banner(showing, answered = false) {
@@ -215,8 +215,8 @@ class Loop {
     this.root.querySelector('[data-do="leave"]').hidden = !changing;
   }
 
-  // The guide comes first for who has answered nothing yet.
-  #first() {
+  // Who has answered nothing yet reads the guide first.
+  #needsWelcome() {
     if (this.begun || !this.queue.length) return false;
     this.begun = this.state.done > 0 || Boolean(this.memory.get("begun"));
     return !this.begun;
@@ -227,17 +227,17 @@ class Loop {
     this.memory.set("begun", true);
   }
 
-  // Practice came to its end on this browser, and nobody has said so yet.
-  #over() {
+  // Practice was passed in this browser, and the result has not been shown yet.
+  #practicePassed() {
     return this.state.practice?.passed === true && this.memory.get("practising");
   }
 
-  #result() {
+  #showResult() {
     this.practice.result(this.state.practice);
-    this.#stand("result");
+    this.#showPhase("result");
   }
 
-  #nothing() {
+  #showNothing() {
     const { done, total, message, practice } = this.state;
     const failed = practice?.passed === false;
     this.root.querySelector(".nothing h1").textContent =
@@ -245,7 +245,7 @@ class Loop {
     this.root.querySelector(".nothing .why").textContent = message || "Nothing is open for you just now.";
     this.root.querySelector(".nothing .back").hidden = !done || failed;
     this.#phase("nothing");
-    clearTimeout(this.looking); // a round may open while the page stands here
+    clearTimeout(this.looking); // a round may open while the page shows this
     this.looking = setTimeout(() => this.#on("nothing") && this.#fetch(), LOOK_AGAIN);
   }
 
@@ -263,7 +263,7 @@ class Loop {
     const worth = kind !== "later" && !changing ? 1 : 0;
     this.past = this.past.filter((one) => one.showing.presentation_id !== presentation_id);
     if (showing.kind !== "practice") this.past = [...this.past.slice(-49), { showing, kind, note, flagged, ...more }];
-    this.#acted();
+    this.#countAct();
     this.state.done += worth;
     this.state.hour += worth;
     if (showing.kind === "practice") this.#practised(worth);
@@ -283,7 +283,7 @@ class Loop {
     if (this.outbox.paused || this.#covered() || this.undoing || !this.#undoable) return;
     const last = this.past.pop() ?? (await this.#lastOfAll());
     if (!last) return this.status.notice("There is nothing to take back.");
-    this.#acted();
+    this.#countAct();
     const { showing, kind, note, flagged, grade } = last;
     const { presentation_id } = showing;
     let { revision } = showing;
@@ -291,7 +291,7 @@ class Loop {
     revision += 1; // the answer itself
     if (kind === "later") {
       this.queue = []; // which item is the last of its query is another question again
-      this.turn += 1; // for what is on its way, too, and until this item is answered
+      this.generation += 1; // for what is on its way, too, and until this item is answered
     } else { // what was put off is open already
       this.outbox.add("judgments", { presentation_id, revision, kind: "undo" }, -1);
       revision += 1;
@@ -299,7 +299,7 @@ class Loop {
       this.state.hour = Math.max(0, this.state.hour - 1);
     }
     const asks = showing.asks || this.#asksAbout(presentation_id); // what the server gives back does not say
-    if (this.card?.kind === "question") this.#lay(null);
+    if (this.card?.kind === "question") this.#setCard(null);
     const draft = { note, flagged, active: 0 };
     this.queue.unshift({ ...showing, asks, revision, draft, was: grade, changing: false, back: kind === "later" });
     this.#next();
@@ -314,7 +314,7 @@ class Loop {
     return this.#on("question") ? this.sight.seen : this.#on("nothing", "loading");
   }
 
-  #acted() {
+  #countAct() {
     this.acts += 1;
     this.dry = false;
   }
@@ -338,13 +338,13 @@ class Loop {
 
   // What must be said or asked before the next item.
   #cardAfter(showing, kind) {
-    if (kind === "later") { // then its query is not through, whatever the items that are held say
+    if (kind === "later") { // then this was not the last item of its query
       this.queue = this.queue.map((held) => (held.query === showing.query ? { ...held, asks: false } : held));
-    } else if (showing.kind === "practice") this.#lay({ kind: "feedback", showing });
-    else if (showing.asks && !showing.changing) this.#lay({ kind: "question", showing });
+    } else if (showing.kind === "practice") this.#setCard({ kind: "feedback", showing });
+    else if (showing.asks && !showing.changing) this.#setCard({ kind: "question", showing });
   }
 
-  #lay(card) {
+  #setCard(card) {
     this.card = card;
     if (card) this.memory.set("card", card);
     else this.memory.remove("card");
@@ -352,9 +352,9 @@ class Loop {
 
   #explain(feedback) {
     const found = feedback.find((one) => one.presentation_id === this.card?.showing?.presentation_id);
-    if (found && this.card.kind === "feedback") this.#lay({ ...this.card, feedback: found });
+    if (found && this.card.kind === "feedback") this.#setCard({ ...this.card, feedback: found });
     // committed, and there is nothing to be said about it
-    else if (this.card?.kind === "feedback" && !this.card.feedback && !this.#waits(this.card.showing)) this.#lay(null);
+    else if (this.card?.kind === "feedback" && !this.card.feedback && !this.#isUnsent(this.card.showing)) this.#setCard(null);
   }
 
   #showCard() {
@@ -366,8 +366,8 @@ class Loop {
     this.#banner(kind === "feedback" ? showing : {}, kind === "feedback");
     if (kind === "question") {
       this.question.show(this.guide.keys);
-      this.#stand("question", "Does the corpus answer this query?");
-    } else if (feedback) this.#stand("feedback", this.practice.show(feedback));
+      this.#showPhase("question", "Does the corpus answer this query?");
+    } else if (feedback) this.#showPhase("feedback", this.practice.show(feedback));
     else {
       this.practice.waiting();
       this.#phase("feedback");
@@ -377,17 +377,17 @@ class Loop {
   #answerQuestion(answer) {
     if (!this.#seen("question") || this.outbox.paused) return;
     const { presentation_id } = this.card.showing;
-    this.#acted();
+    this.#countAct();
     this.past = this.past.map((one) => (
       one.showing.presentation_id === presentation_id ? { ...one, showing: { ...one.showing, asks: false } } : one));
-    this.#lay(null);
+    this.#setCard(null);
     this.outbox.add("answers", { presentation_id, answer }, 0);
     this.#next();
   }
 
   #skip() {
     if (!this.#seen("question")) return;
-    this.#lay(null);
+    this.#setCard(null);
     this.#next();
   }
 
@@ -395,7 +395,7 @@ class Loop {
   #goOn() {
     if (this.#seen("welcome")) this.#begin();
     else if (this.#seen("result")) this.memory.remove("practising");
-    else if (this.#seen("feedback") && this.card.feedback) this.#lay(null);
+    else if (this.#seen("feedback") && this.card.feedback) this.#setCard(null);
     else return;
     this.#next();
   }
@@ -406,7 +406,7 @@ class Loop {
     if (this.#on("history")) return this.#closeHistory();
     if (!this.#on("item", "nothing")) return;
     this.#keepDraft();
-    this.#stand("history", "Your last answers.");
+    this.#showPhase("history", "Your last answers.");
     this.#fillHistory();
   }
 
@@ -468,10 +468,10 @@ class Loop {
   }
 
   // A phase that is read before it is answered; `said` is what a screen reader says.
-  #stand(phase, said = "") {
+  #showPhase(phase, said = "") {
     this.#phase(phase);
     this.sight.begin();
-    this.root.querySelector(".stage").focus({ preventScroll: true }); // not on what has gone
+    this.root.querySelector(".stage").focus({ preventScroll: true }); // not on an element that is hidden now
     this.root.querySelector(`.${phase}`).scrollIntoView({ block: "nearest" });
     if (said) this.status.announce(said);
   }
@@ -577,7 +577,7 @@ class Loop {
     return Boolean(grade);
   }
 
-  // While a reason is asked for, the grade keys are out of force.
+  // While a reason is asked for, the grade keys do nothing.
   #pressReason(pressed, digit) {
     const reason = REASONS[Number(digit ?? pressed) - 1];
     if (reason) this.answer("cannot_tell", { reason });
@@ -623,7 +623,7 @@ class Loop {
     return open;
   }
 
-  // Whether something lies over the screen: our list of keys, or a dialog of Streamlit's.
+  // Whether something covers the screen: our list of keys, or a dialog of Streamlit's.
   #covered() {
     const others = Array.from(document.querySelectorAll('[role="dialog"]'));
     return this.#keys.open || document.hidden || others.some((dialog) => dialog.checkVisibility());

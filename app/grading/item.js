@@ -1,6 +1,6 @@
 // The item on screen: the query, its document, and the draft of an answer (note and flag).
 
-import { appear, fill, plain, put } from "./dom.js";
+import { appear, fill, isolated, plain, put } from "./dom.js";
 import { ask } from "./server.js";
 import { Sight } from "./sight.js";
 
@@ -49,7 +49,7 @@ export class Item {
     this.sight.begin(showing.draft);
     appear(this.#find(".found"));
     if (changed) appear(query);
-    return changed ? `Query: ${showing.query}. ` : "";
+    return changed ? `Query: ${isolated(showing.query)}. ` : "";
   }
 
   // Once it is on screen: the next item starts at its query, and a very long query is scrolled by key, too.

@@ -1,5 +1,5 @@
 // The keyboard: which presses mean something, and the keys that scroll. A press is passed on once, and never
-// while somebody types, holds a key down, or has something else lying over the screen.
+// while somebody types, holds a key down, or something covers the screen.
 
 import { typing } from "./dom.js";
 
@@ -10,8 +10,8 @@ const SCROLL = {
 };
 
 export class Keyboard {
-  // `press(key, digit)` and `escape(typing)` say whether they had use for it; `scrolls()` are the boxes that a
-  // key may scroll; `covered()` says whether something lies over the screen.
+  // `press(key, digit)` and `escape(typing)` return whether they used it; `scrolls()` are the boxes that a key may
+  // scroll; `covered()` is whether something covers the screen.
   constructor(uses, signal) {
     this.uses = uses;
     addEventListener("keydown", (event) => this.#down(event), { signal, capture: true });

@@ -1,7 +1,7 @@
-// The outbox: what was answered and is not yet committed.
+// The outbox: answers that are not yet committed.
 //
-// Each answer lies under its own name in the browser's storage, so that tabs do not overwrite each other's and a
-// reload loses none. It has a key of its own, so it may be sent as often as it takes and is written once. One
+// Each answer has a name of its own in the browser's storage, so that tabs do not overwrite each other's and a
+// reload loses none. It has a key of its own, so it may be sent several times and is written once. One
 // request is under way at a time, which keeps an undo behind its grade.
 
 import { ask, Refusal } from "./server.js";
@@ -63,7 +63,7 @@ export class Outbox {
     if (!this.failures) this.send();
   }
 
-  // The oldest answers that go the same way.
+  // The oldest answers that have the same route.
   #batch() {
     const { to } = this.waiting[0];
     const end = this.waiting.findIndex((kept) => kept.to !== to);

@@ -1,11 +1,11 @@
 // Asking the server. A refusal is final and says why; any other error may pass, so it is worth another try.
 
-const PATIENCE = 15_000; // ms for one request
+const TIMEOUT = 15_000; // ms for one request
 
 export class Refusal extends Error {}
 
 export async function ask(path, body) {
-  const request = { signal: AbortSignal.timeout(PATIENCE), headers: { Accept: "application/json" } };
+  const request = { signal: AbortSignal.timeout(TIMEOUT), headers: { Accept: "application/json" } };
   if (body !== undefined) {
     const text = JSON.stringify(body);
     // keepalive lets the request outlive the page; browsers allow it 64 KiB

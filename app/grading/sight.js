@@ -1,10 +1,10 @@
-// Since when something could have been seen, and for how long it was looked at. Keys count only on what has been
+// Since when something has been on screen, and for how long. Keys count only on what has been
 // seen; time in another window or tab is not time spent on an item.
 
 const SEEN = 150; // ms on screen before an answer counts: nobody reads faster
 
 export class Sight {
-  // Something new is on screen; `before` is what an earlier sight of the same thing came to.
+  // Something new is on screen; `before` is the sight of an earlier time on screen.
   begin(before = { active: 0 }) {
     const glance = {};
     this.glance = glance;

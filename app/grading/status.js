@@ -47,7 +47,7 @@ export class Status {
 
   #saved(outbox) {
     const waiting = outbox.waiting.length;
-    // 'Saved' stands only where everything that was answered here is committed.
+    // 'Saved' is shown only when everything that was answered here is committed.
     const saving = outbox.failures ? "Not saved yet" : outbox.paused ? "Saving…" : "";
     this.#find(".saved").textContent = waiting ? saving : outbox.committed ? "Saved" : "";
     this.root.toggleAttribute("data-paused", outbox.paused);

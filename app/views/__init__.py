@@ -1,5 +1,5 @@
-"""One page a module, each with a function `show(annotator)`.
+"""The pages: each module here, or a folder's module `page`, has a record `PAGE` that names and shows it.
 
-The folder is not called `pages`: Streamlit would take its files for pages of its own, show their names to
-anybody in the first moments of a fresh server, and say of our addresses that there is no such page.
+The folder is not called `pages`: Streamlit would list its files in a navigation of its own, to anybody, while
+a fresh server starts, and would answer our addresses with "page not found".
 """

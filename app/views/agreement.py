@@ -7,15 +7,18 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import ui
-from app.workplace import project_store
+from app.components.drawing import drawing
+from app.context import project_store
+from app.page import REVIEWERS, AppPage
 from curation.agreement import agreement_report
-from curation.agreement.page import agreement_page
-from curation.agreement.report import findings
-from curation.agreement.revision import read_revision
-from curation.agreement.sections import Section, sections
-from curation.agreement.talking import annotator_details
-from curation.agreement.talks import talks
-from curation.labeling.rounds import list_rounds
+from curation.agreement.annotators.details import annotator_details
+from curation.agreement.report.feedback_section import feedback_section
+from curation.agreement.report.fingerprint import read_fingerprint
+from curation.agreement.report.page import agreement_page
+from curation.agreement.report.report import findings
+from curation.agreement.report.sections import sections
+from curation.labeling.rounds.rounds import list_rounds
+from curation.reports.page import Section
 from curation.store import Store
 from curation.store.rows import Annotator
 
@@ -36,10 +39,10 @@ def show(annotator: Annotator) -> None:
     store = project_store()
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor))]
-        revision = read_revision(cursor)
+        fingerprint = read_fingerprint(cursor)
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320) if names else ALL
     with st.spinner("Computing intervals…"):
-        shown = computed(store, str(store.path), revision, None if chosen == ALL else chosen)
+        shown = computed(store, str(store.path), fingerprint, None if chosen == ALL else chosen)
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
     for section in shown.sections:
         _section(section)
@@ -49,19 +52,22 @@ def show(annotator: Annotator) -> None:
         )
 
 
+PAGE = AppPage(60, "Agreement", "agreement", REVIEWERS, show)
+
+
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def computed(_store: Store, path: str, revision: str, round_name: str | None) -> Shown:
-    """The report, kept for as long as the revision of that project stays the same."""
+def computed(_store: Store, path: str, fingerprint: str, round_name: str | None) -> Shown:
+    """The report, kept for as long as the fingerprint of that project stays the same."""
     report, people = agreement_report(_store, round_name, details=True), annotator_details(_store, round_name)
     page = agreement_page(report, people) if report.between.units else None
-    return Shown(findings(report), [*sections(report), talks(people)], page)
+    return Shown(findings(report), [*sections(report), feedback_section(people)], page)
 
 
 def _section(section: Section) -> None:
     ui.heading(section.heading)
     ui.sentences(section.sentence)
-    for drawing in section.drawings:
-        ui.drawing(drawing)
+    for svg in section.drawings:
+        drawing(svg)
     for table in section.tables:
         ui.table(table.caption, table.columns, table.rows, words=table.words)
     if section.remark:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from app.grading import grading
-from app.workplace import sessions
+from app.page import EVERYONE, AppPage
+from app.signin.current_user import sessions
 from curation.store.rows import Annotator
 
 
 def show(annotator: Annotator) -> None:
     grading(annotator.name, sessions().project)
+
+
+PAGE = AppPage(10, "Label", "label", EVERYONE, show, shows_title=False)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.workplace import project_store
-from curation.agreement.mine import (
+from app.context import project_store
+from app.page import EVERYONE, AppPage
+from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
+from curation.agreement.annotators.own_work import (
     BLOCK,
     FEWEST_SETTLED,
     Difference,
@@ -15,9 +17,8 @@ from curation.agreement.mine import (
     my_differences,
     my_work,
 )
-from curation.agreement.within import MINIMUM_REPEATS
-from curation.labeling.guides import Guide, current_guide
-from curation.labeling.queue import next_showings
+from curation.guides.guide import Guide, current_guide
+from curation.labeling.session.showings import next_showings
 from curation.store.rows import Annotator
 
 COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
@@ -47,6 +48,9 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         guide = current_guide(cursor)
     _differences(my_differences(store, annotator.name), guide)
+
+
+PAGE = AppPage(20, "My consistency", "my-consistency", EVERYONE, show)
 
 
 def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) -> None:

@@ -1,17 +1,18 @@
-"""Releases: the frozen gold sets, what stands for them, and whether they are still what they were."""
+"""Releases: the frozen gold sets, the certificates of their splits, and whether they are unchanged."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from app import ui
-from app.workplace import project_store
+from app.context import project_store
+from app.page import LEADS, AppPage
 from curation.errors import CurationError
-from curation.releases import Verified, verify
-from curation.releases.frozen import ReleaseRow, graded_pairs, list_releases
 from curation.releases.overrides import override_told
-from curation.splits.certified import read_certificate
-from curation.splits.page import certificate_page, certificate_sections, findings
+from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
+from curation.releases.verify import Verified, verify
+from curation.splits.certificate.certificate import read_certificate
+from curation.splits.certificate.page import certificate_page, certificate_sections, findings
 from curation.store import Store
 from curation.store.rows import Annotator
 
@@ -33,11 +34,14 @@ def show(annotator: Annotator) -> None:
     if asked:
         with st.spinner("Comparing every line with its sum…"):
             _verdict(verify(store, name))
-    _told(store, by_name[name])
+    _details(store, by_name[name])
 
 
-def _told(store: Store, release: ReleaseRow) -> None:
-    """What was frozen against the gate, and the certificate of the split."""
+PAGE = AppPage(70, "Releases", "releases", LEADS, show)
+
+
+def _details(store: Store, release: ReleaseRow) -> None:
+    """Show which gates the release overrode, and the certificate of its split."""
     with store.reading() as cursor:
         overridden = override_told(cursor, release)
         try:

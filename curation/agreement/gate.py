@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from curation.agreement.between import Alpha, between
-from curation.agreement.grades import read_grades
-from curation.agreement.intervals import wilson
-from curation.agreement.within import (
+from curation.agreement.annotators.intra_annotator import (
     MINIMUM_REPEATS,
     NOT_JUDGED,
     NOT_PLANTED,
-    Within,
+    IntraAgreement,
+    intra_agreement,
     read_repeats,
-    within,
 )
+from curation.agreement.between.grades import read_grades
+from curation.agreement.between.inter_annotator import Alpha, inter_agreement
 from curation.errors import InputError
-from curation.labeling.guides import current_guide
+from curation.guides.guide import current_guide
+from curation.statistics.intervals import wilson
 from curation.store import Cursor, Store, get_setting, put_setting, record_event
 from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json
@@ -50,7 +50,7 @@ class Demand(NamedTuple):
     consistency: float = 0.8
 
 
-class Check(NamedTuple):
+class GateCheck(NamedTuple):
     """One figure beside what is demanded of it.
 
     Attributes
@@ -88,7 +88,7 @@ class Check(NamedTuple):
 class Gate:
     """Both checks; `open` when none is missed or undefined."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[GateCheck, ...]
 
     @property
     def open(self) -> bool:
@@ -96,12 +96,12 @@ class Gate:
         return not self.against
 
     @property
-    def against(self) -> tuple[Check, ...]:
-        """What stands against it."""
+    def against(self) -> tuple[GateCheck, ...]:
+        """The checks that are missed or undefined."""
         return tuple(check for check in self.checks if check.state in ("missed", "undefined"))
 
 
-def look(alpha: Alpha, consistency: Sequence[Within], all_imported: bool, demand: Demand) -> Gate:
+def gate_of(alpha: Alpha, consistency: Sequence[IntraAgreement], all_imported: bool, demand: Demand) -> Gate:
     """The figures beside the demand."""
     return Gate((_alpha(alpha, demand.alpha), _consistency(consistency, all_imported, demand.consistency)))
 
@@ -142,8 +142,8 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
     with store.reading() as cursor:
         grades, scale = read_grades(cursor), current_guide(cursor).values
         repeats, imported, demand = read_repeats(cursor), all_imported(cursor), read_demand(cursor)
-    people = [within(row) for row in repeats]
-    return look(between(grades, scale, seed).ordinal, people, imported, demand)
+    people = [intra_agreement(row) for row in repeats]
+    return gate_of(inter_agreement(grades, scale, seed).ordinal, people, imported, demand)
 
 
 def all_imported(cursor: Cursor) -> bool:
@@ -151,29 +151,29 @@ def all_imported(cursor: Cursor) -> bool:
     return not cursor.execute(_ON_SCREEN).fetchall()
 
 
-def _alpha(alpha: Alpha, wanted: float) -> Check:
+def _alpha(alpha: Alpha, wanted: float) -> GateCheck:
     figures = (alpha.alpha, alpha.low, alpha.high, alpha.units)
     why = alpha.undefined or alpha.no_interval
     if alpha.too_few and why is None:
         why = f"too few: {alpha.units:,} doubly judged pairs"
     if why is not None or alpha.low is None:
-        return Check(ALPHA, wanted, *figures, "undefined", why)
-    return Check(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed")
+        return GateCheck(ALPHA, wanted, *figures, "undefined", why)
+    return GateCheck(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed")
 
 
-def _consistency(people: Sequence[Within], all_imported: bool, wanted: float) -> Check:
+def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: float) -> GateCheck:
     n = sum(one.n for one in people)
     same = sum(round((one.identical or 0.0) * one.n) for one in people)
     if n == 0 and all_imported:
-        return Check(CONSISTENCY, wanted, None, None, None, 0, "not asked for", IMPORTED)
+        return GateCheck(CONSISTENCY, wanted, None, None, None, 0, "not asked for", IMPORTED)
     if n == 0:
         why = NOT_JUDGED if any(one.planted for one in people) else NOT_PLANTED
-        return Check(CONSISTENCY, wanted, None, None, None, 0, "undefined", why)
+        return GateCheck(CONSISTENCY, wanted, None, None, None, 0, "undefined", why)
     figures = (same / n, *wilson(same, n), n)
     if n < MINIMUM_REPEATS:
         why = f"too few: {n} of at least {MINIMUM_REPEATS} blind duplicates judged twice"
-        return Check(CONSISTENCY, wanted, *figures, "undefined", why)
-    return Check(CONSISTENCY, wanted, *figures, "met" if same / n >= wanted else "missed")
+        return GateCheck(CONSISTENCY, wanted, *figures, "undefined", why)
+    return GateCheck(CONSISTENCY, wanted, *figures, "met" if same / n >= wanted else "missed")
 
 
 # An import fills in no time on screen; the app always does.

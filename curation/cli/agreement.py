@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli import app, project_store
-from curation.cli.output import Json, Seed, plain, print_json, say, table, write_page
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json, Seed
+from curation.cli.output import emit, plain, say, table, write_page
 
 if TYPE_CHECKING:
     from curation.agreement import AgreementReport
-    from curation.agreement.report import Details
+    from curation.agreement.report.report import Details
 
 
 class By(StrEnum):
-    """In which parts agreement can be told."""
+    """What agreement can be broken down by."""
 
     TYPE = "type"
     BOUNDARY = "boundary"
@@ -36,23 +37,24 @@ def agreement(
     by: Annotated[
         By | None,
         typer.Option(
-            help="Also in parts: query type, grade boundary, annotator left out, pair of annotators, week.",
+            help="Also broken down by query type, grade boundary, annotator left out, pair of annotators or "
+            "week.",
             show_default="all in --json and --html, none else",
         ),
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option("--html", help="Also write a page with all figures, drawn; it needs no network."),
+        typer.Option("--html", help="Also write a page with all figures and charts; it needs no network."),
     ] = None,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Tell how far annotators agree with each other and with themselves.
+    """Show how far annotators agree with each other and with themselves.
 
-    Krippendorff's alpha at four levels, Fleiss' kappa, Gwet's AC1 and AC2 and the plain share of equal
-    grades, with 95 % intervals by bootstrap over queries; each annotator's share of identical grades on blind
-    duplicates; and how many pairs are settled or disputed. Blind duplicates, known answers and pilots never
-    count between annotators.
+    Between annotators: Krippendorff's alpha at four levels, Fleiss' kappa, Gwet's AC1 and AC2 and the share
+    of equal grades, with 95 % intervals by bootstrap over queries. Within each annotator: the share of
+    identical grades on blind duplicates. Then how many pairs are settled or disputed. Blind duplicates,
+    control items and pilots never count between annotators.
 
     \b
     Examples:
@@ -62,35 +64,35 @@ def agreement(
       goldset agreement --by week --json
     """
     from curation.agreement import agreement_report
-    from curation.agreement.page import agreement_page
-    from curation.agreement.talking import annotator_details
+    from curation.agreement.annotators.details import annotator_details
+    from curation.agreement.report.page import agreement_page
 
     details = by is not None or page is not None or as_json
     store = project_store(context)
     report = agreement_report(store, round_name, seed, details=details)
     if page is not None:
         write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))
-    if as_json:
-        print_json(_told(report, by))
-        return
-    _show_report(report, by)
-    if page is not None:
-        say(f"Wrote {page}.")
+    emit(as_json, as_object(report, by), lambda: _show_report(report, by, page))
 
 
-def _told(report: AgreementReport, by: By | None) -> dict[str, Any]:
+def as_object(report: AgreementReport, by: By | None) -> dict[str, Any]:
     """The report as one object; with `by`, of the parts only those."""
-    told: dict[str, Any] = plain(report)
-    details: dict[str, Any] = told.pop("details")
-    couples = details["cohen"].pop("couples")
-    parts = {**details.pop("by"), "pair": couples}
-    told["by"] = {by.value: parts[by.value]} if by else parts
-    return told | details
+    result: dict[str, Any] = plain(report)
+    between = result["between"]
+    result["between"] = between.pop("figures") | between
+    details: dict[str, Any] | None = result.pop("details")
+    if details is None:
+        return result
+    details["origins"] = details.pop("sources")
+    pairs = details["cohen"].pop("annotator_pairs")
+    parts = {**details.pop("by"), "pair": pairs}
+    result["by"] = {by.value: parts[by.value]} if by else parts
+    return result | details
 
 
-def _show_report(report: AgreementReport, by: By | None) -> None:
-    from curation.agreement.findings import section_findings
-    from curation.agreement.report import findings
+def _show_report(report: AgreementReport, by: By | None, page: Path | None) -> None:
+    from curation.agreement.report.findings import section_findings
+    from curation.agreement.report.report import findings
 
     _show_between(report)
     _show_within(report)
@@ -98,37 +100,29 @@ def _show_report(report: AgreementReport, by: By | None) -> None:
     columns = ["rule", "pairs", "majority", "single grade", "adjudicated", "disputed", "unjudgeable"]
     row = (counts.rule, counts.pairs, counts.majority, counts.single, counts.adjudicated, counts.disputed)
     table("Consensus", columns, [(*row, counts.unjudgeable)])
-    told = section_findings(report)
+    sentences = section_findings(report)
     if by is not None and report.details is not None:
         _show_parts(report.details, by)
     say("", *findings(report))
     if report.between.cannot_tell:
-        say(told["cannot tell"])
+        say(sentences["cannot tell"])
     if by is not None:
-        say(told[by.value])
+        say(sentences[by.value])
     if report.consensus.disputed:
         say("Next: goldset adjudicate list")
+    if page is not None:
+        say(f"Wrote {page}.")
 
 
 def _show_between(report: AgreementReport) -> None:
-    from curation.agreement.between import LEVELS, NO_TRUE_ZERO
+    from curation.agreement.between.coefficients import COEFFICIENTS
+    from curation.agreement.between.inter_annotator import NO_TRUE_ZERO
 
     result = report.between
-    figures = [(f"alpha, {level}", getattr(result, level), getattr(result, level).alpha) for level in LEVELS]
-    figures += [
-        ("Fleiss' kappa", result.fleiss, result.fleiss.value),
-        ("Gwet's AC1", result.ac1, result.ac1.value),
-        ("Gwet's AC2, quadratic", result.ac2, result.ac2.value),
-        ("Gwet's AC2, ordinal", result.ac2_ordinal, result.ac2_ordinal.value),
-    ]
-    rows = [
-        (*_row(name, figure, value), f"{figure.units:,} pairs", _note(figure))
-        for name, figure, value in figures
-    ]
-    raw = result.raw
-    rows.append((*_row("same grade", raw, raw.share), f"{raw.pairs:,} pairs of grades", _note(raw)))
+    figures = [(one.label, result.figures[one.name]) for one in COEFFICIENTS]
+    rows = [(*_row(label, figure, figure.value), figure.rests_on, _note(figure)) for label, figure in figures]
     where = f" in round {report.round_name}" if report.round_name else ""
-    table(f"Between annotators{where}", ["statistic", "value", "low", "high", "rests on", "note"], rows)
+    table(f"Between annotators{where}", ["statistic", "value", "low", "high", "based on", "note"], rows)
     marginals = ", ".join(f"{g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True))
     say(
         f"{result.judgments:,} grades by {result.annotators:,} annotators; {result.units:,} pairs of "
@@ -140,7 +134,7 @@ def _show_between(report: AgreementReport) -> None:
 
 
 def _show_within(report: AgreementReport) -> None:
-    from curation.agreement.within import MINIMUM_REPEATS
+    from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 
     rows = []
     for person in report.within:
@@ -156,7 +150,7 @@ def _show_within(report: AgreementReport) -> None:
 
 def _show_parts(details: Details, by: By) -> None:
     if by is By.PAIR:
-        _show_couples(details)
+        _show_pairs(details)
         return
     parts = getattr(details.by, by.value)
     head = {By.BOUNDARY: "boundary", By.ANNOTATOR: "without", By.WEEK: "week of"}.get(by, "type")
@@ -170,7 +164,7 @@ def _show_parts(details: Details, by: By) -> None:
     table(f"Between annotators, by {by.value}", columns, rows)
 
 
-def _show_couples(details: Details) -> None:
+def _show_pairs(details: Details) -> None:
     columns = [
         "first",
         "second",
@@ -185,31 +179,31 @@ def _show_couples(details: Details) -> None:
     ]
     rows = [
         (
-            couple.first,
-            couple.second,
-            couple.raw.value,
-            couple.plain.value,
-            couple.linear.value,
-            couple.quadratic.value,
-            couple.quadratic.low,
-            couple.quadratic.high,
-            couple.difference.value,
-            couple.raw.units,
+            pair.first,
+            pair.second,
+            pair.raw.value,
+            pair.plain.value,
+            pair.linear.value,
+            pair.quadratic.value,
+            pair.quadratic.low,
+            pair.quadratic.high,
+            pair.difference.value,
+            pair.raw.units,
         )
-        for couple in details.cohen.couples
+        for pair in details.cohen.annotator_pairs
     ]
     table("Each two annotators (Cohen's kappa; the interval is that of quadratic weights)", columns, rows)
     for reason, count in details.cohen.left_out.items():
-        say(f"left out: {count:,} couples: {reason}")
+        say(f"left out: {count:,} annotator pairs: {reason}")
 
 
 def _row(name: str, figure: Any, value: float | None) -> tuple[object, ...]:
-    from curation.agreement.report import not_shown
+    from curation.agreement.report.report import not_shown
 
     return (name, None, None, None) if not_shown(figure) else (name, value, figure.low, figure.high)
 
 
 def _note(figure: Any) -> str:
-    from curation.agreement.report import not_shown
+    from curation.agreement.report.report import not_shown
 
     return not_shown(figure) or figure.no_interval or ""

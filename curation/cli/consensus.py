@@ -1,4 +1,4 @@
-"""`goldset consensus` and `consistency`: the grade that a pair ends up with, and each annotator's work."""
+"""`goldset consensus`: the rule that makes votes one grade."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli import app, project_store
-from curation.cli.output import Json, Seed, print_json, say, table
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, say, table
 
 if TYPE_CHECKING:
-    from curation.agreement.consensus import ConsensusCounts, Errors
-    from curation.agreement.talking import AnnotatorDetails
-    from curation.agreement.within import SelfConsistency
+    from curation.consensus.annotator_errors import AnnotatorErrors
+    from curation.consensus.consensus import ConsensusCounts
 
 
 @app.command()
@@ -35,7 +35,7 @@ def consensus(
     least: Annotated[
         float | None,
         typer.Option(
-            help="Dawid and Skene's rules: a grade must be more probable than this, or the pair is disputed.",
+            help="Dawid-Skene rules: a grade must be more probable than this, or the pair is disputed.",
             show_default="0.5 or as it is",
         ),
     ] = None,
@@ -44,11 +44,11 @@ def consensus(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show or set the rule by which votes become a grade, and annotators' estimated errors.
+    """Show or set the rule by which votes become a grade, and show annotators' estimated errors.
 
-    A reviewer's decision comes before any rule. Majority needs more than half of the votes; median takes the
-    middle one, and no grade where two middle votes differ; Dawid and Skene's model estimates how often each
-    annotator confuses which grades, and takes the most probable one. What the rule leaves open is disputed.
+    A reviewer's decision comes before any rule. Majority needs more than half of the votes. Median takes the
+    middle vote, and gives no grade where two middle votes differ. Dawid-Skene estimates how often each
+    annotator confuses which grades, and takes the most probable grade. A pair without a grade is disputed.
 
     \b
     Examples:
@@ -56,15 +56,17 @@ def consensus(
       goldset consensus --rule median
       goldset consensus --rule ordinal-dawid-skene --least 0.7 --json
     """
-    from curation.agreement.consensus import counted, errors, read_votes
-    from curation.agreement.rule import Rule, read_rule, set_rule
-    from curation.labeling.rounds import find_round
+    from curation.consensus.annotator_errors import errors
+    from curation.consensus.consensus import counted
+    from curation.consensus.rule import ConsensusRule, read_rule, set_rule
+    from curation.consensus.votes import read_votes
+    from curation.labeling.rounds.rounds import find_round
 
     store = project_store(context)
     with store.reading() as cursor:
         now = read_rule(cursor)
         round_id = find_round(cursor, round_name).round_id if round_name else None
-    wanted = Rule(
+    wanted = ConsensusRule(
         now.name if rule is None else rule,
         now.smoothing if smoothing is None else smoothing,
         now.least if least is None else least,
@@ -74,118 +76,28 @@ def consensus(
     with store.reading() as cursor:
         votes = read_votes(cursor, round_id)
     counts, found = counted(votes), errors(votes, votes.rule.ordinal)
-    if as_json:
-        print_json({"settings": votes.rule.settings, "consensus": counts, "errors": found})
-        return
-    _show_counts(counts)
-    if found is not None:
-        _show_errors(found)
+    result = {"settings": votes.rule.settings, "consensus": counts, "errors": found}
+    emit(as_json, result, lambda: _show_consensus(counts, found))
 
 
-@app.command()
-def consistency(
-    context: typer.Context,
-    annotator: Annotated[
-        str | None, typer.Option(help="Only this annotator, with the whole chart.", show_default="all")
-    ] = None,
-    round_name: Annotated[
-        str | None, typer.Option("--round", help="Only what was judged in this round.", show_default="all")
-    ] = None,
-    by_week: Annotated[
-        bool, typer.Option("--by-week", help="Control chart by week instead of by tens of repeats.")
-    ] = False,
-    seed: Seed = 0,
-    as_json: Json = False,
-) -> None:
-    """Tell what each annotator's work is like, and what to talk about with them.
-
-    Blind duplicates: identical share, distance in grades, weighted kappa, near and far showings, control
-    chart and change points. Beside the others: bias in grades, its course over the weeks, fast and slow
-    answers.
-
-    \b
-    Examples:
-      goldset consistency
-      goldset consistency --annotator grace --by-week
-      goldset consistency --round first --seed 7 --json
-    """
-    from curation.agreement.talking import annotator_details
-    from curation.errors import NotFoundError
-
-    found = annotator_details(project_store(context), round_name, seed, by_week)
-    shown = [one for one in found if annotator in (None, one.annotator)]
-    if annotator is not None and not shown:
-        names = ", ".join(one.annotator for one in found) or "nobody"
-        raise NotFoundError(f"{annotator!r} has no items here. Those with items: {names}.")
-    if as_json:
-        print_json({"round": round_name, "seed": seed, "annotators": shown})
-        return
-    _show_details(shown)
-    for one in shown:
-        if annotator is not None and one.repeats is not None:
-            _show_chart(one.repeats)
-        say("", f"{one.annotator}:", *(f"  {point.sentence}" for point in one.points))
-        if not one.points:
-            say("  nothing stands out")
-
-
-def _show_counts(counts: ConsensusCounts) -> None:
+def _show_consensus(counts: ConsensusCounts, found: AnnotatorErrors | None) -> None:
     columns = ["rule", "pairs", "by the rule", "single grade", "adjudicated", "disputed", "unjudgeable"]
     by_rule = counts.majority + counts.ruled
     row = (counts.rule, counts.pairs, by_rule, counts.single, counts.adjudicated, counts.disputed)
     table("Consensus", columns, [(*row, counts.unjudgeable)])
+    if found is not None:
+        _show_errors(found)
 
 
-def _show_errors(found: Errors) -> None:
+def _show_errors(found: AnnotatorErrors) -> None:
     scale = [f"says {value}" for value in found.values]
     rows = []
     for one in found.annotators:
+        first: tuple[object, ...] = (one.annotator, one.grades, one.right, one.bias)
         for value, given in zip(found.values, one.matrix, strict=True):
-            first = (one.annotator, one.grades, one.right, one.bias)
-            rows.append((*(first if value == found.values[0] else ("", None, None, None)), value, *given))
+            rows.append((*first, value, *given))
+            first = ("", None, None, None)
     columns = ["annotator", "grades", "right", "bias", "where true is", *scale]
-    table("Annotators' errors, as Dawid and Skene's model estimates them", columns, rows)
+    table("Annotators' errors, estimated by Dawid-Skene", columns, rows)
     if not found.converged:
-        say(f"EM had not settled after {found.iterations} steps: read these with care.")
-
-
-def _show_details(shown: list[AnnotatorDetails]) -> None:
-    rows = []
-    for one in shown:
-        own, repeats, beside = one.consistency, one.repeats, one.tendency
-        rows.append(
-            (
-                one.annotator,
-                *((None, None) if own.too_few else (own.identical, repeats and repeats.kappa)),
-                own.n,
-                one.known.share,
-                one.known.answered,
-                *((beside.bias, beside.low, beside.high) if beside else (None, None, None)),
-                beside.grades if beside else 0,
-                beside and beside.trend_p,
-                len(one.points),
-            )
-        )
-    columns = ["annotator", "identical", "kappa", "repeats", "known right", "known"]
-    columns += ["bias", "low", "high", "compared", "drift p", "to talk about"]
-    table("Annotators' work", columns, rows)
-
-
-def _show_chart(one: SelfConsistency) -> None:
-    rows = [
-        (
-            f"{point.begins:%Y-%m-%d %H:%M}",
-            point.n,
-            point.share,
-            point.lower,
-            point.upper,
-            "!" * point.outside,
-        )
-        for point in one.chart
-    ]
-    table(f"Control chart of {one.annotator}", ["from", "repeats", "identical", "lower", "upper", ""], rows)
-    say(
-        one.cusum.sentence
-        if one.cusum
-        else "CUSUM: none, there are too few repeats or they are all the same."
-    )
+        say(f"EM did not converge in {found.iterations} steps: read these with care.")

@@ -1,34 +1,24 @@
-"""`goldset leakage` and `goldset duplicates`: what would leak, before a split is made."""
+"""`goldset leakage`: what ties queries, before a split is made."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli import app, project_store
-from curation.cli.output import Json, left_out, print_json, progress_bar, say, table
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Json, NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
+from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.errors import InputError
 
 if TYPE_CHECKING:
+    from curation.splits.groups.sweep import SweepStep
     from curation.splits.overview import Overview
     from curation.splits.rules import Rules
 
-leakage = typer.Typer(
-    no_args_is_help=True, help="See what ties queries, and where a threshold makes groups explode."
-)
-app.add_typer(leakage, name="leakage")
+leakage = command_group("leakage", "Show what ties queries, and at which threshold groups explode.")
 
-RelevantGrade = Annotated[
-    int | None,
-    typer.Option(help="Least grade of a relevant document; default: all above the scale's lowest."),
-]
-NoParaphrase = Annotated[
-    bool, typer.Option("--no-paraphrase", help="Paraphrases tie nothing; no model is needed.")
-]
-NoShared = Annotated[
-    bool, typer.Option("--no-shared-documents", help="A document relevant to both ties nothing.")
-]
 Same = Annotated[
     list[str] | None,
     typer.Option(metavar="KEY", help="Tie queries with the same session, group or field, as in split."),
@@ -36,7 +26,6 @@ Same = Annotated[
 NumbersOption = Annotated[
     str, typer.Option(help="Numbers and model names in queries: text, apart or tie, as in split.")
 ]
-ModelOption = Annotated[str | None, typer.Option(help="Model for paraphrases.", show_default="as for pools")]
 
 
 @leakage.command("sweep")
@@ -46,8 +35,8 @@ def leakage_sweep(
         list[str] | None,
         typer.Option(
             metavar="KIND",
-            help="'query text', 'paraphrase' or 'near-duplicate document'; may be given several times.",
-            show_default="all three",
+            help="A kind of tie that has a threshold, such as 'query text'; may be given several times.",
+            show_default="all of them",
         ),
     ] = None,
     threshold: Annotated[
@@ -56,15 +45,16 @@ def leakage_sweep(
     ] = None,
     relevant_grade: RelevantGrade = None,
     no_paraphrase: NoParaphrase = False,
-    no_shared: NoShared = False,
+    no_shared: NoSharedDocuments = False,
     same: Same = None,
     numbers: NumbersOption = "text",
-    model: ModelOption = None,
+    model: ParaphraseModel = None,
     as_json: Json = False,
 ) -> None:
-    """Show how leakage groups grow as a threshold falls: one kind of tie at a time, the others as in split.
+    """Show how leakage groups grow as the threshold of one kind of tie falls.
 
-    Groups explode at some threshold: choose one above it. Nothing is stored but embeddings.
+    The other kinds of ties are as in split. Groups explode at some threshold: choose one above it. Only
+    embeddings are stored.
 
     \b
     Examples:
@@ -72,19 +62,18 @@ def leakage_sweep(
       goldset leakage sweep --kind "query text" --threshold 0.7 --threshold 0.65 --threshold 0.6
       goldset leakage sweep --no-paraphrase --numbers apart --json
     """
-    from curation.splits.overview import project_material
-    from curation.splits.sweep import KINDS, THRESHOLDS, sweep
+    from curation.splits.groups.sweep import SWEPT, THRESHOLDS, sweep
+    from curation.splits.overview import project_inputs
 
     rules = _rules(no_paraphrase, no_shared, same, numbers, model)
     with progress_bar() as progress:
-        material = project_material(project_store(context), rules, relevant_grade, progress)
-        steps = sweep(material, rules, threshold or THRESHOLDS, kind or KINDS, progress)
-    if as_json:
-        print_json({"queries": len(material.queries), "steps": steps})
-        return
-    rows = [[*step[:4], f"{step.share:.1%}", step.single] for step in steps]
-    columns = ["tied by", "from", "groups", "largest", "its share", "queries alone"]
-    table(f"Groups of {len(material.queries):,} queries at each threshold", columns, rows)
+        inputs = project_inputs(project_store(context), rules, relevant_grade, progress)
+        steps = sweep(inputs, rules, threshold or THRESHOLDS, kind or SWEPT, progress)
+    emit(
+        as_json,
+        {"queries": len(inputs.queries), "steps": steps},
+        lambda: _show_steps(len(inputs.queries), steps),
+    )
 
 
 @leakage.command("groups")
@@ -93,10 +82,10 @@ def leakage_groups(
     limit: Annotated[int, typer.Option(min=1, help="How many of the largest groups to show.")] = 5,
     relevant_grade: RelevantGrade = None,
     no_paraphrase: NoParaphrase = False,
-    no_shared: NoShared = False,
+    no_shared: NoSharedDocuments = False,
     same: Same = None,
     numbers: NumbersOption = "text",
-    model: ModelOption = None,
+    model: ParaphraseModel = None,
     cut: Annotated[
         list[str] | None,
         typer.Option(metavar="A~B", help="Two queries, by id or text, whose direct ties do not count."),
@@ -110,64 +99,13 @@ def leakage_groups(
       goldset leakage groups
       goldset leakage groups --limit 1 --cut "ipad case~iphone case" --json
     """
-    from curation.splits.overview import overview, project_material
+    from curation.splits.overview import overview, project_inputs
 
     rules = _rules(no_paraphrase, no_shared, same, numbers, model, cut)
     with progress_bar() as progress:
-        material = project_material(project_store(context), rules, relevant_grade, progress)
-        found = overview(material, rules, limit, progress=progress)
-    if as_json:
-        print_json(found)
-    else:
-        _show_groups(found, dict(material.queries))
-
-
-@app.command()
-def duplicates(
-    context: typer.Context,
-    threshold: Annotated[
-        float, typer.Option(help="Least similarity (Jaccard of word 3-shingles) of two documents.")
-    ] = 0.8,
-    limit: Annotated[int, typer.Option(min=0, help="How many groups to list, largest first; 0: all.")] = 20,
-    as_json: Json = False,
-) -> None:
-    """List the groups of documents in the corpus that are the same text, or nearly.
-
-    Identical documents (same title and body) are shown to annotators as one item; nearly identical ones are
-    judged each for itself.
-
-    \b
-    Examples:
-      goldset duplicates
-      goldset duplicates --threshold 0.9 --limit 0 --json
-    """
-    from dataclasses import replace
-
-    from curation.splits.duplicates import corpus_duplicates
-
-    with progress_bar() as progress:
-        report = corpus_duplicates(project_store(context), threshold, progress)
-    shown = replace(report, groups=report.groups[: limit or None])
-    if as_json:
-        print_json({**vars(shown), "all_groups": len(report.groups)})
-        return
-    rows = [
-        [
-            len(group.documents),
-            "identical" if group.identical else "near",
-            group.similarity,
-            ", ".join(group.documents[:4]) + ", …" * (len(group.documents) > 4),
-        ]
-        for group in shown.groups
-    ]
-    say(
-        f"{report.grouped:,} of {report.documents:,} documents are in {len(report.groups):,} groups of "
-        f"near-duplicates (from {threshold:g} on; {report.method}).",
-        f"In {report.identical_groups:,} of these groups all documents are identical.",
-    )
-    if rows:
-        table(f"The {len(rows):,} largest", ["documents", "they are", "weakest tie", "ids"], rows)
-    left_out(report.left_out, "documents")
+        inputs = project_inputs(project_store(context), rules, relevant_grade, progress)
+        found = overview(inputs, rules, limit, progress=progress)
+    emit(as_json, found, lambda: _show_groups(found, dict(inputs.queries)))
 
 
 def _rules(
@@ -178,8 +116,9 @@ def _rules(
     model: str | None,
     cut: list[str] | None = None,
 ) -> Rules:
-    from curation.splits.named_cuts import parsed_cut
-    from curation.splits.rules import Rules, problems
+    from curation.splits.groups.named_cuts import parsed_cut
+    from curation.splits.rules import Rules
+    from curation.splits.ties.kinds import problems
 
     standard = Rules()
     rules = Rules(
@@ -220,3 +159,9 @@ def _show_groups(found: Overview, texts: dict[str, str]) -> None:
         say(f"cut: {edge_sentence(edge, texts)}")
     for held in found.still_tied:
         say(*still_tied_lines(held, texts))
+
+
+def _show_steps(queries: int, steps: Sequence[SweepStep]) -> None:
+    rows = [[*step[:4], f"{step.share:.1%}", step.single] for step in steps]
+    columns = ["tied by", "from", "groups", "largest", "its share", "queries alone"]
+    table(f"Groups of {queries:,} queries at each threshold", columns, rows)

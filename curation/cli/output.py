@@ -5,17 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
-from rich.table import Table
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
@@ -39,9 +35,14 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def print_json(value: Any) -> None:
-    """One JSON object on standard output."""
-    print(json.dumps(plain(value), ensure_ascii=False, indent=2, allow_nan=False))
+def emit(as_json: bool, result: Any, text: str | Callable[[], object]) -> None:
+    """Print what a command found or did: as one JSON object, else as a sentence or by calling `text`."""
+    if as_json:
+        print(json.dumps(plain(result), ensure_ascii=False, indent=2, allow_nan=False))
+    elif isinstance(text, str):
+        say(text)
+    else:
+        text()
 
 
 def say(*sentences: str) -> None:
@@ -51,7 +52,10 @@ def say(*sentences: str) -> None:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table for people; numbers stand right, floats have three places, None is a dash."""
+    """A table for people: numbers are right-aligned, floats have three decimals, None is a dash."""
+    from rich.console import Console
+    from rich.table import Table
+
     drawn = Table(header_style="bold")
     for index, column in enumerate(columns):
         numeric = all(isinstance(row[index], int | float | None) for row in rows)
@@ -65,7 +69,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
 
 
 def write_page(path: Path, html: str, done: str = "") -> None:
-    """Write the file that --html names; a refusal tells first what was done all the same.
+    """Write the file that --html names. `done` starts the error message: what was done all the same.
 
     Raises
     ------
@@ -97,8 +101,16 @@ def progress_bar() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield silent
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+    from rich import progress as rich_progress
+    from rich.console import Console
+
+    columns = (
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(),
+        rich_progress.MofNCompleteColumn(),
+        rich_progress.TimeRemainingColumn(),
+    )
+    with rich_progress.Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def listen(step: str, done: int, total: int) -> None:

@@ -1,4 +1,4 @@
-"""`goldset practice`: known queries, with explanations, before the real ones."""
+"""`goldset practice`: known pairs with explanations, before the real ones."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli import app, project_store
-from curation.cli.output import Json, Seed, left_out, print_json, say, table
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Json, Seed, listed
+from curation.cli.output import emit, left_out, say, table
 
 if TYPE_CHECKING:
-    from curation.labeling.practice import Standing
+    from curation.labeling.practice.opening import PracticeOpened
+    from curation.labeling.practice.status import PracticeStatus
 
-practice = typer.Typer(
-    help="Let annotators practise on known queries before the real ones.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(practice, name="practice")
+practice = command_group("practice", "Let annotators practise on known pairs before the real ones.")
 
 Name = Annotated[str, typer.Argument(help="Name of the practice round.")]
 Who = Annotated[str, typer.Option("--annotator", help="Name of the annotator.")]
@@ -29,14 +26,16 @@ def practice_open(
     context: typer.Context,
     name: Name,
     annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
-    queries: Annotated[int, typer.Option(help="Known queries for each, with at most 5 documents.")] = 10,
-    pass_mark: Annotated[float, typer.Option(help="Share of right answers needed to go on.")] = 0.8,
+    queries: Annotated[
+        int, typer.Option(help="Known queries for each annotator, with at most 5 documents.")
+    ] = 10,
+    pass_mark: Annotated[float, typer.Option(help="Share of correct answers needed to pass.")] = 0.8,
     within: Annotated[
-        int, typer.Option(help="Answers so many steps beside the expected grade are right, too.")
+        int, typer.Option(help="How many grades an answer may be off and still be correct.")
     ] = 0,
     file: Annotated[
         Path | None,
-        typer.Option(help="Known pairs with their explanations; what the reviewer decided, by default."),
+        typer.Option(help="Known pairs with their explanations; default: what the reviewer decided."),
     ] = None,
     query_field: Annotated[str | None, typer.Option(help="Column with the query's id or text.")] = None,
     document_field: Annotated[str | None, typer.Option(help="Column with the document's id.")] = None,
@@ -45,19 +44,19 @@ def practice_open(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Give annotators known queries to practise on; who passes goes on to the real queue.
+    """Give annotators known pairs with explanations to practise on. Those who pass get real items.
 
     \b
     Examples:
       goldset practice open welcome --annotators ada,grace --queries 10 --pass-mark 0.8
       goldset practice open welcome --annotators ada --file known.csv --within 1
     """
-    from curation.labeling.practice_rounds import open_practice
+    from curation.labeling.practice.opening import open_practice
 
     opened = open_practice(
         project_store(context),
         name,
-        [item.strip() for item in annotators.split(",") if item.strip()],
+        listed(annotators),
         queries=queries,
         pass_mark=pass_mark,
         within=within,
@@ -70,11 +69,70 @@ def practice_open(
             "--explanation-field": explanation_field,
         },
     )
-    if as_json:
-        print_json(opened)
-        return
+    emit(as_json, opened, lambda: _show_opened(opened))
+
+
+@practice.command("status")
+def practice_status(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show everyone's practice status.
+
+    \b
+    Examples:
+      goldset practice status welcome
+    """
+    from curation.labeling.practice.status import practice_statuses
+    from curation.labeling.rounds.lifecycle import round_state
+
+    with project_store(context).reading() as cursor:
+        found = practice_statuses(cursor, round_id=round_state(cursor, name).round_id)
+    emit(as_json, {"standings": found}, lambda: _show_status(name, found))
+
+
+@practice.command("again")
+def practice_again(context: typer.Context, name: Name, annotator: Who, as_json: Json = False) -> None:
+    """Let somebody who failed practise again, on other queries where there are any.
+
+    \b
+    Examples:
+      goldset practice again welcome --annotator ada
+    """
+    from curation.labeling.practice.attempts import practise_again
+
+    status = practise_again(project_store(context), name, annotator)
+    emit(as_json, status, f"{annotator} has {status.state.total:,} new items to practise on.")
+
+
+@practice.command("pass")
+def practice_pass(
+    context: typer.Context,
+    name: Name,
+    annotator: Who,
+    reason: Annotated[str, typer.Option(help="Why; stored in the audit trail.")],
+    as_json: Json = False,
+) -> None:
+    """Let somebody get real items without having passed practice.
+
+    \b
+    Examples:
+      goldset practice pass welcome --annotator ada --reason "we talked it through"
+    """
+    from curation.labeling.practice.attempts import let_pass
+
+    status = let_pass(project_store(context), name, annotator, reason)
+    emit(as_json, status, f"{annotator} gets real items now.")
+
+
+def _status_name(status: PracticeStatus) -> str:
+    if status.waived:
+        return "let pass"
+    if status.state.passed is None:
+        return "in progress"
+    return "passed" if status.state.passed else "not passed"
+
+
+def _show_opened(opened: PracticeOpened) -> None:
     say(
-        f"Opened practice {opened.round}: {opened.known:,} known pairs in stock, pass mark "
+        f"Opened practice {opened.round}: {opened.known:,} known pairs available, pass mark "
         f"{opened.pass_mark:.0%}."
     )
     rows = [(who, opened.queries[who], count) for who, count in opened.per_annotator.items()]
@@ -83,71 +141,16 @@ def practice_open(
     say("Next: goldset app")
 
 
-@practice.command("status")
-def practice_status(context: typer.Context, name: Name, as_json: Json = False) -> None:
-    """Show how everyone does in a practice round.
-
-    \b
-    Examples:
-      goldset practice status welcome
-    """
-    from curation.labeling.lifecycle import round_state
-    from curation.labeling.practice import standings
-
-    with project_store(context).reading() as cursor:
-        found = standings(cursor, round_id=round_state(cursor, name).round_id)
-    if as_json:
-        print_json({"standings": found})
-        return
+def _show_status(name: str, found: list[PracticeStatus]) -> None:
     rows = [
-        (s.annotator, s.state.answered, s.state.total, s.state.right, f"{s.state.pass_mark:.0%}", _words(s))
+        (
+            s.annotator,
+            s.state.answered,
+            s.state.total,
+            s.state.right,
+            f"{s.state.pass_mark:.0%}",
+            _status_name(s),
+        )
         for s in found
     ]
-    table(f"Practice {name}", ["annotator", "answered", "items", "right", "pass mark", "state"], rows)
-
-
-@practice.command("again")
-def practice_again(context: typer.Context, name: Name, annotator: Who, as_json: Json = False) -> None:
-    """Let somebody who did not pass practise once more, on other queries as far as there are any.
-
-    \b
-    Examples:
-      goldset practice again welcome --annotator ada
-    """
-    from curation.labeling.practice_rounds import practise_again
-
-    standing = practise_again(project_store(context), name, annotator)
-    if as_json:
-        print_json(standing)
-    else:
-        say(f"{annotator} has {standing.state.total:,} new items to practise on.")
-
-
-@practice.command("pass")
-def practice_pass(
-    context: typer.Context,
-    name: Name,
-    annotator: Who,
-    reason: Annotated[str, typer.Option(help="Why; kept in the audit trail.")],
-    as_json: Json = False,
-) -> None:
-    """Let somebody go on to the real queue whatever their practice says.
-
-    \b
-    Examples:
-      goldset practice pass welcome --annotator ada --reason "we talked it through"
-    """
-    from curation.labeling.practice_rounds import let_pass
-
-    standing = let_pass(project_store(context), name, annotator, reason)
-    if as_json:
-        print_json(standing)
-    else:
-        say(f"{annotator} goes on to the real queue.")
-
-
-def _words(standing: Standing) -> str:
-    if standing.waived:
-        return "let pass"
-    passed = standing.state.passed
-    return "under way" if passed is None else "passed" if passed else "not passed"
+    table(f"Practice {name}", ["annotator", "answered", "items", "correct", "pass mark", "state"], rows)

@@ -3,7 +3,7 @@
 A job calls one function of `curation` (see `jobs.kinds`), the same that the command line calls. It runs in
 a process of its own (`jobs.worker`), so that people who grade do not wait for the interpreter; the file is
 taken in turns anyhow. What was asked for and how it ended are stored (`jobs.stored`). How far it is lives in
-the memory of the process that serves the project (`jobs.running`), and is the same for whoever looks.
+the memory of the process that serves the project (`jobs.running`), and is the same for all visitors.
 
 Jobs form a chain: each is asked for after the one that its asker saw last, and its id is made from that
 one's. So the same request, sent twice by an impatient click, makes one job.

@@ -18,9 +18,9 @@ Parameters = Mapping[str, Any]
 class Kind(NamedTuple):
     """One kind of job.
 
-    work: does it for whoever asked, by name, and returns the sentences that people then read.
+    work: does the job for the lead of that name, and returns the sentences that people then read.
     doing: what is going on, as "a pool is being built".
-    kept: what a process that was ended halfway leaves.
+    kept: what an interrupted process leaves.
     """
 
     work: Callable[[Store, Parameters, Progress, str], str]
@@ -29,38 +29,46 @@ class Kind(NamedTuple):
 
 
 def _sample(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.releases.spread import spread_if_asked
+    from curation.releases.stored import released_queries
     from curation.retrieval import DEFAULT_MODEL
-    from curation.sampling import Limits, Plan, draw_sample
+    from curation.sampling import Limits, SamplingPlan, draw_sample
 
     within = parameters["limits"]
     times = {end: within[end] and datetime.fromisoformat(within[end]) for end in ("since", "until")}
+    plan = dict(parameters["plan"])
+    spread = spread_if_asked(store, plan.pop("from_release", None), plan.pop("run", None))
     report = draw_sample(
         store,
         parameters["size"],
         parameters["seed"],
-        Plan(**parameters["plan"]),
+        SamplingPlan(**plan),
         Limits(**{**within, **times}),
         progress,
         parameters.get("model", DEFAULT_MODEL),
         author,
+        released_queries(store),
+        spread,
     )
     return _drawn(report)
 
 
 def _top_up(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.releases.stored import released_queries
     from curation.sampling import top_up
 
-    return _drawn(top_up(store, parameters["quotas"], parameters["size"], progress, author))
+    released = released_queries(store)
+    return _drawn(top_up(store, parameters["quotas"], parameters["size"], progress, author, released))
 
 
 def _drawn(report: SampleReport) -> str:
-    told = [f"Drew {report.size:,} queries; {report.added:,} of them are new to the project."]
+    sentences = [f"Drew {report.size:,} queries; {report.added:,} of them are new to the project."]
     if report.drawn_before:
-        told = ["This sample was drawn before; it is the current one, and nothing was added."]
+        sentences = ["This sample was drawn before; it is the current one, and nothing was added."]
     if report.grouped:
-        told.append(f"{report.grouped:,} queries were grouped with a more frequent spelling of theirs.")
-    told += [f"Left out: {count:,} rows of traffic: {why}." for why, count in report.left_out.items()]
-    return "\n".join(told)
+        sentences.append(f"{report.grouped:,} queries were grouped with a more frequent spelling of theirs.")
+    sentences += [f"Left out: {count:,} rows of traffic: {why}." for why, count in report.left_out.items()]
+    return "\n".join(sentences)
 
 
 def _pool(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
@@ -73,18 +81,18 @@ def _pool(store: Store, parameters: Parameters, progress: Progress, author: str)
 
 
 def _tags(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    from curation.sampling.tags import find_tags
+    from curation.sampling.tags.find_tags import find_tags
 
     found = find_tags(store, progress=progress, author=author, **parameters)
     counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
-    told = [
+    sentences = [
         f"Of {found.queries:,} queries: {counts or 'none has a tag'}.",
         f"{found.changed:,} tags changed.",
     ]
     if found.by_person:
-        told.append(f"For {found.by_person:,} tags a person's word stands, whatever a rule says.")
+        sentences.append(f"For {found.by_person:,} tags a person's statement overrides the rule.")
     return "\n".join(
-        [*told, *(f"Not looked for: {tag}, as {why}." for tag, why in found.not_looked_for.items())]
+        [*sentences, *(f"Not looked for: {tag}, as {why}." for tag, why in found.not_looked_for.items())]
     )
 
 

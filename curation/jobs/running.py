@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from curation.errors import CurationError, RefusedError
 from curation.jobs.kinds import KINDS
 from curation.jobs.stored import Job, begin, end, is_same
-from curation.labeling.annotators import require_annotators, require_role
+from curation.people.annotators import require_annotators, require_role
 from curation.store import Store
 
 GRACE = 5.0
@@ -138,7 +138,7 @@ class _Running:
             end(self._store, self.job.job_id, outcome, message)
 
     def _ending(self) -> tuple[str, str]:
-        """What is stored unless the process itself told how it ended."""
+        """What is stored unless the process itself stored how it ended."""
         kept = KINDS[self.job.kind].kept
         if self.stopped_by is not None:
             return "stopped", f"Stopped by {self.stopped_by}. {kept}"

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
-from curation.labeling.annotators import require_annotators, require_role
+from curation.people.annotators import require_annotators, require_role
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.text import canonical_json, digest
 
@@ -47,7 +47,7 @@ def begin(
 
     Raises
     ------
-    NotFoundError, RefusedError: whoever asks is unknown or no lead, or another job was started meanwhile.
+    NotFoundError, RefusedError: the person is unknown or no lead, or another job was started meanwhile.
     """
     with store.transaction() as cursor:
         require_role(require_annotators(cursor, [started_by])[0], "lead")

@@ -29,12 +29,12 @@ KINDNESS = 5
 """How much less of a processor this asks for than the people who grade (see nice(1))."""
 
 
-def main(project: Path, job_id: str, tell: Callable[[str], None]) -> None:
+def main(project: Path, job_id: str, report: Callable[[str], None]) -> None:
     """Do the job and store how it ended."""
     store = open_store(project)
     with store.reading() as cursor:
         job = find_job(cursor, job_id)
-    outcome, message = _done(store, job, _listener(tell))
+    outcome, message = _done(store, job, _listener(report))
     end(store, job.job_id, outcome, message)
     store.close()
 
@@ -49,8 +49,8 @@ def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
         return "failed", "This is a mistake in goldset. What happened is in the log of the server."
 
 
-def _listener(tell: Callable[[str], None]) -> Progress:
-    """Tells each step's beginning and end, and what lies between now and then."""
+def _listener(report: Callable[[str], None]) -> Progress:
+    """Report each step's beginning and end, and from time to time what is done."""
     last = ("", 0.0)
 
     def listen(step: str, done: int, total: int) -> None:
@@ -58,7 +58,7 @@ def _listener(tell: Callable[[str], None]) -> Progress:
         now = time.monotonic()
         if step != last[0] or done == total or now - last[1] >= EVERY:
             last = (step, now)
-            tell(json.dumps([step, done, total]))
+            report(json.dumps([step, done, total]))
 
     return listen
 
@@ -68,11 +68,11 @@ def _own_output() -> Callable[[str], None]:
     channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
 
-    def tell(line: str) -> None:
+    def report(line: str) -> None:
         channel.write(f"{line}\n")
         channel.flush()
 
-    return tell
+    return report
 
 
 def _end_with_the_server() -> None:

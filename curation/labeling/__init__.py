@@ -1,6 +1,6 @@
-"""Labeling: guides, annotators, rounds and their presentations, judgments, adjudication.
+"""Labeling: rounds, judgments, practice, the annotators' sessions, progress and transfers.
 
-A round is computed ahead: who sees what, in which order, is fixed when it opens (`orders`, `rounds`). An
-annotator's screen reads `queue`, which is blind by its return type; what they do is appended by
-`judgments`. Judgments made elsewhere take the same way in (`imported`).
+A round is planned completely when it opens: who sees what, in which order (`rounds`). An annotator's screen
+reads `session`, which is blind by its return types. Every judgment, from the app or from a file, passes
+`judgments.judging` and is appended.
 """

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.pooling.candidates import Proposal
+from curation.pooling.candidates import CandidateSource
 from curation.text import seeded
 
 Pair = tuple[str, str]
@@ -21,11 +21,11 @@ Pair = tuple[str, str]
 class Spent(NamedTuple):
     """The proposals within the budget, each pair with all of its systems, and how many pairs are over it."""
 
-    proposals: list[Proposal]
+    proposals: list[CandidateSource]
     over: int
 
 
-def spend(proposals: Sequence[Proposal], budget: int | None, seed: int) -> Spent:
+def spend(proposals: Sequence[CandidateSource], budget: int | None, seed: int) -> Spent:
     """The proposals of at most `budget` pairs; None is no limit."""
     ranks: defaultdict[Pair, list[int]] = defaultdict(list)
     for proposal in proposals:

@@ -6,15 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.pooling.identical import StandIns
-from curation.pooling.systems import Found
+from curation.pooling.systems import SystemHits
+from curation.similarity.identical import StandIns
 from curation.store.rows import Query
 
 TOP = 10
 """How far down a system's list judgments are counted: nDCG@10 and the like look no further."""
 
 
-class Proposal(NamedTuple):
+class CandidateSource(NamedTuple):
     """One row of candidate_sources, without its pool. Chance gives neither rank nor score.
 
     Attributes
@@ -54,32 +54,36 @@ class SystemReport(NamedTuple):
 class Union(NamedTuple):
     """The systems' proposals. `merged` pairs were pooled under the id of an identical document."""
 
-    proposals: list[Proposal]
+    proposals: list[CandidateSource]
     merged: int
 
 
 def unite(
-    found: Sequence[Found],
+    found: Sequence[SystemHits],
     queries: Sequence[Query],
     depth: int,
     stand_ins: StandIns,
 ) -> Union:
     """Each system's first `depth` hits: a pair once for a system, at its best rank."""
-    best: dict[tuple[str, str, str], Proposal] = {}
+    best: dict[tuple[str, str, str], CandidateSource] = {}
     merged = set()
     for system in found:
         for query, hits in zip(queries, system.hits, strict=True):
             for rank, hit in enumerate(hits[:depth], 1):
                 document_id = stand_ins.of(query.query_id, hit.document_id)
                 start, end = hit.passage or (None, None)
-                proposal = Proposal(query.query_id, document_id, system.name, rank, hit.score, start, end)
+                proposal = CandidateSource(
+                    query.query_id, document_id, system.name, rank, hit.score, start, end
+                )
                 best.setdefault(proposal[:3], proposal)
                 if document_id != hit.document_id:
                     merged.add((query.query_id, hit.document_id))
     return Union(list(best.values()), len(merged))
 
 
-def system_reports(found: Sequence[Found], proposals: Sequence[Proposal], places: int) -> list[SystemReport]:
+def system_reports(
+    found: Sequence[SystemHits], proposals: Sequence[CandidateSource], places: int
+) -> list[SystemReport]:
     """One report a system; `places` is how many documents each could have proposed for a query."""
     top = min(places, TOP)
     systems_of = defaultdict(set)

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.pooling.candidates import TOP
-from curation.pooling.negatives import RANDOM
-from curation.pooling.standing import Pair, Ranked, Standing, read_opinions, standing_of
+from curation.pooling.easy_negatives import RANDOM
+from curation.pooling.relevance import Pair, Ranked, Relevance
 from curation.store import Cursor, Store, fetch
 
 
@@ -82,18 +82,19 @@ class Contributions:
     left_out: dict[str, int]
 
 
-class _Pool(NamedTuple):
+class _StoredPool(NamedTuple):
     pool_id: str
     depth: int
     queries: int
     top: Mapping[str, int]  # system → places within the first TOP, in the order of the pool
 
 
-def contributions(store: Store, pool: str | None = None) -> Contributions:
-    """What each system contributed to a pool, and what people said about it so far.
+def contributions(store: Store, relevance: Relevance, pool: str | None = None) -> Contributions:
+    """What each system contributed to a pool, and how much of it is judged and relevant.
 
     Parameters
     ----------
+    relevance: of the project's pairs (`consensus.relevance`).
     pool: the pool's id or the beginning of it; without one the pool that was built last.
 
     Raises
@@ -105,8 +106,6 @@ def contributions(store: Store, pool: str | None = None) -> Contributions:
         found = _find_pool(cursor, pool)
         ranked = fetch(cursor, Ranked, _RANKED, [found.pool_id, RANDOM])
         random = cursor.execute(_AT_RANDOM, [found.pool_id, RANDOM]).fetchall()
-        opinions = read_opinions(cursor)
-    standing = standing_of(opinions)
     at_random = {(row[0], row[1]) for row in random} - {row[:2] for row in ranked}
     pairs = {row[:2] for row in ranked}
     return Contributions(
@@ -114,39 +113,40 @@ def contributions(store: Store, pool: str | None = None) -> Contributions:
         depth=found.depth,
         queries=found.queries,
         candidates=len(pairs),
-        graded=sum(pair in standing.grades for pair in pairs),
-        relevant=sum(map(standing.is_relevant, pairs)),
-        relevant_at_random=sum(map(standing.is_relevant, at_random)),
-        random_graded=sum(pair in standing.grades for pair in at_random),
-        systems=contributions_of(ranked, found.top, standing),
-        twins=twins_of(ranked, standing),
-        left_out=standing.not_graded(pairs),
+        graded=sum(pair in relevance.grades for pair in pairs),
+        relevant=sum(map(relevance.is_relevant, pairs)),
+        relevant_at_random=sum(map(relevance.is_relevant, at_random)),
+        random_graded=sum(pair in relevance.grades for pair in at_random),
+        systems=contributions_of(ranked, found.top, relevance),
+        twins=twins_of(ranked, relevance),
+        left_out=relevance.not_graded(pairs),
     )
 
 
 def contributions_of(
-    ranked: Iterable[Ranked], top: Mapping[str, int], standing: Standing
+    ranked: Iterable[Ranked], top: Mapping[str, int], relevance: Relevance
 ) -> list[Contribution]:
     """One line a system of `top` (system → its places within the first `TOP`, pooled or not)."""
     systems_of: defaultdict[Pair, set[str]] = defaultdict(set)
     top_graded = Counter[str]()
     for row in ranked:
         systems_of[row[:2]].add(row.system)
-        top_graded[row.system] += row.rank <= TOP and row[:2] in standing.grades
-    relevant = {pair for pair in systems_of if standing.is_relevant(pair)}
+        if row.rank <= TOP and row[:2] in relevance.grades:
+            top_graded[row.system] += 1
+    relevant = {pair for pair in systems_of if relevance.is_relevant(pair)}
     lines = []
     for system, places in top.items():
         own = {pair for pair, names in systems_of.items() if system in names}
         alone = {pair for pair in own if len(systems_of[pair]) == 1}
         lost = len(alone & relevant)
-        graded = sum(pair in standing.grades for pair in own)
+        graded = sum(pair in relevance.grades for pair in own)
         found = (len(own), len(alone), graded, len(own & relevant), lost, _share(lost, len(relevant)))
         judged = _share(top_graded[system], places)
         lines.append(Contribution(system, *found, places, top_graded[system], judged))
     return lines
 
 
-def twins_of(ranked: Iterable[Ranked], standing: Standing) -> list[Twins]:
+def twins_of(ranked: Iterable[Ranked], relevance: Relevance) -> list[Twins]:
     """The groups of systems that proposed the same pairs, by name."""
     pairs_of: defaultdict[str, set[Pair]] = defaultdict(set)
     for row in ranked:
@@ -158,11 +158,11 @@ def twins_of(ranked: Iterable[Ranked], standing: Standing) -> list[Twins]:
     for pairs, systems in groups.items():
         others = set().union(*(pairs_of[other] for other in pairs_of.keys() - set(systems)))
         if len(systems) > 1:
-            found.append(Twins(systems, sum(map(standing.is_relevant, pairs - others))))
+            found.append(Twins(systems, sum(map(relevance.is_relevant, pairs - others))))
     return found
 
 
-def _find_pool(cursor: Cursor, beginning: str | None) -> _Pool:
+def _find_pool(cursor: Cursor, beginning: str | None) -> _StoredPool:
     rows = cursor.execute(
         "SELECT pool_id, parameters, report FROM pools WHERE starts_with(pool_id, ?) "
         "ORDER BY built_at DESC, pool_id",
@@ -178,11 +178,11 @@ def _find_pool(cursor: Cursor, beginning: str | None) -> _Pool:
     return _pool(*rows[0])
 
 
-def _pool(pool_id: str, parameters: str, report: str) -> _Pool:
+def _pool(pool_id: str, parameters: str, report: str) -> _StoredPool:
     depth = json.loads(parameters)["depth"]
     known: dict[str, Any] = json.loads(report)
     top = {system["system"]: system["top"] for system in known["systems"]}
-    return _Pool(pool_id, depth, known["queries"], top)
+    return _StoredPool(pool_id, depth, known["queries"], top)
 
 
 def _share(part: int, whole: int) -> float | None:

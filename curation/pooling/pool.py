@@ -16,17 +16,17 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.annotators import require_author
+from curation.people.annotators import require_author
 from curation.pooling.budget import spend
-from curation.pooling.candidates import Proposal, SystemReport, system_reports, unite
-from curation.pooling.identical import Identical, StandIns
-from curation.pooling.negatives import REACH, Draw, draw_negatives
-from curation.pooling.systems import Found, Systems, known_systems
+from curation.pooling.candidates import CandidateSource, SystemReport, system_reports, unite
+from curation.pooling.easy_negatives import REACH, Draw, draw_negatives
+from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
-from curation.sources.corpus import current_corpus, current_snapshot
+from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Store, append, record_event, utc_now
+from curation.store.documents import current_corpus, current_snapshot
 from curation.store.rows import Document, Query
 from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json, digest
@@ -57,18 +57,18 @@ class PoolReport:
     left_out: dict[str, int]
 
 
-class _Given(NamedTuple):
+class _PoolInputs(NamedTuple):
     snapshot_id: str
     documents: list[Document]
     queries: list[Query]
     held: list[tuple[str, str]]
 
 
-class _Pool(NamedTuple):
+class _BuiltPool(NamedTuple):
     pool_id: str
     snapshot_id: str
     parameters: Mapping[str, Any]
-    proposals: list[Proposal]
+    proposals: list[CandidateSource]
     report: dict[str, Any]
 
 
@@ -121,7 +121,7 @@ def build_pool(
         return before
     found = engines.search(given.queries, max(REACH, depth), progress)
     proposals, report = _unite(given, found, parameters, identical, stand_ins, engines.outside)
-    return _keep(store, _Pool(pool_id, given.snapshot_id, parameters, proposals, report), author)
+    return _keep(store, _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report), author)
 
 
 def last_pool(store: Store) -> PoolReport | None:
@@ -148,7 +148,7 @@ def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> Non
         raise InputError(problems)
 
 
-def _read(store: Store, author: str) -> _Given:
+def _read(store: Store, author: str) -> _PoolInputs:
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         queries = active_queries(cursor)
@@ -158,23 +158,23 @@ def _read(store: Store, author: str) -> _Given:
                 "or bring them in with `goldset import queries`."
             )
         held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
-        return _Given(current_snapshot(cursor), current_corpus(cursor), queries, held)
+        return _PoolInputs(current_snapshot(cursor), current_corpus(cursor), queries, held)
 
 
-def _asked(given: _Given) -> list[tuple[str, str]]:
+def _asked(given: _PoolInputs) -> list[tuple[str, str]]:
     """The candidates of the queries in force."""
     queries = {query.query_id for query in given.queries}
     return [pair for pair in given.held if pair[0] in queries]
 
 
 def _unite(
-    given: _Given,
-    found: Sequence[Found],
+    given: _PoolInputs,
+    found: Sequence[SystemHits],
     parameters: Mapping[str, Any],
     identical: Identical,
     stand_ins: StandIns,
     outside: int,
-) -> tuple[list[Proposal], dict[str, Any]]:
+) -> tuple[list[CandidateSource], dict[str, Any]]:
     depth, random_negatives, seed = (parameters[name] for name in ("depth", "random_negatives", "seed"))
     union = unite(found, given.queries, depth, stand_ins)
     spent = spend(union.proposals, parameters["budget"], seed)
@@ -207,8 +207,10 @@ def _unite(
     return proposals, report
 
 
-def _keep(store: Store, pool: _Pool, author: str) -> PoolReport:
-    columns = {name: [getattr(proposal, name) for proposal in pool.proposals] for name in Proposal._fields}
+def _keep(store: Store, pool: _BuiltPool, author: str) -> PoolReport:
+    columns = {
+        name: [getattr(proposal, name) for proposal in pool.proposals] for name in CandidateSource._fields
+    }
     sources = pa.table({"pool_id": [pool.pool_id] * len(pool.proposals), **columns}, schema=_SOURCES)
     row = [pool.pool_id, pool.snapshot_id, canonical_json(pool.parameters), canonical_json(pool.report)]
     with store.transaction() as cursor:

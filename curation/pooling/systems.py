@@ -17,7 +17,7 @@ SYSTEMS = ("bm25", "dense", "hybrid")
 _PARTS = ("bm25", "dense")
 
 
-class Found(NamedTuple):
+class SystemHits(NamedTuple):
     """What one system found: a list of hits for each query, in the order of the queries."""
 
     name: str
@@ -70,13 +70,15 @@ class Systems:
         """System → all that its results depend on."""
         return {name: dict(self._system(name).settings) for name in self._names}
 
-    def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> list[Found]:
+    def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> list[SystemHits]:
         """What each named system finds to `depth`; hybrid fuses what the others found already."""
         found = {name: part.search(queries, depth, progress) for name, part in self._parts.items()}
         if "hybrid" in self._names:
             found["hybrid"] = self._hybrid.fuse_found(list(found.values()), depth)
         found |= {name: run.search(queries, depth, progress) for name, run in self._runs.items()}
-        return [Found(name, found[name], self._no_hit(name, queries, found[name])) for name in self._names]
+        return [
+            SystemHits(name, found[name], self._no_hit(name, queries, found[name])) for name in self._names
+        ]
 
     def _system(self, name: str) -> Retriever:
         if name in self._runs:

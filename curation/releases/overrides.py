@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from curation.releases.frozen import ReleaseRow
+from curation.releases.stored import ReleaseRow
 from curation.store import Cursor
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.releases.frozen import graded_pairs, list_releases
 from curation.releases.seal import Opening, openings, sealed_parts
+from curation.releases.stored import graded_pairs, list_releases
 from curation.releases.verify import opened
 from curation.store import Store
 

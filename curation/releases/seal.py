@@ -12,13 +12,13 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.annotators import require_author
+from curation.people.annotators import require_author
 from curation.releases.verify import opened
 from curation.store import Cursor, Store, append, fetch, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 
 TEST = "test"
-"""The part that is sealed unless something else is said, and in releases that were frozen before seals."""
+"""The part that is always sealed, also in releases that were frozen before seals."""
 
 
 class Opening(NamedTuple):

@@ -1,7 +1,7 @@
 """Verification: every byte of a release against its sums, and every pinned document against its hash.
 
-Whoever reads a release's content opens it here, so that nothing is read that is not as it was frozen, or that
-a newer goldset froze.
+All content of a release is read through `opened`, so that no altered release is used, and none that a newer
+goldset froze.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.releases.content import FORMAT
-from curation.releases.frozen import (
+from curation.releases.stored import (
+    FORMAT,
     PartSum,
     Pin,
     ReleaseRow,
@@ -41,8 +41,8 @@ OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "ro
 BEFORE_SUMS = {"gate", "parts", "versions"}
 """What manifests without a sum of their own hold."""
 ROW_ALTERED = (
-    "what stands beside the content was altered: the name, when and by whom it was frozen, the gate or the "
-    "versions"
+    "what is stored beside the content was altered: the name, when and by whom it was frozen, the gate or "
+    "the versions"
 )
 
 
@@ -214,8 +214,8 @@ def _form(texts: Mapping[str, str]) -> int | None:
 
 
 def _difference(part: str, text: str, expected: PartSum) -> str:
-    """Where the part begins to differ. A line that may hold a grade is told by its ids: sealed grades leave
-    through the gate only."""
+    """Where the part begins to differ. Of a line that may have a grade only the ids are shown: sealed grades
+    are read through the gate only."""
     lines = part_lines(text)
     sums = [expected.line_sums[start : start + 8] for start in range(0, len(expected.line_sums), 8)]
     count = "" if len(lines) == len(sums) else f" (it has {len(lines):,} lines, frozen were {len(sums):,})"

@@ -3,7 +3,7 @@
 score(d, q) = Σ over q's words w of  idf(w) · f · (k1 + 1) / (f + k1 · (1 − b + b · |d| / mean |d|))
 idf(w)      = ln((N − n + ½) / (n + ½))
 
-with f the times w stands in d, n the documents that hold w, k1 = 1.5 and b = 0.75; a word asked twice
+with f the times w occurs in d, n the documents that hold w, k1 = 1.5 and b = 0.75; a word asked twice
 counts twice (Robertson and Zaragoza 2009; Trotman, Puurula and Burgess 2014 on the variants). All of it
 but the idf is precomputed for each word and document that holds it, as sparse columns (the idea of Lù,
 BM25S, 2024); a search weighs and adds up the columns of the query's words.

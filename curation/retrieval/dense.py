@@ -5,7 +5,7 @@ rounded to six decimals before they are compared, so that the last digits of a m
 differ between machines, decide no rank. A cosine of zero or below is no hit, as in all retrievers.
 
 A document that is longer than the model's window is embedded in passages and scores what its best passage
-does (MaxP: Dai and Callan, SIGIR 2019); which one that was stands in its hit.
+does (MaxP: Dai and Callan, SIGIR 2019); its hit names that passage.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """Embeddings: computed once for a model and a text, stored in the project, read back in one go.
 
-Vectors are stored in chunks, each its own short transaction: whatever stops the work, even kill -9, the
-next call goes on after the last chunk. They are kept under the model's name and the hash of the text, so any
-pool, snapshot or room that asks for the same text gets the same vector. While all that is asked for is
-stored, the model and torch are not even imported.
+Vectors are stored in chunks, each in its own short transaction. After any interruption, even kill -9, the
+next call continues after the last chunk. They are stored under the model's name and the hash of the text, so
+any pool, snapshot or room that asks for the same text gets the same vector. If all vectors are stored, the
+model and torch are not even imported.
 
 A name is not a model: a folder can be replaced. So the vector of one fixed sentence is stored with the
 first chunk, and a model that gives another vector for it is refused instead of mixed in.
 
-Texts longer than the model's window (256 word pieces for the default) are cut there by the model: whoever
-wants all of a long text embeds its `passages`.
+Texts longer than the model's window (256 word pieces for the default) are cut there by the model: to
+embed all of a long text, embed its `passages`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ModelSource(NamedTuple):
     location: str
 
 
-class _Text(NamedTuple):
+class _HashedText(NamedTuple):
     text_hash: str
     text: str
 
@@ -96,7 +96,7 @@ def embed(
         are stored under its name.
     """
     source = find_model(model)
-    wanted = [_Text(digest(kind, text), text) for text in texts]
+    wanted = [_HashedText(digest(kind, text), text) for text in texts]
     distinct = sorted(set(wanted))
     missing = _missing(store, source.name, distinct)
     if missing:
@@ -118,7 +118,7 @@ def open_model(store: Store | None, source: ModelSource) -> Any:
     return encoder
 
 
-def _missing(store: Store, name: str, texts: Sequence[_Text]) -> list[_Text]:
+def _missing(store: Store, name: str, texts: Sequence[_HashedText]) -> list[_HashedText]:
     hashes = pa.table({"text_hash": [text.text_hash for text in texts], "position": np.arange(len(texts))})
     if not texts:
         return []
@@ -138,7 +138,7 @@ def _embed_missing(
     name: str,
     encoder: Any,
     kind: Kind,
-    missing: Sequence[_Text],
+    missing: Sequence[_HashedText],
     total: int,
     progress: Progress,
 ) -> None:

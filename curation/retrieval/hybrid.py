@@ -57,7 +57,7 @@ class Hybrid:
         return self.fuse_found([part.search(queries, LIST_DEPTH, progress) for part in self._parts], depth)
 
     def fuse_found(self, found: Sequence[Sequence[Sequence[Hit]]], depth: int) -> list[list[Hit]]:
-        """The same from what each part has found already, to `LIST_DEPTH`, for the same queries."""
+        """Fuse the lists that each part has found already, to `LIST_DEPTH`, for the same queries."""
         return [fuse(lists)[:depth] for lists in zip(*found, strict=True)]
 
     def why_none(self, query: Query) -> str:

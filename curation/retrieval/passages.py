@@ -1,9 +1,9 @@
 """Passages: a text that is longer than a model's window, as pieces that each fit it.
 
 A model reads `window` word pieces and no more. A longer document is cut where a sentence ends, else where a
-word does, each passage starting about `OVERLAP` of a window before the last one ended, so that what lies at
-a cut stands whole in one of them. Passages after the first are embedded with the title before them: without
-it many do not say what they are about. A document that fits is one passage, its whole text.
+word does. Each passage starts about `OVERLAP` of a window before the last one ended, so that one passage
+holds whole what another cuts. Passages after the first are embedded with the title before them: without it
+many do not say what they are about. A document that fits is one passage, its whole text.
 
 Where the cuts are is kept in the project by the hash of the text, in chunks with a short transaction each,
 so that neither tokeniser nor model is needed again.

@@ -1,11 +1,11 @@
-"""How often each content word stands in each document: counted once for a version of a document, and kept.
+"""How often each content word occurs in each document: counted once for a version of a document, and stored.
 
 Cutting texts into words is most of the work of a lexical index; weighing them is a few passes over arrays.
-So the counts are stored by content hash, in chunks with a short transaction each: whatever stops the work,
-the next call goes on after the last chunk, and a new snapshot counts only the documents that changed. They
-are kept under `COUNTER`, a hash of what decides what a word is: another way of cutting counts anew.
+So the counts are stored by content hash, in chunks with a short transaction each: after any interruption
+the next call continues after the last chunk, and a new snapshot counts only the documents that changed. They
+are kept under `COUNTER`, a hash of what decides what a word is: another way of cutting counts again.
 
-Counts are read in pieces of the table, one short turn each, in the order in which they lie there. A word
+Counts are read in pieces of the table, one short lease each, in the order of the table. A word
 becomes a number when it is first met; no list of all words of the corpus is ever made.
 """
 
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
 from curation.retrieval.terms import STOP_WORDS, content_words
-from curation.sources.corpus import current_snapshot
 from curation.store import Store
+from curation.store.documents import current_snapshot, snapshot_versions, texts_at, version_places
 from curation.text import digest
 
 COUNTER = digest("content words", 1, sorted(STOP_WORDS))
@@ -81,10 +81,8 @@ def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
     RefusedError: there is no corpus yet.
     """
     with store.reading() as cursor:
-        hashes = cursor.execute(
-            "SELECT content_hash FROM snapshot_documents WHERE snapshot_id = ?", [current_snapshot(cursor)]
-        ).fetchall()
-    found = stored_word_counts(store, [content_hash for (content_hash,) in hashes], progress)
+        versions = snapshot_versions(cursor, current_snapshot(cursor))
+    found = stored_word_counts(store, list(versions.values()), progress)
     documents = np.bincount(found.numbers, minlength=len(found.word_number)).tolist()
     return dict(zip(found.word_number, documents, strict=True))
 
@@ -95,18 +93,17 @@ def _count(texts: Iterable[str]) -> pa.Table:
 
 
 def _count_missing(store: Store, wanted: pa.Table, progress: Progress) -> None:
-    """In the order in which the documents lie in their table, so that each chunk is read from one place."""
+    """In the order of the table of documents, so that each chunk is read from one place."""
     with store.reading() as cursor:
         cursor.register("wanted_versions", wanted)
-        missing = cursor.execute(
-            "SELECT DISTINCT d.rowid, content_hash FROM documents d "
-            "JOIN wanted_versions USING (content_hash) "
+        uncounted = cursor.sql(
+            "SELECT content_hash FROM wanted_versions "
             "ANTI JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted "
-            "USING (content_hash) "
-            "ORDER BY d.rowid",
-            [COUNTER],
-        ).fetchall()
+            "USING (content_hash)",
+            params=[COUNTER],
+        ).to_arrow_table()
         cursor.unregister("wanted_versions")
+        missing = version_places(cursor, uncounted)
     for start in range(0, len(missing), CHUNK):
         progress("bm25: count words", start, len(missing))
         _store(store, *_read_texts(store, missing[start : start + CHUNK]))
@@ -116,11 +113,7 @@ def _count_missing(store: Store, wanted: pa.Table, progress: Progress) -> None:
 
 def _read_texts(store: Store, places: Sequence[tuple[int, str]]) -> tuple[list[str], list[str]]:
     with store.reading() as cursor:
-        rows = cursor.execute(
-            "SELECT content_hash, title || chr(10) || body FROM documents d "
-            "WHERE d.rowid BETWEEN ? AND ? AND content_hash IN (SELECT unnest(?::TEXT[]))",
-            [places[0][0], places[-1][0], [content_hash for _, content_hash in places]],
-        ).fetchall()
+        rows = texts_at(cursor, places)
     return [row[0] for row in rows], [row[1] for row in rows]
 
 

@@ -1,14 +1,14 @@
 """Which queries will be judged: strata of the traffic, allocation, and the seeded draw."""
 
-from curation.sampling.bands import BANDS, HEAD, TORSO
 from curation.sampling.designs import DESIGNS, Stratum
-from curation.sampling.frame import Limits
-from curation.sampling.plan import Plan, read_quotas
+from curation.sampling.frame.bands import BANDS, HEAD, TORSO
+from curation.sampling.frame.limits import Limits
+from curation.sampling.plan import SamplingPlan, read_quotas
 from curation.sampling.sample import SampleReport, draw_sample
-from curation.sampling.stored import StoredSample, current_sample
+from curation.sampling.stored_sample import StoredSample, current_sample
 from curation.sampling.strata import DIMENSIONS
 from curation.sampling.top_up import top_up
-from curation.sampling.weights import ALLOCATIONS
+from curation.statistics.weights import ALLOCATIONS
 
 __all__ = [
     "ALLOCATIONS",
@@ -18,8 +18,8 @@ __all__ = [
     "HEAD",
     "TORSO",
     "Limits",
-    "Plan",
     "SampleReport",
+    "SamplingPlan",
     "StoredSample",
     "Stratum",
     "current_sample",

@@ -1,9 +1,9 @@
 """The two designs: from a frame in seeded order to the queries drawn and their probabilities.
 
-    stratified  each stratum gets its number (see `sampling.allocation`); within it every query is equally
+    stratified  each stratum gets its number (see `statistics.allocation`); within it every query is equally
                 likely, with probability drawn / population
-    pps         one draw with probability proportional to traffic (see `sampling.pps`); the queries lie on
-                the axis stratum by stratum, so that each stratum comes within one of its expected number
+    pps         one draw with probability proportional to traffic (see `statistics.pps`); the queries are put
+                on the axis stratum by stratum, so that each stratum comes within one of its expected number
 
 Both draw without replacement, exactly the size asked. With the same seed a stratified sample that gets
 more from a stratum keeps what it had there, which is how an earlier sample is topped up.
@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.sampling.allocation import allocate_with_quotas
-from curation.sampling.pps import draw_proportional
 from curation.sampling.strata import Labels
-from curation.sampling.weights import NEYMAN, neyman_weights, weights_of
+from curation.statistics.allocation import allocate_with_quotas
+from curation.statistics.pps import draw_proportional
+from curation.statistics.weights import NEYMAN, neyman_weights, weights_of
 from curation.text import digest
 
 DESIGNS = ("stratified", "pps")
@@ -97,7 +97,7 @@ def _numbers(
     quotas: Mapping[str, int],
     least: int,
 ) -> list[int]:
-    """The allocation, with strata that came out below `least` held at that and the rest shared anew."""
+    """The allocation, with strata that came out below `least` fixed at that and the rest shared again."""
     fixed = dict(quotas)
     while True:
         numbers = allocate_with_quotas(size, names, populations, weights, fixed)

@@ -1,8 +1,8 @@
 """What a draw is asked for, and how that is written down with the sample.
 
-Parameters are plain JSON. Those of the options that most draws do without stand there only when they were
-used, so that a sample keeps its id when goldset learns another option. Releases and runs stand there by id:
-a name is the project's, and a sample's parameters become part of a release.
+Parameters are plain JSON. Rare options are stored only where they were used, so that a sample keeps its id
+when goldset gets another option. Releases and runs are stored by id: a name belongs to the project, and a
+sample's parameters become part of a release.
 """
 
 from __future__ import annotations
@@ -13,25 +13,24 @@ from datetime import datetime
 from typing import Any
 
 from curation.errors import InputError
-from curation.sampling.bands import HEAD, TORSO
 from curation.sampling.designs import DESIGNS
-from curation.sampling.frame import Limits
+from curation.sampling.frame.bands import HEAD, TORSO
+from curation.sampling.frame.limits import Limits
 from curation.sampling.strata import TAG, names_after
+from curation.sampling.variances import WITHOUT_NEYMAN, FigureSpread
 
 
 @dataclass(frozen=True)
-class Plan:
-    """How to draw; see `sampling.strata`, `sampling.designs` and `sampling.weights` for the words.
+class SamplingPlan:
+    """How to draw; see `sampling.strata`, `sampling.designs` and `statistics.weights` for the words.
 
     Attributes
     ----------
     strata: the dimensions that are crossed.
     design: 'stratified' or 'pps'.
     allocation: 'equal', 'proportional', 'square-root' or 'neyman'; None is 'equal', and all that pps can
-    have. quotas: stratum → exact number, whatever the allocation.
+    have. quotas: stratum → exact number, under any allocation.
     head, torso: shares of traffic at which these bands end.
-    from_release: name of the release that neyman takes its variances from.
-    run: name of the imported run whose nDCG@10 varies; None takes a figure of the release alone.
     """
 
     strata: Sequence[str] = ("band",)
@@ -40,8 +39,6 @@ class Plan:
     quotas: Mapping[str, int] = field(default_factory=dict)
     head: float = HEAD
     torso: float = TORSO
-    from_release: str | None = None
-    run: str | None = None
 
 
 def read_quotas(asked: Sequence[str]) -> dict[str, int]:
@@ -64,8 +61,8 @@ def read_quotas(asked: Sequence[str]) -> dict[str, int]:
     return {name: int(number) for name, (_, _, number) in zip(names, parts, strict=True)}
 
 
-def check_plan(size: int, plan: Plan) -> None:
-    """Raise an InputError with all that makes no sense."""
+def check_plan(size: int, plan: SamplingPlan, spread: FigureSpread | None) -> None:
+    """Raise an InputError with everything that is impossible; `spread` goes with neyman alone."""
     problems = []
     if size < 1:
         problems.append(f"A sample of {size} queries was asked for; expected at least 1.")
@@ -76,19 +73,19 @@ def check_plan(size: int, plan: Plan) -> None:
             "The design pps gives each stratum what its traffic makes likely, and takes no allocation or "
             "quota. Leave these out, or draw with the design stratified."
         )
-    if plan.allocation == "neyman" and not plan.from_release:
+    if plan.allocation == "neyman" and not spread:
         problems.append(
             "The allocation neyman needs to know how much figures vary in each stratum. Name a release to "
             "learn from, one that was sampled by the same strata."
         )
-    if plan.allocation != "neyman" and (plan.from_release or plan.run):
-        problems.append("A release or a run to take variances from goes with the allocation neyman alone.")
+    if plan.allocation != "neyman" and spread:
+        problems.append(WITHOUT_NEYMAN)
     if problems:
         raise InputError(problems)
 
 
 def parameters_of(
-    size: int, seed: int, plan: Plan, limits: Limits, releases: Sequence[str], model: str
+    size: int, seed: int, plan: SamplingPlan, limits: Limits, releases: Sequence[str], model: str
 ) -> dict[str, Any]:
     """What is stored of a draw; `releases` are the ids of those that the limits leave out by name."""
     used = {

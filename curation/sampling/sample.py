@@ -1,10 +1,10 @@
 """The draw: which distinct queries of the traffic will be judged, and how likely each was to be drawn.
 
-The queries that can be drawn and their random order are `sampling.frame`'s, the designs
-`sampling.designs`'. What is drawn is stored with each query's probability (`sampling.stored`), by whose
-inverse an estimate over all traffic can weigh. Unless asked otherwise, the sample is stratified by frequency
-band, and each band gets an equal share: as the bands carry about equal traffic, that is at the same time the
-allocation proportional to traffic, with what a small head cannot use going to the others.
+The queries that can be drawn and their random order are `sampling.frame.frame`'s, the designs
+`sampling.designs`'. What is drawn is stored with each query's inclusion probability
+(`sampling.stored_sample`); its inverse weights an estimate to all traffic. By default the sample is
+stratified by frequency band, and each band gets an equal share. The bands carry about equal traffic, so this
+is also the allocation proportional to traffic, except that the other bands get what a small head cannot use.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from curation.errors import RefusedError
-from curation.labeling.annotators import require_author
+from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
-from curation.sampling.cautions import about_strata
 from curation.sampling.designs import Drawing, Stratum, draw_pps, draw_stratified
-from curation.sampling.frame import Dimensions, Frame, Limits, read_frame
-from curation.sampling.plan import Plan, check_plan, parameters_of
-from curation.sampling.stored import DrawnQuery, keep_sample
-from curation.sampling.variances import Spread, Variances, cautions, read_spread, variances_of
+from curation.sampling.frame.frame import Dimensions, Frame, read_frame
+from curation.sampling.frame.limits import NO_RELEASES, Limits, ReleasedQueries
+from curation.sampling.plan import SamplingPlan, check_plan, parameters_of
+from curation.sampling.sample_warnings import about_strata
+from curation.sampling.stored_sample import DrawnQuery, store_sample
+from curation.sampling.variances import FigureSpread, Variances, variance_warnings, variances_of
 from curation.store import Store
 from curation.store.settings import COMMAND_LINE
 
@@ -36,7 +37,7 @@ class SampleReport:
     drawn_before: this very sample was stored already; nothing was added.
     grouped: queries that count as another's spelling; their traffic is in its stratum's.
     left_out: reason → number of logged rows that could not be drawn from.
-    warnings: what the numbers will not be able to say.
+    warnings: what the sample cannot show.
     parameters: what the draw was asked for, as it is stored.
     """
 
@@ -56,11 +57,13 @@ def draw_sample(
     store: Store,
     size: int,
     seed: int,
-    plan: Plan | None = None,
+    plan: SamplingPlan | None = None,
     limits: Limits | None = None,
     progress: Progress = silent,
     model: str = DEFAULT_MODEL,
     author: str = COMMAND_LINE,
+    released: ReleasedQueries = NO_RELEASES,
+    spread: FigureSpread | None = None,
 ) -> SampleReport:
     """Draw `size` distinct queries of the traffic, store them and make them the current sample.
 
@@ -68,34 +71,35 @@ def draw_sample(
     ----------
     model: embedding model of the tags that need one.
     author: who asked, for the audit trail: a lead or the command line.
+    released: the queries of all releases, for limits that leave them out (`releases.stored`).
+    spread: how a figure varies in a release, for the allocation neyman (`releases.spread`).
 
     Raises
     ------
-    InputError: a size below 1, or a plan or limits that make no sense.
-    NotFoundError: a release or run that the project does not have.
-    RefusedError: there is no traffic, fewer distinct queries than asked for, a release that says nothing
-        about these strata, traffic arrived meanwhile, or the author is no lead.
+    InputError: a size below 1, or an impossible plan or limits.
+    NotFoundError: the limits name a release that the project does not have.
+    RefusedError: there is no traffic, fewer distinct queries than asked for, the spread has none of these
+        strata, traffic or a release was added meanwhile, or the author is no lead.
     """
-    plan, limits = plan or Plan(), limits or Limits()
-    check_plan(size, plan)
+    plan, limits = plan or SamplingPlan(), limits or Limits()
+    check_plan(size, plan, spread)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-    spread = read_spread(store, plan.from_release, plan.run) if plan.from_release else None
     dimensions = Dimensions(plan.strata, plan.head, plan.torso, model)
-    frame = read_frame(store, seed, limits, dimensions, progress=progress)
+    frame = read_frame(store, seed, limits, dimensions, released, progress=progress)
     if size > len(frame.traffic):
         raise RefusedError(_too_few(size, frame))
     variances = variances_of(spread, frame.traffic, frame.strata) if spread else None
     drawing = _draw(frame, size, seed, plan, variances)
     parameters = parameters_of(size, seed, plan, limits, frame.releases, model)
-    notes = []
+    notes: list[str] = []
     if spread and variances:
-        parameters |= _told(spread, variances, frame.strata.names)
-        notes = cautions(spread, variances)
-    return keep_drawing(store, frame, drawing, parameters, limits, notes, author)
+        parameters |= _neyman_parameters(spread, variances, frame.strata.names)
+        notes = variance_warnings(spread, variances)
+    return store_drawing(store, frame, drawing, parameters, limits, notes, author)
 
 
-def keep_drawing(
+def store_drawing(
     store: Store,
     frame: Frame,
     drawing: Drawing,
@@ -111,7 +115,7 @@ def keep_drawing(
         )
         for row, chance in zip(drawing.rows, drawing.probability.tolist(), strict=True)
     ]
-    kept = keep_sample(store, parameters, drawing.strata, drawn, limits, frame.state, author)
+    kept = store_sample(store, parameters, drawing.strata, drawn, limits, frame.state, author)
     warnings = [*notes, *about_strata(drawing.strata), *kept.warnings]
     return SampleReport(
         *(kept.sample_id, parameters["size"], parameters["seed"], drawing.strata, kept.added, kept.known),
@@ -119,14 +123,14 @@ def keep_drawing(
     )
 
 
-def _draw(frame: Frame, size: int, seed: int, plan: Plan, variances: Variances | None) -> Drawing:
+def _draw(frame: Frame, size: int, seed: int, plan: SamplingPlan, variances: Variances | None) -> Drawing:
     if plan.design == "pps":
         return draw_pps(frame.traffic, frame.strata, size, seed)
     values = variances.values if variances else None
     return draw_stratified(frame.traffic, frame.strata, size, plan.allocation or "equal", plan.quotas, values)
 
 
-def _told(spread: Spread, variances: Variances, names: tuple[str, ...]) -> dict[str, Any]:
+def _neyman_parameters(spread: FigureSpread, variances: Variances, names: tuple[str, ...]) -> dict[str, Any]:
     """What Neyman's allocation rested on, for the sample's parameters."""
     return {
         "from_release": spread.release_id,

@@ -1,16 +1,16 @@
-"""Strata: the kinds of queries that a sample tells apart, and how they are called.
+"""Strata: the kinds of queries that a sample distinguishes, and their names.
 
 A stratum is one value of each dimension that was asked for, crossed: `head · docs-site · short`.
 
-    band     head, torso or tail of the traffic (see `sampling.bands`)
+    band     head, torso or tail of the traffic (see `sampling.frame.bands`)
     segment  where the query was asked most often, as the log's segment says; ties go to the first by text
     length   short: 1 or 2 words, medium: 3 to 5, long: 6 and more; words are what white space parts
-    tag:T    T or `not T`, as the tag's rule or a person says (see `sampling.tags`)
+    tag:T    T or `not T`, as the tag's rule finds or a person set it (see `sampling.tags`)
     field:F  the value that a further field of the log has most often for the query; ties to the first by text
 
 Of the searches in a web log most are short and few are long: 63, 34 and 4 % in Excite's of 1997. Text
 without white space, as in Chinese, counts as one word: leave length out there. Every crossing is a
-stratum, those without a query too: that a kind of query is missing is for the reader to see.
+stratum, those without a query too: the reader should see that a kind of query is missing.
 """
 
 from __future__ import annotations

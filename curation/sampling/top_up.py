@@ -4,7 +4,7 @@ Queries have a fixed random order (`sampling.frame`), and a stratum of n queries
 first m of them, m > n, are the earlier ones and m - n more, and all of them together are a simple random
 sample of m with probability m / population: the numbers of strata were chosen, not the queries (permanent
 random numbers: Ohlsson 1995). Asking for a larger sample with the same seed does nearly that, but the shares
-of a larger sample are rounded anew and a stratum may get one query fewer than before; here no number falls.
+of a larger sample are rounded again and a stratum may get one query fewer than before; here no number falls.
 
 That is all true only while the queries that can be drawn and their strata are the same. If an earlier query
 would be lost, because the log has grown or a band has moved, topping up is refused: keeping it all the same
@@ -17,15 +17,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.annotators import require_author
+from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
-from curation.sampling.allocation import allocate, impossible
 from curation.sampling.designs import Drawing, draw_stratified, sizes, stratum_weights
-from curation.sampling.frame import Dimensions, Frame, read_frame
+from curation.sampling.frame.frame import Dimensions, Frame, read_frame
+from curation.sampling.frame.limits import NO_RELEASES, ReleasedQueries
 from curation.sampling.plan import limits_of
-from curation.sampling.sample import SampleReport, keep_drawing
-from curation.sampling.stored import StoredSample, queries_of, read_current
+from curation.sampling.sample import SampleReport, store_drawing
+from curation.sampling.stored_sample import StoredSample, queries_of, read_current
+from curation.statistics.allocation import allocate, impossible
 from curation.store import Store
 from curation.store.settings import COMMAND_LINE
 
@@ -36,6 +37,7 @@ def top_up(
     size: int | None = None,
     progress: Progress = silent,
     author: str = COMMAND_LINE,
+    released: ReleasedQueries = NO_RELEASES,
 ) -> SampleReport:
     """Draw more queries for the current sample; the result becomes the current one.
 
@@ -45,6 +47,7 @@ def top_up(
     size: of the whole sample. What the quotas leave of it goes to the strata without one, by the sample's
         allocation; None draws what the quotas need.
     author: who asked, for the audit trail: a lead or the command line.
+    released: the queries of all releases, for samples whose limits leave them out (`releases.stored`).
 
     Raises
     ------
@@ -71,12 +74,12 @@ def top_up(
         )
     limits = limits_of(asked)
     dimensions = Dimensions(asked["strata"], asked["head"], asked["torso"], asked.get("model", DEFAULT_MODEL))
-    frame = read_frame(store, earlier.seed, limits, dimensions, earlier.sample_id, progress)
+    frame = read_frame(store, earlier.seed, limits, dimensions, released, earlier.sample_id, progress)
     numbers = _numbers(frame, earlier, quotas, size)
     total = sum(numbers.values())
     drawing = draw_stratified(frame.traffic, frame.strata, total, quotas=numbers)
     _refuse_loss(frame, drawing, held)
-    return keep_drawing(store, frame, drawing, _parameters(earlier, numbers, total), limits, [], author)
+    return store_drawing(store, frame, drawing, _parameters(earlier, numbers, total), limits, [], author)
 
 
 def _numbers(

@@ -17,18 +17,19 @@ import pyarrow as pa
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, text_of
+from curation.sources.tables.formats import FileLayout
+from curation.sources.tables.records import Record, Records, beir_file
+from curation.sources.tables.values import metadata_json, text_of
 from curation.store import (
     Cursor,
     Store,
     append,
-    fetch,
     get_setting,
     put_setting,
     record_event,
-    require_setting,
     utc_now,
 )
+from curation.store.documents import count_versions, snapshot_versions, version_hashes
 from curation.store.rows import Document
 from curation.text import digest
 
@@ -86,7 +87,7 @@ class CorpusImport:
     replaced: dict[str, int]
 
 
-class _Held(NamedTuple):
+class _HeldVersions(NamedTuple):
     """What the project holds: the snapshot in force with its versions by document id, and all versions."""
 
     snapshot: str | None
@@ -107,7 +108,7 @@ def import_corpus(
     store: Store,
     path: Path,
     fields: CorpusFields | None = None,
-    layout: Layout | None = None,
+    layout: FileLayout | None = None,
     *,
     add: bool = False,
     progress: Progress = silent,
@@ -143,52 +144,6 @@ def import_corpus(
     return result
 
 
-def current_snapshot(cursor: Cursor) -> str:
-    """The id of the corpus snapshot in force.
-
-    Raises
-    ------
-    RefusedError: there is no corpus yet.
-    """
-    return require_setting(
-        cursor, "corpus", "The project has no corpus yet. Import one first: `goldset import corpus PATH`."
-    )
-
-
-def current_corpus(cursor: Cursor) -> list[Document]:
-    """The documents of the snapshot in force, by document id.
-
-    Raises
-    ------
-    RefusedError: there is no corpus yet.
-    """
-    return fetch(
-        cursor,
-        Document,
-        """
-        SELECT d.document_id, d.content_hash, d.title, d.body, d.url, d.published, d.group_key, d.metadata
-        FROM documents d JOIN snapshot_documents s USING (content_hash)
-        WHERE s.snapshot_id = ?
-        ORDER BY d.document_id
-        """,
-        [current_snapshot(cursor)],
-    )
-
-
-def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
-    """Versions of documents by content hash, whatever snapshot they are in; unknown hashes are absent."""
-    found = fetch(
-        cursor,
-        Document,
-        """
-        SELECT document_id, content_hash, title, body, url, published, group_key, metadata FROM documents
-        WHERE content_hash IN (SELECT unnest(?::TEXT[]))
-        """,
-        [sorted(set(hashes))],
-    )
-    return {document.content_hash: document for document in found}
-
-
 def content_hash_of(document: Document) -> str:
     """The hash of a document's id and all its fields; what it holds as its content hash does not count."""
     return digest(*document._replace(content_hash=""))
@@ -215,13 +170,9 @@ def _fields(records: Records, asked: CorpusFields) -> CorpusFields:
     return used
 
 
-def _held(cursor: Cursor) -> _Held:
+def _held(cursor: Cursor) -> _HeldVersions:
     snapshot = get_setting(cursor, "corpus")
-    rows = cursor.execute(
-        "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ?", [snapshot]
-    ).fetchall()
-    hashes = cursor.execute("SELECT content_hash FROM documents").fetchall()
-    return _Held(snapshot, dict(rows), frozenset(row[0] for row in hashes))
+    return _HeldVersions(snapshot, snapshot_versions(cursor, snapshot), version_hashes(cursor))
 
 
 def _read(records: Records, fields: CorpusFields, known: frozenset[str]) -> _Taken:
@@ -285,7 +236,7 @@ def _table(documents: list[Document]) -> pa.Table:
 
 
 def _compare(
-    held: _Held,
+    held: _HeldVersions,
     versions: Mapping[str, str],
     fields: CorpusFields,
     left_out: Mapping[str, int],
@@ -309,9 +260,8 @@ def _compare(
     )
 
 
-def _refuse_changed_meanwhile(cursor: Cursor, held: _Held) -> None:
-    row = cursor.execute("SELECT count(*) FROM documents").fetchone()
-    if get_setting(cursor, "corpus") != held.snapshot or row != (len(held.hashes),):
+def _refuse_changed_meanwhile(cursor: Cursor, held: _HeldVersions) -> None:
+    if get_setting(cursor, "corpus") != held.snapshot or count_versions(cursor) != len(held.hashes):
         raise RefusedError(
             "Another import changed the corpus meanwhile; nothing was written. Run this one again."
         )

@@ -1,6 +1,6 @@
 """Decisions from a file: the grades that a reviewer gave to pairs, as the file has them.
 
-What a decision may be, and which pairs it is for, are `labeling.adjudication`'s rules.
+What a decision may be, and which pairs it is for, are `adjudication.adjudication`'s rules.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from curation.sources.records import Records, text_of
+from curation.sources.tables.records import Records
+from curation.sources.tables.values import text_of
 
 
-class Proposal(NamedTuple):
-    """A decision as it stands on its line: `query` is an id or a text, `grade` any text."""
+class DecisionLine(NamedTuple):
+    """A decision as its line has it: `query` is an id or a text, `grade` any text."""
 
     line: int
     query: str
@@ -21,14 +22,14 @@ class Proposal(NamedTuple):
     reason: str
 
 
-def read_proposals(
+def read_decision_lines(
     path: Path,
     query_field: str,
     document_field: str,
     grade_field: str,
     reason: str = "",
     reason_field: str | None = None,
-) -> list[Proposal]:
+) -> list[DecisionLine]:
     """The decisions in a file, each with the reason in its own field, or else the one for all.
 
     Raises
@@ -44,5 +45,5 @@ def read_proposals(
     proposals = []
     for record in records:
         query, document_id, grade, own = (text_of(record.fields.get(field)).strip() for field in fields)
-        proposals.append(Proposal(record.line, query, document_id, grade, own or reason.strip()))
+        proposals.append(DecisionLine(record.line, query, document_id, grade, own or reason.strip()))
     return proposals

@@ -1,7 +1,7 @@
 """Judgments from a file: who gave which grade to which document for which query.
 
 Three shapes are read: long (a judgment a row), wide (a pair a row, a column per annotator) and TREC qrels.
-All become one list; writing it, and the rules about grades, are `labeling.imported`'s.
+All become one list, which `labeling.judgments.imported` adds to the project.
 """
 
 from __future__ import annotations
@@ -9,23 +9,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.labeling.guides import Guide, current_guide
-from curation.labeling.imported import ImportedJudgment, JudgmentImport, add_judgments
-from curation.labeling.judgments import LONGEST_NOTE
+from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
-from curation.sources.corpus import current_snapshot
-from curation.sources.numbers import whole_number
-from curation.sources.private import redact
-from curation.sources.queries import BARE, KnownQueries, query_id_of
-from curation.sources.records import Layout, Record, Records, text_of
-from curation.sources.times import parse_time
-from curation.store import Cursor, Store
+from curation.sources.queries import KnownQueries, query_id_of
+from curation.sources.query_import import BARE
+from curation.sources.redaction.personal_data import redact
+from curation.sources.tables.formats import FileLayout
+from curation.sources.tables.numbers import whole_number
+from curation.sources.tables.records import Record, Records
+from curation.sources.tables.times import parse_time
+from curation.sources.tables.values import text_of
+from curation.store import Store
+from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.rows import Query
-from curation.text import normalise_query
+from curation.text import LONGEST_NOTE, normalise_query
 
 QUERY_FIELDS = ("query", "query_id", "query-id", "qid")
 DOCUMENT_FIELDS = ("document", "document_id", "doc_id", "docid", "corpus-id")
@@ -61,7 +63,54 @@ class JudgmentFields:
     annotator_name: str | None = None
 
 
-class _Known(NamedTuple):
+class JudgmentKey(NamedTuple):
+    """An annotator and a pair, for which there is one current grade."""
+
+    annotator: str
+    query_id: str
+    document_id: str
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Query id and document id."""
+        return self.query_id, self.document_id
+
+
+class ImportedJudgment(NamedTuple):
+    """One grade from a file; `grade` None is cannot-tell, `line` says where."""
+
+    query_id: str
+    document_id: str
+    annotator: str
+    grade: int | None
+    note: str | None = None
+    reason: str | None = None
+    submitted_at: datetime | None = None
+    line: int = 0
+
+    @property
+    def key(self) -> JudgmentKey:
+        """Annotator, query id and document id."""
+        return JudgmentKey(self.annotator, self.query_id, self.document_id)
+
+
+class JudgmentFile(NamedTuple):
+    """What a file of judgments holds.
+
+    Attributes
+    ----------
+    source: the file's name.
+    new_queries: queries that the judgments are about and the project does not hold.
+    left_out: reason → number of cells.
+    """
+
+    judgments: list[ImportedJudgment]
+    source: str
+    new_queries: list[Query]
+    left_out: dict[str, int]
+
+
+class _ProjectContext(NamedTuple):
     """What the project holds of what judgments are about."""
 
     guide: Guide
@@ -81,23 +130,20 @@ class _Cell(NamedTuple):
     time: Any
 
 
-def import_judgments(
+def read_judgments(
     store: Store,
     path: Path,
     fields: JudgmentFields | None = None,
-    layout: Layout | None = None,
-    *,
+    layout: FileLayout | None = None,
     grade_map: Mapping[str, int | None] | None = None,
     skip_unknown: bool = False,
     progress: Progress = silent,
-) -> JudgmentImport:
-    """Take the judgments of a file into the project, in one transaction.
+) -> JudgmentFile:
+    """The judgments of a file, compared with the project's guide, queries and documents; writes nothing.
 
     Parameters
     ----------
-    grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
-    skip_unknown: leave out, and count, judgments of documents that the corpus does not have (and, in
-        qrels, of queries that the project does not have) where they would be refused.
+    grade_map, skip_unknown: as for `labeling.judgments.imported.import_judgments`.
 
     Raises
     ------
@@ -107,17 +153,13 @@ def import_judgments(
     records = Records(path, layout, progress)
     used = _fields(records, fields or JudgmentFields())
     with store.reading() as cursor:
-        known = _known(cursor)
-    reader = _Reader(records, used, known, dict(grade_map or {}), skip_unknown)
+        documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
+        context = _ProjectContext(current_guide(cursor), KnownQueries(cursor), documents)
+    reader = _JudgmentReader(records, used, context, dict(grade_map or {}), skip_unknown)
     judgments = reader.read()
     if not judgments:
         records.refuse_nothing_taken("judgment", reader.left_out)
-    try:
-        return add_judgments(
-            store, judgments, records.source, list(reader.new_queries.values()), dict(reader.left_out)
-        )
-    except InputError as error:
-        raise InputError(error.problems, path=path, way_out=error.way_out) from error
+    return JudgmentFile(judgments, records.source, list(reader.new_queries.values()), dict(reader.left_out))
 
 
 def parse_grade_map(text: str) -> dict[str, int | None]:
@@ -184,21 +226,14 @@ def _annotator_field(records: Records, asked: JudgmentFields) -> str | None:
     return found
 
 
-def _known(cursor: Cursor) -> _Known:
-    documents = cursor.execute(
-        "SELECT document_id FROM snapshot_documents WHERE snapshot_id = ?", [current_snapshot(cursor)]
-    ).fetchall()
-    return _Known(current_guide(cursor), KnownQueries(cursor), frozenset(row[0] for row in documents))
-
-
-class _Reader:
+class _JudgmentReader:
     """One reading of one file: judgments out, problems to its records, the rest counted."""
 
     def __init__(
         self,
         records: Records,
         fields: JudgmentFields,
-        known: _Known,
+        known: _ProjectContext,
         grade_map: Mapping[str, int | None],
         skip_unknown: bool,
     ) -> None:

@@ -1,99 +1,22 @@
-"""Queries that come from a file, and the queries that are to be judged.
+"""The project's queries: found by id or text, and those that are to be judged.
 
-A query has the id of its source, or one made from its normalised text: the same text, however often
-and from wherever it comes, is then the same query. Should a source's id for such a text come later, the
-query keeps the id on which judgments may hang already, and the source's becomes another name of it.
-Only where one file tells two queries of the same text apart do they stay two. Personal data in a query is
-replaced by a placeholder before anything is stored, as it is in traffic (`sources.private`). An id that holds
-an address is not taken: the query gets the one of its text. Numbers in ids are ids.
+A query has the id of its source, or one made from its normalised text. The same text from any source is then
+the same query. If a file later gives such a text an id, the query keeps the id that its judgments name, and
+the file's id becomes another name of it. Two queries of one text stay two only where one file has both.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
-from curation.progress import Progress, silent
-from curation.sources.lines import clean
-from curation.sources.private import redact
-from curation.sources.problems import Problems
-from curation.sources.records import Layout, Record, Records, beir_file, metadata_json, text_of
-from curation.store import Cursor, Store, append, fetch, get_setting, record_event
+from curation.errors import InputError
+from curation.sources.redaction.personal_data import redact
+from curation.store import Cursor, fetch, get_setting
 from curation.store.rows import Query
-from curation.text import canonical_json, digest, normalise_query
+from curation.text import digest, normalise_query
 
-ID_FIELDS = ("_id", "id", "query_id", "qid", "query-id")
-TEXT_FIELDS = ("text", "query", "query_text", "user_query", "question")
-NEED_FIELDS = ("information_need", "narrative")
-ONE_TEXT = "An id belongs to one text, and judgments may hang on it: give the query another id."
-ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
 OTHER_IDS = "other_ids"
 """The field of a query's metadata with its ids in files, where it came into the project under its own."""
-
-
-@dataclass(frozen=True)
-class QueryFields:
-    """The file's names for a query's fields; None is the usual name, if the file has it."""
-
-    id: str | None = None
-    text: str | None = None
-    information_need: str | None = None
-
-
-@dataclass(frozen=True)
-class QueryImport:
-    """What an import of queries did.
-
-    Attributes
-    ----------
-    added: queries that the project did not hold.
-    changed: queries with a new information need or other fields, or known from traffic until now.
-    unchanged: queries that the project holds just so.
-    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own;
-        files that name them by either id are understood.
-    personal: kind of personal data → queries in which it was found; a placeholder stands for it.
-    replaced: unprintable characters that became U+FFFD, by kind.
-    """
-
-    queries: int
-    added: int
-    changed: int
-    unchanged: int
-    known_as: dict[str, str]
-    fields: QueryFields
-    left_out: dict[str, int]
-    personal: dict[str, int]
-    replaced: dict[str, int]
-
-
-class _Row(NamedTuple):
-    query: Query
-    metadata: str
-    line: int
-    personal: frozenset[str] = frozenset()
-    is_bare: bool = False
-
-    @property
-    def has_own_id(self) -> bool:
-        """Whether the id is the source's, not made from the text."""
-        return self.query.query_id != query_id_of(self.query.normalised)
-
-    def has_other_id_than(self, known: Query) -> bool:
-        """Whether the source calls a known query by an id of its own."""
-        return self.has_own_id and self.query.query_id != known.query_id
-
-
-class _Comparison(NamedTuple):
-    """Rows that are new, what is held with what other rows add to it, and the file's ids of the latter."""
-
-    added: list[_Row]
-    changed: list[_Row]
-    known_as: dict[str, str]
 
 
 class KnownQueries:
@@ -151,9 +74,6 @@ def find_query(cursor: Cursor, name: str) -> Query | None:
     return found[0] if found else KnownQueries(cursor).find(name)
 
 
-BARE = "nothing but personal data"
-
-
 def query_id_of(normalised: str) -> str:
     """The id of a query whose source gives none: 'q' and twelve digits of its normalised text's hash."""
     return f"q{digest(normalised)[:12]}"
@@ -168,7 +88,8 @@ def other_ids(metadata: str) -> list[str]:
 def active_queries(cursor: Cursor) -> list[Query]:
     """The queries to be judged or judged already, by query id.
 
-    Those of the current sample, all imported and written ones, and whatever a round has shown in earnest.
+    Those of the current sample, all imported and written ones, and those shown in a round that is neither
+    pilot nor practice.
     """
     return fetch(
         cursor,
@@ -182,238 +103,4 @@ def active_queries(cursor: Cursor) -> list[Query]:
         ORDER BY query_id
         """,
         [get_setting(cursor, "sample")],
-    )
-
-
-def import_queries(
-    store: Store,
-    path: Path,
-    fields: QueryFields | None = None,
-    layout: Layout | None = None,
-    progress: Progress = silent,
-) -> QueryImport:
-    """Take the queries of a BEIR folder, JSON lines, CSV, TSV or Parquet into the project.
-
-    Raises
-    ------
-    InputError: the file cannot be read, a field is missing, an id has another text elsewhere in the file or
-        in the project, or a text has the id of another source in the project.
-    """
-    records = Records(beir_file(path, "queries.jsonl"), layout, progress)
-    used = _fields(records, fields or QueryFields())
-    left_out: Counter[str] = Counter()
-    rows = _read(records, used, left_out)
-    if not rows:
-        records.refuse_nothing_taken("query", left_out)
-    with store.transaction() as cursor:
-        added, changed, known_as = _compare(rows, KnownQueries(cursor), records.problems)
-        _write(cursor, added, changed)
-        counts = {"added": len(added), "changed": len(changed)}
-        counts["unchanged"] = len(rows) - sum(counts.values())
-        personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
-        if added or changed:
-            detail = {"source": records.source, **counts, "known under another id": len(known_as)}
-            detail |= {"personal data": personal} if personal else {}
-            record_event(cursor, "import queries", detail)
-    return QueryImport(
-        len(rows),
-        **counts,
-        known_as=known_as,
-        fields=used,
-        left_out=dict(left_out),
-        personal=personal,
-        replaced=records.replaced,
-    )
-
-
-def add_query(
-    cursor: Cursor, text: str, query_id: str | None = None, information_need: str | None = None
-) -> Query:
-    """Add a query that somebody wrote, and return it; without an id it gets the one of its text.
-
-    Raises
-    ------
-    InputError: the text is empty, text or information need hold personal data, the id holds an e-mail
-        address, or something is not text.
-    RefusedError: the project holds the text, or the id, already.
-    """
-    query_id = (query_id or "").strip() or None
-    text, need = text.strip(), (information_need or "").strip()
-    normalised = normalise_query(text)
-    problems = [] if normalised else ["The query is empty; expected its text."]
-    problems += _personal("query", text) + _personal("information need", need)
-    if query_id and _is_private(query_id):
-        problems.append("The id holds an e-mail address, which goldset does not store. Give another.")
-    problems += [
-        f"The {what} holds bytes that are no characters; expected text in UTF-8."
-        for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
-        if clean(given, Counter()) != given
-    ]
-    if problems:
-        raise InputError(problems)
-    known = KnownQueries(cursor)
-    query = Query(query_id or query_id_of(normalised), text, normalised, "written", need or None)
-    _refuse_known(known, query)
-    _write(cursor, [_Row(query, "{}", 0)], [])
-    return query
-
-
-def _personal(what: str, text: str) -> list[str]:
-    kinds = ", ".join(sorted(redact(text).kinds))
-    if not kinds:
-        return []
-    return [f"The {what} holds personal data ({kinds}), which goldset does not store. Write it without."]
-
-
-def _is_private(query_id: str) -> bool:
-    """Whether an id holds somebody's address; digits and signs as in a card's or a key are what ids are."""
-    return "email" in redact(query_id).kinds
-
-
-def _refuse_known(known: KnownQueries, query: Query) -> None:
-    same = known.of_text(query.normalised)
-    if same:
-        more = " It came from traffic: `goldset import queries` keeps it whatever sample is in force."
-        raise RefusedError(
-            f"The project holds this text already, as query {same[0].query_id!r}."
-            + more * (same[0].source == "traffic")
-        )
-    held = known.of_id(query.query_id)
-    if held is not None:
-        raise RefusedError(
-            f"The id {query.query_id!r} belongs to the query {held.text!r}. Give another with --id."
-        )
-
-
-def _fields(records: Records, asked: QueryFields) -> QueryFields:
-    return QueryFields(
-        id=records.field("--id-field", asked.id, ID_FIELDS),
-        text=records.need("--text-field", asked.text, TEXT_FIELDS, "the query's text"),
-        information_need=records.field("--information-need-field", asked.information_need, NEED_FIELDS),
-    )
-
-
-def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list[_Row]:
-    rows: dict[str, _Row] = {}
-    for record in records:
-        row = _row(record, fields)
-        if not row.query.normalised:
-            left_out["empty query"] += 1
-        elif row.is_bare:
-            left_out[BARE] += 1
-        elif not row.query.query_id:
-            left_out["no id"] += 1
-        elif (first := rows.setdefault(row.query.query_id, row)) is not row:
-            if first.query.normalised != row.query.normalised:
-                records.problems.add(
-                    record.line, _clash(row, first, f"on {records.unit} {first.line}"), ONE_TEXT
-                )
-            left_out["the same query again"] += 1
-    return list(rows.values())
-
-
-def _row(record: Record, fields: QueryFields) -> _Row:
-    values = record.fields
-    text = redact(text_of(values.get(fields.text or "")).strip())
-    normalised = normalise_query(text.text)
-    query_id = query_id_of(normalised) if fields.id is None else text_of(values.get(fields.id)).strip()
-    kinds = set(text.kinds)
-    if _is_private(query_id):
-        query_id = query_id_of(normalised)
-        kinds.add("email")
-    need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
-    used = {fields.id, fields.text, fields.information_need}
-    rest = _clean({name: value for name, value in values.items() if name not in used}, kinds)
-    query = Query(query_id, text.text, normalised, "imported", need or None)
-    return _Row(query, metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
-
-
-def _clean(value: Any, kinds: set[str]) -> Any:
-    """The value with no personal data in any of its texts; the kinds found are added to `kinds`."""
-    if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
-        found = redact(str(value))
-        kinds.update(found.kinds)
-        return found.text if found.kinds else value
-    if isinstance(value, Mapping):
-        if any(redact(str(name)).kinds for name in value):
-            return _clean(canonical_json(value), kinds)  # as a text: placeholders as names might be one
-        return {name: _clean(item, kinds) for name, item in value.items()}
-    return [_clean(item, kinds) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _compare(rows: Iterable[_Row], known: KnownQueries, problems: Problems) -> _Comparison:
-    """What the project holds of the file, and what it lacks."""
-    result = _Comparison([], [], {})
-    taken: dict[str, _Row] = {}
-    for row in rows:
-        query = known.of_id(row.query.query_id) or _of_text(row, known, problems)
-        if query is None:
-            result.added.append(row)
-            continue
-        held = _Row(query, known.metadata[query.query_id], 0)
-        first = taken.setdefault(query.query_id, row)
-        if query.normalised != row.query.normalised:
-            problems.add(row.line, _clash(row, held, "in the project"), ONE_TEXT)
-        elif first is not row:
-            problems.add(row.line, _twin(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
-        elif (updated := _updated(held, row)) != held:
-            result.changed.append(updated)
-        if row.has_other_id_than(query):
-            result.known_as[row.query.query_id] = query.query_id
-    problems.check()
-    return result
-
-
-def _of_text(row: _Row, known: KnownQueries, problems: Problems) -> Query | None:
-    """The project's query of a text whose id it does not know, if it is one and has no source's id."""
-    found = known.of_text(row.query.normalised)
-    if not found:
-        return None
-    if len(found) > 1 or (row.has_own_id and found[0].query_id != query_id_of(found[0].normalised)):
-        problems.add(row.line, _twin(row, found), ONE_QUERY)
-        return None
-    return found[0]
-
-
-def _twin(row: _Row, known: Iterable[Query], where: str = "") -> str:
-    query, ids = row.query, ", ".join(repr(query.query_id) for query in known)
-    return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
-
-
-def _clash(row: _Row, other: _Row, where: str) -> str:
-    query = row.query
-    return f"query {query.query_id!r} has the text {query.text!r}, but {other.query.text!r} {where}"
-
-
-def _updated(known: _Row, row: _Row) -> _Row:
-    """What is held, with what the file says of it; a file that leaves something unsaid takes nothing away."""
-    source = "imported" if known.query.source == "traffic" else known.query.source
-    need = row.query.information_need or known.query.information_need
-    names = other_ids(known.metadata)
-    if row.has_other_id_than(known.query) and row.query.query_id not in names:
-        names.append(row.query.query_id)
-    fields = {**json.loads(known.metadata), **json.loads(row.metadata)}
-    metadata = canonical_json({**fields, OTHER_IDS: names} if names else fields)
-    return _Row(known.query._replace(source=source, information_need=need), metadata, known.line)
-
-
-def _write(cursor: Cursor, added: list[_Row], changed: list[_Row]) -> None:
-    if added:
-        columns = dict(
-            zip(Query._fields, map(list, zip(*(row.query for row in added), strict=True)), strict=True)
-        )
-        append(cursor, "queries", {**columns, "metadata": [row.metadata for row in added]})
-    cursor.execute(
-        """
-        UPDATE queries SET source = new.source, information_need = new.need, metadata = new.metadata
-        FROM (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS source,
-                     unnest(?::TEXT[]) AS need, unnest(?::TEXT[]) AS metadata) AS new
-        WHERE queries.query_id = new.query_id
-        """,
-        [
-            [row.query.query_id for row in changed],
-            [row.query.source for row in changed],
-            [row.query.information_need for row in changed],
-            [row.metadata for row in changed],
-        ],
     )

@@ -1,11 +1,11 @@
-"""Run files: the lines of a ranked list, in whatever form a system wrote them.
+"""Run files: the lines of a ranked list, in the formats that systems write.
 
 'trec'          six columns: query, Q0, document, rank, score, tag; the tag may hold spaces
 'tsv', 'csv', 'jsonl', 'ranx-parquet'
                 fields by name: query, document, and a rank or a score or both
 'ranx-json'     one JSON object {query: {document: score}}
 
-What the lines mean, and which of them a project takes, is `sources.runs`' matter.
+What the lines mean, and which of them a project takes, is decided in `sources.run_import`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.progress import Progress, silent
-from curation.sources.lines import refuse_unreadable, text_lines
-from curation.sources.numbers import whole_number
-from curation.sources.problems import Problems
-from curation.sources.records import Layout, Records, text_of
+from curation.sources.tables.formats import FileLayout
+from curation.sources.tables.lines import refuse_unreadable, text_lines
+from curation.sources.tables.numbers import whole_number
+from curation.sources.tables.problems import Problems
+from curation.sources.tables.records import Records
+from curation.sources.tables.values import text_of
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -55,7 +57,7 @@ class RunFields(NamedTuple):
 
 
 class RunRow(NamedTuple):
-    """One line as the file has it; rank and score are as written, whatever that is.
+    """One line as the file has it; rank and score are as written, numbers or not.
 
     Attributes
     ----------
@@ -87,14 +89,14 @@ class RunFile:
         self,
         path: Path,
         fields: RunFields | None = None,
-        layout: Layout | None = None,
+        layout: FileLayout | None = None,
         progress: Progress = silent,
     ) -> None:
         self.source = path.name
         self.problems = Problems(path)
         self._path = path
         self._progress = progress
-        self._layout = layout or Layout()
+        self._layout = layout or FileLayout()
         refuse_unreadable(path, self.problems)
         self.format = self._find_format()
         if self.format in ("trec", "ranx-json"):
@@ -128,8 +130,8 @@ class RunFile:
         return found
 
     def _looks_like_trec(self) -> bool:
-        unheard = Problems(self._path)  # the reading itself will meet and tell them
-        lines = text_lines(self._path, self._layout.encoding, unheard, Counter())
+        ignored = Problems(self._path)  # reading the file reports them
+        lines = text_lines(self._path, self._layout.encoding, ignored, Counter())
         cells = [line.split() for line in islice(lines, 20) if not _is_blank(line)]
         return bool(cells) and all(len(row) >= 6 and whole_number(row[3]) is not None for row in cells)
 
@@ -181,12 +183,12 @@ class RunFile:
 
     def _decoded(self) -> Any:
         try:
-            return json.loads("".join(self._lines()), object_pairs_hook=_Pairs)
+            return json.loads("".join(self._lines()), object_pairs_hook=_JsonPairs)
         except (ValueError, RecursionError) as error:
             return self.problems.stop(f"broken JSON: {error}", _ONE_OBJECT)
 
     def _pairs(self, value: Any, where: str) -> Iterable[tuple[str, Any]]:
-        if isinstance(value, _Pairs):
+        if isinstance(value, _JsonPairs):
             return value
         self.problems.add_general(f"{where} holds {json.dumps(value)[:40]}", _ONE_OBJECT)
         return ()
@@ -195,8 +197,8 @@ class RunFile:
         return text_lines(self._path, self._layout.encoding, self.problems, Counter())
 
 
-class _Pairs(list[tuple[str, Any]]):
-    """A JSON object with its names as often as they stand there: a dict would hide the second."""
+class _JsonPairs(list[tuple[str, Any]]):
+    """A JSON object with repeated names: a dict would hide the second."""
 
 
 def _is_blank(line: str) -> bool:

@@ -1,12 +1,6 @@
 """Splits: which queries are for developing and which for testing, so that nothing leaks between them.
 
-Edges join queries that give each other away (`edges`, as `rules` ask for), connected queries form leakage
-groups (`groups`), whole groups are dealt to the parts (`assignment`, or `by_time`; `kept` where a release has
-them already), and an exhaustive check that shares no code with the grouping looks for what crosses
-(`certificate`; `certified` and `page` show it).
+`ties` joins queries that give each other away, as `rules` ask for. Connected queries form leakage groups
+(`groups`). `assignment` gives whole groups to the parts: balanced, by time, or carried over from releases.
+An exhaustive check that shares no code with `ties` looks for what crosses the parts (`certificate`).
 """
-
-from curation.splits.rules import Rules
-from curation.splits.split import SplitReport, Terms, make_split
-
-__all__ = ["Rules", "SplitReport", "Terms", "make_split"]

@@ -12,8 +12,8 @@ Three kinds of words are names:
 Of the latter two v, air, plus and slim count only after digits or at the end ('iphone 8 plus case', 'macbook
 air', not 'womens plus size dress').
 
-Two queries that name different ones need not be about different things ('iphone', 'iphone 7'): whoever sets
-them apart says that they are. Of 2,546 real queries (Icecat, ESCI, Excite) 113 name something; of these a
+Two queries that name different ones need not be about different things ('iphone', 'iphone 7'): the rule
+`apart` assumes that they are. Of 2,546 real queries (Icecat, ESCI, Excite) 113 name something; of these a
 handful are none ('adult x rated', addresses of web pages).
 """
 
@@ -44,7 +44,7 @@ _DIGITS = re.compile(rf"(?P<before>[^\W\d_]{{2,}})?(?P<name>.*?\d.*?)(?:{'|'.joi
 
 
 class _Name(NamedTuple):
-    """A name, and where it stands in the normalised text."""
+    """A name and its position in the normalised text."""
 
     name: str
     start: int
@@ -81,18 +81,18 @@ def _names(normal: str) -> list[_Name]:
             found.append(
                 _Name(digits["name"].replace(",", "."), word.start() + digits.start("name"), word.end())
             )
-        elif place and text in NAMES and _stands_alone(normal, word) and _is_meant(words, place):
+        elif place and text in NAMES and _is_separate(normal, word) and _is_meant(words, place):
             found.append(_Name(ROMAN.get(text, text), word.start(), word.end()))
     return found
 
 
-def _stands_alone(normal: str, word: re.Match[str]) -> bool:
+def _is_separate(normal: str, word: re.Match[str]) -> bool:
     beside = (normal[max(0, word.start() - 1) : word.start()], normal[word.end() : word.end() + 1])
     return "-" not in beside and "'" not in beside
 
 
 def _is_meant(words: list[re.Match[str]], place: int) -> bool:
-    """Whether such a word is a name where it stands, and no sign or everyday word."""
+    """Whether such a word is a name here, and no sign or everyday word."""
     text, is_last = words[place].group(), place == len(words) - 1
     after_digits = words[place - 1].group()[0].isdigit()
     if text == "x":

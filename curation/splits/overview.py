@@ -1,20 +1,21 @@
-"""What would leak: the leakage groups of the project as it stands, without a split."""
+"""The leakage groups of a project, without a split: what would leak."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from curation.agreement.consensus import settled
+from curation.consensus.consensus import settled
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.splits.cuts import FEW, StillTied, WeakLink, still_tied, ties_within, weakest_links
-from curation.splits.edges import Edge, find_edges, within
-from curation.splits.groups import chain, leakage_groups, members_of
-from curation.splits.keys import with_keys
-from curation.splits.material import Material, graded, read_labels
-from curation.splits.named_cuts import cuts_by_id
+from curation.splits.groups.cuts import FEW, StillTied, WeakLink, still_tied, ties_within, weakest_links
+from curation.splits.groups.groups import chain, leakage_groups, members_of
+from curation.splits.groups.named_cuts import cuts_by_id
+from curation.splits.inputs import SplitInputs, graded_queries, read_labels, within
 from curation.splits.rules import Rules
+from curation.splits.ties.edges import Edge
+from curation.splits.ties.reading import with_tie_data
+from curation.splits.ties.search import find_edges
 from curation.store import Store
 
 
@@ -46,7 +47,7 @@ class Overview:
     ----------
     sizes: queries in a group → number of such groups.
     found, methods: kind → number of ties, and how they were searched.
-    cut: ties that were cut by name; `still_tied`: pairs that other ties hold together all the same.
+    cut: ties that were cut by name; `still_tied`: pairs of these that other ties still join.
     groups: the largest, those of more than one query.
     """
 
@@ -60,9 +61,9 @@ class Overview:
     groups: tuple[GroupView, ...]
 
 
-def project_material(
+def project_inputs(
     store: Store, rules: Rules, relevant_grade: int | None = None, progress: Progress = silent
-) -> Material:
+) -> SplitInputs:
     """The graded queries with all that the rules compare.
 
     Raises
@@ -71,27 +72,27 @@ def project_material(
     """
     with store.reading() as cursor:
         labels = read_labels(cursor, relevant_grade)
-    material = graded(labels, settled(labels.votes)).material
-    if not material.queries:
+    inputs = graded_queries(labels, settled(labels.votes)).inputs
+    if not inputs.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing that could leak. Judge first (`goldset app`, "
             "`goldset import judgments PATH`); disputed pairs count once they are decided."
         )
-    return with_keys(store, material, rules, progress)
+    return with_tie_data(store, inputs, rules, progress)
 
 
 def overview(
-    material: Material, rules: Rules, limit: int = 5, number: int = FEW, progress: Progress = silent
+    inputs: SplitInputs, rules: Rules, limit: int = 5, number: int = FEW, progress: Progress = silent
 ) -> Overview:
     """The leakage groups, and the `limit` largest in detail with at most `number` weakest links each.
 
     Raises
     ------
-    InputError: a cut names, by id or text, no query of the material.
+    InputError: a cut names, by id or text, no query of the inputs.
     """
-    rules = replace(rules, cut=cuts_by_id(rules.cut, material.queries))
-    ties = find_edges(material, rules, progress)
-    groups = leakage_groups(material.queries, ties.edges)
+    rules = replace(rules, cut=cuts_by_id(rules.cut, inputs.queries))
+    ties = find_edges(inputs, rules, progress)
+    groups = leakage_groups(inputs.queries, ties.edges)
     members = members_of(groups)
     large = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))[:limit]
     return Overview(
@@ -101,9 +102,9 @@ def overview(
         methods=ties.methods,
         left_out=ties.left_out,
         cut=tuple(ties.cut),
-        still_tied=still_tied(material, rules, groups),
+        still_tied=still_tied(inputs, rules, groups),
         groups=tuple(
-            _view(material, rules, name, ties.edges, queries, number)
+            _view(inputs, rules, name, ties.edges, queries, number)
             for name, queries in large
             if len(queries) > 1
         ),
@@ -111,17 +112,17 @@ def overview(
 
 
 def _view(
-    material: Material, rules: Rules, group_id: str, edges: list[Edge], queries: list[str], number: int
+    inputs: SplitInputs, rules: Rules, group_id: str, edges: list[Edge], queries: list[str], number: int
 ) -> GroupView:
-    every = ties_within(material, queries, rules)
+    every = ties_within(inputs, queries, rules)
     if every is None:
-        ties = find_edges(within(material, queries), replace(rules, cut=())).found
+        ties = find_edges(within(inputs, queries), replace(rules, cut=())).found
     else:
         ties = dict(Counter(edge.kind for edge in every))
     return GroupView(
         group_id,
-        {name: material.queries[name] for name in queries},
-        len(queries) / len(material.queries),
+        {name: inputs.queries[name] for name in queries},
+        len(queries) / len(inputs.queries),
         tuple(chain(queries, edges)),
         {kind: count for kind, count in ties.items() if count},
         None if every is None else weakest_links(queries, every, number),

@@ -1,4 +1,4 @@
-"""Refusals: what stands against a split, in sentences with the chains of edges that make it so."""
+"""Refusals of a split, in sentences with the chains of edges that explain them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.errors import RefusedError
-from curation.splits.assignment import ALL, Share
-from curation.splits.certificate import Crossing
-from curation.splits.cuts import StillTied, WeakLink, ties_within, weakest_links
-from curation.splits.edges import Edge
-from curation.splits.groups import chain, members_of
-from curation.splits.material import Material
+from curation.splits.assignment.assignment import ALL, PartShare
+from curation.splits.certificate.findings import Crossing
+from curation.splits.groups.cuts import StillTied, WeakLink, ties_within, weakest_links
+from curation.splits.groups.groups import chain, members_of
+from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
+from curation.splits.ties.edges import Edge
 
 SMALL = 10
 """A group of no more queries than this is never too large."""
@@ -44,9 +44,8 @@ def large_groups(groups: Mapping[str, str], edges: Sequence[Edge], most: float) 
 def edge_sentence(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
     """An edge in words, with the queries' texts."""
     first, second = (queries.get(name, name) for name in (edge.query_a, edge.query_b))
-    detail = (
-        f" ({', '.join(edge.documents[:2])}{', …' * (len(edge.documents) > 2)})" if edge.documents else ""
-    )
+    shown = [*edge.documents[:2], *(["…"] if len(edge.documents) > 2 else [])]
+    detail = f" ({', '.join(shown)})" if shown else ""
     return f"“{first}” – “{second}”: {edge.kind} {edge.similarity:.2f}{detail}"
 
 
@@ -66,17 +65,17 @@ def link_line(link: WeakLink, queries: Mapping[str, str]) -> str:
     )
 
 
-def still_tied_lines(held: StillTied, queries: Mapping[str, str]) -> list[str]:
-    """A cut without effect, and what holds the two queries together all the same, a line each."""
-    first, second = (queries.get(name, name) for name in held[:2])
-    if not held.further:
+def still_tied_lines(pair: StillTied, queries: Mapping[str, str]) -> list[str]:
+    """A cut without effect, and the ties that still join the two queries, a line each."""
+    first, second = (queries.get(name, name) for name in pair[:2])
+    if not pair.further:
         return [f"“{first}” and “{second}” stay together by more ties than can be listed."]
     lines = [f"“{first}” and “{second}” stay together all the same; these ties hold them:"]
-    return lines + [f"  {edge_sentence(edge, queries)}" for edge in held.further]
+    return lines + [f"  {edge_sentence(edge, queries)}" for edge in pair.further]
 
 
 def refuse_large(
-    groups: Mapping[str, str], edges: Sequence[Edge], material: Material, rules: Rules, most: float
+    groups: Mapping[str, str], edges: Sequence[Edge], inputs: SplitInputs, rules: Rules, most: float
 ) -> None:
     """Refuse groups (query id → group) that are too large, with what made them and what could be cut."""
     large = large_groups(groups, edges, most)
@@ -85,9 +84,9 @@ def refuse_large(
     lines = []
     for group in large[:GROUPS_SHOWN]:
         members = [name for name in groups if groups[name] == group.group_id]
-        ties = ties_within(material, members, rules)
+        ties = ties_within(inputs, members, rules)
         links = None if ties is None else weakest_links(members, ties, LINKS_SHOWN)
-        lines += _large_lines(group, links, material.queries, most)
+        lines += _large_lines(group, links, inputs.queries, most)
     if len(large) > GROUPS_SHOWN:
         lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more groups as large")
     lines.append(
@@ -116,9 +115,9 @@ def _large_lines(
 
 
 def refuse_joined(
-    chains: Sequence[Sequence[Edge]], kept: Mapping[str, str], queries: Mapping[str, str]
+    chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], queries: Mapping[str, str]
 ) -> None:
-    """Refuse chains that join queries which releases have in different parts (`kept`)."""
+    """Refuse chains that join queries of different parts; `carried`: query id → part in a release."""
     if not chains:
         return
     groups = f"{len(chains):,} leakage group{'' if len(chains) == 1 else 's'}"
@@ -126,10 +125,10 @@ def refuse_joined(
         f"A released query never changes its part, and those of different parts are tied now in {groups}:"
     ]
     for steps in chains[:GROUPS_SHOWN]:
-        ends = sorted({name for edge in steps for name in (edge.query_a, edge.query_b) if name in kept})
+        ends = sorted({name for edge in steps for name in (edge.query_a, edge.query_b) if name in carried})
         weakest = min(steps, key=lambda edge: (edge.similarity, edge))
         lines += [
-            ", ".join(f"“{queries[name]}” in {kept[name]}" for name in ends) + ", by:",
+            ", ".join(f"“{queries[name]}” in {carried[name]}" for name in ends) + ", by:",
             *chain_lines(steps, queries),
             f'  the weakest of these: --cut "{weakest.query_a}~{weakest.query_b}"',
         ]
@@ -143,7 +142,7 @@ def refuse_joined(
 
 
 def refuse_empty(
-    shares: Sequence[Share], groups: Mapping[str, str], edges: Sequence[Edge], queries: Mapping[str, str]
+    shares: Sequence[PartShare], groups: Mapping[str, str], edges: Sequence[Edge], queries: Mapping[str, str]
 ) -> None:
     """Refuse a part without a query."""
     empty = [share.part for share in shares if share.dimension == ALL and not share.reached]

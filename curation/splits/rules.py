@@ -18,7 +18,7 @@ by reading the pairs of real queries above and below them:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from curation.retrieval.embeddings import DEFAULT_MODEL
 
@@ -35,8 +35,8 @@ DECIMALS = 4
 SESSION = "session"
 GROUP = "group"
 SESSIONS = 3
-"""A query that was asked in more sessions than this is tied by none of them: a head query stands in a
-thousand sessions beside a thousand queries that it does not give away."""
+"""A query that was asked in more sessions than this is tied by none of them: a head query is in a
+thousand sessions with a thousand queries that it has nothing to do with."""
 
 
 @dataclass(frozen=True)
@@ -65,28 +65,3 @@ class Rules:
     numbers: Numbers = "text"
     model: str = DEFAULT_MODEL
     cut: tuple[tuple[str, str], ...] = ()
-
-
-def problems(rules: Rules) -> list[str]:
-    """What is wrong with the rules, a sentence each; none when they are fine."""
-    found = []
-    thresholds = (
-        ("query", rules.query, LEAST_THRESHOLD, "a Jaccard similarity"),
-        ("paraphrase", rules.paraphrase, LEAST_COSINE, "a cosine"),
-        ("document", rules.document, LEAST_THRESHOLD, "a Jaccard similarity"),
-    )
-    for name, threshold, least, what in thresholds:
-        if threshold is not None and not least <= threshold <= 1:
-            found.append(f"--{name}-threshold {threshold:g}: expected {what} from {least} to 1")
-    if rules.time_block is not None and not 1 <= rules.time_block <= LONGEST_BLOCK:
-        found.append(f"a time block of {rules.time_block:,} seconds: expected 1 to {LONGEST_BLOCK:,}")
-    if rules.numbers not in get_args(Numbers):
-        found.append(f"--numbers {rules.numbers}: expected one of {', '.join(get_args(Numbers))}")
-    found += [
-        f"--cut {first}~{second}: a query is not tied to itself; expected two query ids"
-        for first, second in rules.cut
-        if first == second
-    ]
-    if not any((rules.query, rules.paraphrase, rules.document, rules.shared, rules.keys, rules.time_block)):
-        found.append("every kind of tie is switched off; expected at least one, or nothing is kept together")
-    return found

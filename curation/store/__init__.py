@@ -1,4 +1,4 @@
-"""All of what is stored: the file, its turns, its schema and migrations, row types, named settings."""
+"""The store: the database file and its leases, schema and migrations, row types, named settings."""
 
 from curation.store.database import (
     Store,

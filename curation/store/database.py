@@ -1,15 +1,15 @@
-"""The project's database file, taken for short turns only.
+"""The project's database file, held for short leases only.
 
-DuckDB gives one process the file. A `Store` therefore opens it for a turn (a reading or a transaction),
+DuckDB gives one process the file. A `Store` therefore opens it for a lease (a reading or a transaction),
 shares it among the process's threads through cursors, and lets go of it after `IDLE` seconds without
 work and in any case after `LONGEST` seconds, so that the command line works while the app is serving.
-Compute and wait for people outside of turns.
+Compute and wait for people outside of leases.
 
     store = open_store(path)
     with store.reading() as cursor: ...        # a consistent view, cannot write
     with store.transaction() as cursor: ...    # all or nothing; one at a time within the process
 
-What was read may be kept in memory for as long as `store.edition` stays the same: it changes with every
+What was read may be kept in memory for as long as `store.data_version` stays the same. It changes with every
 transaction of this process and with everything that another process writes.
 """
 
@@ -24,14 +24,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
-import pyarrow as pa
 
 from curation.errors import NotFoundError, RefusedError, StoreError
 from curation.store import migrations
 from curation.store.files import PATIENCE, RETRY, Cursor, DatabaseFile, failure, patiently
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 
@@ -49,47 +51,49 @@ class Store:
         self._file = DatabaseFile(path, patience)
         self._changed = threading.Condition()
         self._writer = threading.Lock()
-        self._mine = threading.local()
-        self._edition = 0
+        self._local = threading.local()
+        self._data_version = 0
         self._opening = False
-        self._turns = 0
+        self._leases = 0
         self._opened = self._used = self._gap_until = 0.0
         self._checked = False
         self._closer: threading.Thread | None = None
 
     @contextmanager
     def reading(self) -> Iterator[Cursor]:
-        """A turn with a consistent view of the database that cannot write."""
-        with self._turn() as cursor, _transaction(cursor, "BEGIN TRANSACTION READ ONLY"):
+        """A lease with a consistent view of the database that cannot write."""
+        with self._lease() as cursor, _transaction(cursor, "BEGIN TRANSACTION READ ONLY"):
             yield cursor
 
     @contextmanager
-    def transaction(self, *, new_edition: bool = True) -> Iterator[Cursor]:
-        """A turn whose writes are kept all together when the block ends, or not at all.
+    def transaction(self, *, new_data_version: bool = True) -> Iterator[Cursor]:
+        """A lease whose writes are kept all together when the block ends, or not at all.
 
         Transactions of one process follow each other, so that none fails on another's rows.
 
         Parameters
         ----------
-        new_edition: False where whoever keeps in memory what is written here brings it up to date.
+        new_data_version: False if the caller itself updates whatever memory holds of the rows that it writes.
         """
         self._refuse_nesting()
-        with self._writer, self._turn() as cursor:
+        with self._writer, self._lease() as cursor:
             try:
                 with _transaction(cursor, "BEGIN TRANSACTION"):
                     yield cursor
             finally:
-                self._edition += new_edition  # after the commit: what was read before is of the older one
+                # After the commit: what other threads have read until then is of the older version.
+                if new_data_version:
+                    self._data_version += 1
 
     @property
-    def edition(self) -> int:
-        """Within a turn: equal numbers are equal content, but for transactions without `new_edition`."""
-        return int(self._mine.edition)
+    def data_version(self) -> int:
+        """Within a lease: equal numbers mean equal data, but for transactions without `new_data_version`."""
+        return int(self._local.data_version)
 
     def close(self) -> None:
-        """Let go of the file now; the next turn opens it again."""
+        """Let go of the file now; the next lease opens it again."""
         with self._changed:
-            while self._turns or self._opening:
+            while self._leases or self._opening:
                 self._changed.wait(IDLE)
             self._file.rest()
             self._changed.notify_all()
@@ -98,43 +102,45 @@ class Store:
             closer.join()
 
     @contextmanager
-    def _turn(self) -> Iterator[Cursor]:
+    def _lease(self) -> Iterator[Cursor]:
         self._refuse_nesting()
         cursor = self._enter()
         try:
             with closing(cursor):
-                self._mine.turn, self._mine.edition = True, self._edition
+                self._local.leased, self._local.data_version = True, self._data_version
                 yield cursor
         finally:
-            self._mine.turn = False
+            self._local.leased = False
             self._leave()
 
     def _refuse_nesting(self) -> None:
-        if getattr(self._mine, "turn", False):
-            raise RuntimeError("a turn inside a turn would wait for itself: pass the cursor on instead")
+        if getattr(self._local, "leased", False):
+            raise RuntimeError("a lease inside a lease would wait for itself: pass the cursor on instead")
 
     def _enter(self) -> Cursor:
         with self._changed:
-            patience = time.monotonic() + LONGEST  # a turn that takes long keeps the others out of the file
-            while self._opening or (self._overdue() and time.monotonic() < patience):
-                if self._turns or self._opening:
+            deadline = time.monotonic() + LONGEST  # a lease that takes long must not keep this one waiting
+            while self._opening or (self._overdue() and time.monotonic() < deadline):
+                if self._leases or self._opening:
                     self._changed.wait(LONGEST / 4)
                 else:
                     self._let_go(gap=GAP)
             if self._file.held:
-                with _told():
+                with _disk_errors():
                     cursor = self._file.cursor()
-                self._turns += 1  # after: a turn whose cursor fails never ends
+                self._leases += 1  # only now: a lease without a cursor would never end
                 return cursor
-            self._turns += 1
+            self._leases += 1
             self._opening = True
         return self._open()
 
     def _open(self) -> Cursor:
         try:
             time.sleep(max(0.0, self._gap_until - time.monotonic()))
-            with _told():
-                self._edition += not self._file.take()
+            with _disk_errors():
+                unchanged = self._file.take()
+                if not unchanged:
+                    self._data_version += 1
                 cursor = self._file.cursor()
                 if not self._checked:
                     migrations.upgrade(cursor)
@@ -146,16 +152,17 @@ class Store:
         finally:
             with self._changed:
                 self._opening = False
-                self._turns -= not self._file.held
+                if not self._file.held:
+                    self._leases -= 1
                 self._opened = self._used = time.monotonic()
                 self._start_closer()
                 self._changed.notify_all()
 
     def _leave(self) -> None:
         with self._changed:
-            self._turns -= 1
+            self._leases -= 1
             self._used = time.monotonic()
-            if not self._turns and self._overdue():
+            if not self._leases and self._overdue():
                 self._let_go(gap=GAP)
             self._changed.notify_all()
 
@@ -176,7 +183,7 @@ class Store:
         with self._changed:
             while self._file.running or self._opening:
                 rest = self._used + (IDLE if self._file.held else ENGINE_KEPT) - time.monotonic()
-                if self._turns or self._opening or rest > 0:
+                if self._leases or self._opening or rest > 0:
                     self._changed.wait(max(rest, IDLE / 4))
                 elif self._file.held:
                     self._let_go()
@@ -195,7 +202,7 @@ def open_store(path: Path) -> Store:
     Raises
     ------
     NotFoundError: there is no such file.
-    StoreError, StoreBusyError, StoreVersionError: on the first turn.
+    StoreError, StoreBusyError, StoreVersionError: by the first lease.
     """
     path = path.resolve()
     if not path.is_file():
@@ -222,7 +229,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
             with _transaction(connection, "BEGIN TRANSACTION"):
                 fill(connection)
         try:
-            os.link(new, path)  # unlike a rename, it never replaces what somebody else has made meanwhile
+            os.link(new, path)  # unlike a rename, it never replaces a file made meanwhile
         except FileExistsError:
             raise RefusedError(_exists(path)) from None
     return open_store(path)
@@ -248,6 +255,16 @@ def utc_now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
+def load_arrow() -> None:
+    """Load what `append` needs, outside of any lease: the import takes a second of processor time.
+
+    The first list that pyarrow converts makes it import pandas, too, where that is installed.
+    """
+    import pyarrow as pa
+
+    pa.array([0])
+
+
 def append(
     cursor: Cursor, table: str, columns: Mapping[str, Sequence[Any]], types: pa.Schema | None = None
 ) -> int:
@@ -256,6 +273,8 @@ def append(
     Table and column names come from code, never from input. `types` is needed only where a column
     holds nothing but None or nested values.
     """
+    import pyarrow as pa  # a third of the start of every command, most of which write nothing
+
     rows = pa.table(dict(columns), schema=types) if types is not None else pa.table(dict(columns))
     if rows.num_rows:
         names = ", ".join(columns)
@@ -281,7 +300,7 @@ def fetch(cursor: Cursor, row: type[Row], sql: str, parameters: Sequence[Any] = 
 
 @contextmanager
 def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
-    with _told():
+    with _disk_errors():
         try:
             cursor.execute(begin)
             yield
@@ -292,12 +311,13 @@ def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Whatever the disk is to blame for within the block is raised as a sentence."""
+def _disk_errors() -> Iterator[None]:
+    """Errors of the disk within the block are raised as a `StoreError` with a sentence."""
     try:
         yield
     except duckdb.Error as error:
-        if sentence := failure(error):
+        sentence = failure(error)
+        if sentence:
             raise StoreError(sentence) from error
         raise
 

@@ -1,13 +1,13 @@
-"""One database file, taken and let go by an engine that outlives it; and whether it is as it was left.
+"""One database file, attached to and detached from an engine that keeps running.
 
-To start a DuckDB engine takes some 25 ms of a processor, to attach a file to one that runs 4 ms: so the
-engine stays for a while when the file is let go, and only the file is shared with other processes.
+Starting a DuckDB engine takes some 25 ms of processor time, attaching a file to a running one 4 ms. So the
+engine stays for a while after the file is detached, and other processes can open the file meanwhile.
 
-Whether another process has written meanwhile is told from the file alone. A checkpoint writes a header with
-a higher number, and what is not yet checkpointed lies in a log beside the file: the same headers without a
-log are the same content. They are read while the file is held, when nobody else can write, through a
-descriptor of our own that is closed only after the file is let go: to close one ends all of this process's
-locks on the file (POSIX, fcntl), and while it is held no other connection of this process can have one.
+The file alone shows whether another process has written meanwhile. A checkpoint writes a header with a higher
+number, and what is not yet checkpointed is in a log beside the file: equal headers without a log mean equal
+content. The headers are read while the file is held, because then nobody else can write. The file descriptor
+for it is closed only after the file is detached: closing one ends all of this process's locks on the file
+(POSIX, fcntl), and while the file is held no other connection of this process can have one.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _OURS = "Unique file handle conflict"
 _LOCKED = re.compile(f"Could not set lock|Conflicting lock|{_OURS}")
 
 
-class Mark(NamedTuple):
-    """What a file is known by; equal marks are equal content."""
+class FileFingerprint(NamedTuple):
+    """What the content of a file is recognised by; equal fingerprints mean equal content."""
 
     inode: int
     size: int
@@ -47,7 +47,7 @@ class Mark(NamedTuple):
 
 
 class DatabaseFile:
-    """A project's file and the engine that opens it. Not for two threads at once, cursors apart."""
+    """A project's file and the engine that opens it. One thread at a time may call it; cursors are free."""
 
     def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         self.path = path
@@ -55,15 +55,15 @@ class DatabaseFile:
         self._patience = patience
         self._engine: Cursor | None = None
         self._descriptor: int | None = None
-        self._left: Mark | None = None
+        self._fingerprint_left: FileFingerprint | None = None
 
     @property
     def running(self) -> bool:
-        """There is an engine, whether or not it holds the file."""
+        """Whether there is an engine, with or without the file."""
         return self._engine is not None
 
     def take(self) -> bool:
-        """Open the file; whether it surely is as it was when this process let go of it.
+        """Open the file; True if it is certainly as it was when this process let go of it.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class DatabaseFile:
         """
         patiently(self.path, self._patience, self._attach)
         self.held = True
-        return self._left is not None and self._left == self._mark()
+        return self._fingerprint_left is not None and self._fingerprint_left == self._fingerprint()
 
     def cursor(self) -> Cursor:
         """A connection of its own for one thread, on the file that is held."""
@@ -82,17 +82,17 @@ class DatabaseFile:
         """Close the file, so that other processes can open it; no cursor may be in use."""
         if self.held and self._engine is not None:
             self.held = False
-            self._left = self._settled(self._engine)
+            self._fingerprint_left = self._settled(self._engine)
             try:
                 self._engine.execute("DETACH project")
-            except duckdb.Error:  # an engine that failed for good stays so: the next one starts afresh
+            except duckdb.Error:  # an engine that failed for good does not recover: start another
                 self._stop_engine()
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
 
     def rest(self) -> None:
-        """Let go of everything, the engine too."""
+        """Let go of the file and stop the engine."""
         self.let_go()
         self._stop_engine()
 
@@ -114,15 +114,15 @@ class DatabaseFile:
                 self._engine.close()
             self._engine = None
 
-    def _settled(self, engine: Cursor) -> Mark | None:
-        """The mark of what will lie there: nothing is left in the log for DETACH to write."""
+    def _settled(self, engine: Cursor) -> FileFingerprint | None:
+        """The fingerprint after DETACH: a checkpoint first, so that DETACH has nothing to write."""
         if self._log.exists():
             with suppress(duckdb.Error):  # a full disk: the log stays, and loses nothing
                 engine.execute("CHECKPOINT project")
-        return self._mark()
+        return self._fingerprint()
 
-    def _mark(self) -> Mark | None:
-        """Of the file that is held; None where its content cannot be told: there is a log, or no file."""
+    def _fingerprint(self) -> FileFingerprint | None:
+        """The fingerprint of the file that is held; None if there is a log, or no file."""
         try:
             if self._log.exists():
                 return None
@@ -132,7 +132,7 @@ class DatabaseFile:
             headers = os.pread(self._descriptor, HEADERS, 0)
         except OSError:
             return None
-        return Mark(found.st_ino, found.st_size, found.st_mtime_ns, headers)
+        return FileFingerprint(found.st_ino, found.st_size, found.st_mtime_ns, headers)
 
     @property
     def _log(self) -> Path:
@@ -161,17 +161,17 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
 def _cannot_open(path: Path, error: duckdb.Error) -> NoReturn:
     if isinstance(error, duckdb.IOException):
         raise StoreError(f"{path} cannot be opened as a project: {first_line(error)}") from error
-    if sentence := failure(error):
+    sentence = failure(error)
+    if sentence:
         raise StoreError(f"{path}: {sentence}") from error
     raise error
 
 
 def failure(error: duckdb.Error) -> str:
-    """The sentence for what the disk is to blame for; '' where it is not.
+    """The sentence for an error that the disk caused; '' for any other error.
 
-    A block that is not as it was written has no kind of error of its own, and a disk that is full at a commit
-    is an error of the transaction. What a checkpoint could not write lies in the log still: only the
-    transaction that met it is lost.
+    DuckDB has no error class for a damaged block, and reports a disk that is full at a commit as an error of
+    the transaction. What a checkpoint could not write is still in the log, so only that transaction is lost.
     """
     if "Corrupt database file" in str(error):
         return f"The database file is damaged; put a copy of an earlier day in its place. {first_line(error)}"
@@ -181,7 +181,7 @@ def failure(error: duckdb.Error) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """What an error of the engine says, without its advice."""
+    """The first line of an error of the engine, without its advice."""
     return str(error).strip().splitlines()[0]
 
 

@@ -1,8 +1,8 @@
-"""Numbered migrations: the schema of new databases, and the way there for older ones.
+"""Numbered migrations: the schema of new databases, and the steps to it for older ones.
 
 A fresh database runs `schema.sql` and records every migration as applied. An older one runs the
-missing files of `migrations/` in their order, each in one transaction. The first shape has no file:
-there is nothing older to come from.
+missing files of `migrations/` in their order, each in one transaction. The first schema has no file,
+because nothing older exists.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FIRST = "0001_foundation"
 
 
 class Migration(NamedTuple):
-    """A step to a newer shape; `name` starts with its four-digit number."""
+    """A step to a newer schema; `name` starts with its four-digit number."""
 
     name: str
     sql: str

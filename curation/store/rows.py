@@ -1,4 +1,4 @@
-"""Row types: one NamedTuple for each table or view that the rooms read as rows."""
+"""Row types: one NamedTuple for each table or view that several packages read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Document(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What retrieval and similarity see: title and body."""
+        """The text for retrieval and similarity: title and body."""
         return f"{self.title}\n{self.body}".strip()
 
 

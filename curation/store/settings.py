@@ -41,6 +41,6 @@ def put_setting(cursor: Cursor, name: str, value: str) -> None:
 
 
 def record_event(cursor: Cursor, action: str, detail: Mapping[str, Any], actor: str = COMMAND_LINE) -> None:
-    """Write one line of the audit trail, in the transaction of the deed itself."""
+    """Write one line of the audit trail, in the transaction of the action itself."""
     text = json.dumps(detail, ensure_ascii=False, sort_keys=True, default=str)
     cursor.execute("INSERT INTO events VALUES (?, ?, ?, ?)", [utc_now(), actor, action, text])

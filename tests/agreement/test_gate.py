@@ -6,25 +6,42 @@ import json
 from datetime import datetime
 
 import pytest
-from projects import add_names, add_pairs, grid
 from typer.testing import CliRunner
 
-from curation.agreement.between import NO_UNITS, Alpha
-from curation.agreement.gate import Check, Demand, Gate, all_imported, gate_now, look, read_demand, set_demand
-from curation.agreement.within import NOT_JUDGED, NOT_PLANTED, Repeats, Within, within
-from curation.cli import app
+from curation.agreement.annotators.intra_annotator import (
+    NOT_JUDGED,
+    NOT_PLANTED,
+    IntraAgreement,
+    Repeats,
+    intra_agreement,
+)
+from curation.agreement.between.inter_annotator import NO_UNITS, Alpha
+from curation.agreement.gate import (
+    Demand,
+    Gate,
+    GateCheck,
+    all_imported,
+    gate_now,
+    gate_of,
+    read_demand,
+    set_demand,
+)
+from curation.cli.goldset import app
 from curation.errors import InputError
-from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.labeling.judgments import Submission, submit
-from curation.labeling.rounds import open_round
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.submit import submit
+from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
+from tests.support.projects import add_names, add_pairs, grid
 
 GOOD = Alpha(0.85, 0.75, 0.92, 200)
 DEMAND = Demand()
 
 
-def person(identical: int, graded: int, planted: int = 40) -> Within:
-    return within(Repeats("ada", planted, graded, identical, 0, 30.0))
+def person(identical: int, graded: int, planted: int = 40) -> IntraAgreement:
+    return intra_agreement(Repeats("ada", planted, graded, identical, 0, 30.0))
 
 
 def states(gate: Gate) -> list[str]:
@@ -32,7 +49,7 @@ def states(gate: Gate) -> list[str]:
 
 
 def test_both_figures_together_open_the_gate() -> None:
-    gate = look(GOOD, [person(36, 40)], False, DEMAND)
+    gate = gate_of(GOOD, [person(36, 40)], False, DEMAND)
     assert (gate.open, states(gate)) == (True, ["met", "met"])
 
 
@@ -47,7 +64,7 @@ def test_both_figures_together_open_the_gate() -> None:
     ],
 )
 def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: Alpha, state: str) -> None:
-    assert look(alpha, [person(36, 40)], False, DEMAND).checks[0].state == state
+    assert gate_of(alpha, [person(36, 40)], False, DEMAND).checks[0].state == state
 
 
 @pytest.mark.parametrize(
@@ -64,15 +81,15 @@ def test_alpha_is_met_by_the_lower_end_of_its_interval(alpha: Alpha, state: str)
     ],
 )
 def test_consistency_is_that_of_all_together(
-    people: list[Within], imported: bool, state: str, why: str | None
+    people: list[IntraAgreement], imported: bool, state: str, why: str | None
 ) -> None:
-    check = look(GOOD, people, imported, DEMAND).checks[1]
+    check = gate_of(GOOD, people, imported, DEMAND).checks[1]
     assert check.state == state
     assert (why or "") in (check.why or "")
 
 
 def test_a_check_is_told_with_its_figures() -> None:
-    missed = look(Alpha(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
+    missed = gate_of(Alpha(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
     assert [check.sentence for check in missed.against] == [
         "ordinal alpha: missed: 0.700, 95 % interval 0.601 to 0.790, on 240 doubly judged pairs; the lower "
         "end must reach 0.667",
@@ -114,5 +131,5 @@ def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
     printed = json.loads(CliRunner().invoke(app, [*project, "--consistency", "0.9", "--json"]).stdout)
     assert printed["open"]
     assert [check["state"] for check in printed["checks"]] == ["met", "not asked for"]
-    assert gate_now(store).checks[1] == Check(**printed["checks"][1])
+    assert gate_now(store).checks[1] == GateCheck(**printed["checks"][1])
     assert "The gate is open." in CliRunner().invoke(app, project).stdout

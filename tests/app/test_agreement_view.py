@@ -11,14 +11,18 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import workplace
+from app import context
 from app.views import agreement
-from curation.agreement import breakdowns, consensus, grades, origins, tendency, within
-from curation.agreement.revision import TABLES, read_revision
-from curation.labeling.adjudication import decide
+from curation.adjudication.adjudication import decide
+from curation.agreement.annotators import bias as tendency
+from curation.agreement.annotators import intra_annotator as within
+from curation.agreement.between import breakdowns, grades
+from curation.agreement.between import disagreement_sources as origins
+from curation.agreement.report.fingerprint import TABLES, read_fingerprint
+from curation.consensus import consensus
+from curation.labeling.judgments.imported import import_judgments
 from curation.project import init_project
 from curation.sources.corpus import import_corpus
-from curation.sources.judgments import import_judgments
 from curation.store import Store, put_setting
 
 HEADER = "query,document,annotator,grade"
@@ -38,7 +42,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
         for who, add in (("a", 0), ("b", 1))
     ]
     put(store, tmp_path / "first.csv", rows)
-    monkeypatch.setenv(workplace.PROJECT, str(store.path))
+    monkeypatch.setenv(context.PROJECT, str(store.path))
     agreement.computed.clear()
     yield store
     store.close()
@@ -62,7 +66,7 @@ def page() -> AppTest:
 def kept(store: Store) -> agreement.Shown:
     """What the page would show now, from memory if it is there."""
     with store.reading() as cursor:
-        revision = read_revision(cursor)
+        revision = read_fingerprint(cursor)
     return agreement.computed(store, str(store.path), revision, None)
 
 
@@ -99,7 +103,7 @@ def test_the_revision_changes_with_a_correction_a_decision_and_a_setting(
 ) -> None:
     def revision() -> str:
         with project.reading() as cursor:
-            return read_revision(cursor)
+            return read_fingerprint(cursor)
 
     seen = [revision()]
     assert revision() == seen[0]

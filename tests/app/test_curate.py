@@ -12,20 +12,21 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import workplace
-from app.views.curate import STEPS
+from app import context
+from app.views.curate.page import STEPS
 from curation.errors import RefusedError
 from curation.jobs import KINDS, Job, jobs_of, last_job
 from curation.jobs.stored import begin, end
-from curation.labeling.annotators import add_annotator
-from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.labeling.rounds import open_round
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.rounds import open_round
+from curation.people.annotators import add_annotator
 from curation.pooling import build_pool
 from curation.progress import silent
 from curation.sampling import draw_sample
-from curation.sampling.tags import set_tags, tagged_queries
+from curation.sampling.tags.stored_tags import set_tags, tagged_queries
 from curation.sources.corpus import import_corpus
-from curation.sources.traffic import TrafficFields, import_traffic
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
 from curation.store import Store, open_store
 from curation.store.rows import Annotator
 
@@ -49,7 +50,7 @@ def peopled(empty_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
 @pytest.fixture
 def project(peopled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     store = open_store(Path(shutil.copy(peopled, tmp_path / "project.duckdb")))
-    monkeypatch.setenv(workplace.PROJECT, str(store.path))
+    monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     jobs_of(store).wait()
     store.close()
@@ -75,7 +76,7 @@ def run(step: str, annotator: Annotator = LEE) -> AppTest:
     """The page at a step, as the annotator sees it."""
 
     def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from app.views import curate
+        from app.views.curate import page as curate
 
         curate.show(annotator)
 

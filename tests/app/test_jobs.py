@@ -18,9 +18,9 @@ import pytest
 from curation.errors import NotFoundError, RefusedError
 from curation.jobs import KINDS, Job, Jobs, jobs_of, last_job, last_jobs
 from curation.jobs.stored import begin, end
-from curation.labeling.annotators import add_annotator
+from curation.people.annotators import add_annotator
 from curation.sources.corpus import import_corpus
-from curation.sources.queries import import_queries
+from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
 
 POOL = {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 7, "budget": None}

@@ -1,4 +1,4 @@
-"""The routes and the door before them, asked over HTTP."""
+"""The routes and the guard before them, asked over HTTP."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from app import api, signin, workplace
+from app import api, context
 from app.guard import Guard
-from app.password import password
-from app.patience import Patience, patience
-from app.sessions import LASTS, Sessions, SignIn
-from curation.labeling.annotators import add_annotator, set_password
-from curation.labeling.lifecycle import close_round, pause_round
-from curation.labeling.practice_rounds import open_practice
-from curation.labeling.round_status import round_status
-from curation.labeling.rounds import open_round
+from app.signin import current_user
+from app.signin import routes as signin
+from app.signin.password import password
+from app.signin.sessions import LASTS, Sessions, SignIn
+from app.signin.throttle import LoginThrottle, login_throttle
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.lifecycle import close_round, pause_round
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.status import round_status
+from curation.people.annotators import add_annotator, set_password
 from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.sources.corpus import import_corpus
-from curation.sources.queries import import_queries
+from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
 
 PASSWORD = "correct horse battery"
@@ -57,13 +59,13 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """What the process serves."""
     store = open_store(Path(shutil.copy(template, tmp_path / "project.duckdb")))
-    monkeypatch.setenv(workplace.PROJECT, str(store.path))
-    monkeypatch.setattr(patience, "_wrong", {})
-    workplace.sessions.cache_clear()
-    workplace.people.cache_clear()
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    monkeypatch.setattr(login_throttle, "_failures", {})
+    current_user.sessions.cache_clear()
+    current_user.accounts.cache_clear()
     yield store
-    workplace.sessions.cache_clear()
-    workplace.people.cache_clear()
+    current_user.sessions.cache_clear()
+    current_user.accounts.cache_clear()
     store.close()
 
 
@@ -164,9 +166,9 @@ def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
 
 
 def test_signing_out_ends_every_copy_of_the_sign_in_and_no_other(anna: TestClient, project: Store) -> None:
-    copied = {workplace.sessions().cookie: anna.cookies[workplace.sessions().cookie]}
+    copied = {current_user.sessions().cookie: anna.cookies[current_user.sessions().cookie]}
     enter(anna, "anna")  # in another browser
-    other = {workplace.sessions().cookie: anna.cookies[workplace.sessions().cookie]}
+    other = {current_user.sessions().cookie: anna.cookies[current_user.sessions().cookie]}
     anna.cookies.clear()
 
     def answers(cookies: dict[str, str]) -> int:
@@ -177,30 +179,31 @@ def test_signing_out_ends_every_copy_of_the_sign_in_and_no_other(anna: TestClien
     cookie = "; ".join(f"{name}={value}" for name, value in copied.items())
     assert anna.post("/sign-out", headers={**ORIGIN, "Cookie": cookie}).status_code == 303
     assert (answers(copied), answers(other)) == (401, 200)
-    workplace.people.cache_clear()  # as a server that starts anew
+    current_user.accounts.cache_clear()  # as a server that starts anew
     assert (answers(copied), answers(other)) == (401, 200)
     with project.reading() as cursor:
         events = cursor.execute("SELECT actor FROM events WHERE action = 'sign out'").fetchall()
     assert events == [("anna",)]
 
 
+@pytest.mark.slow
 def test_guessing_a_password_makes_that_name_wait_whether_it_exists_or_not(anyone: TestClient) -> None:
     for name in ("anna", "nobody"):
-        answers = [enter(anyone, name, "wrong password") for _ in range(Patience.FREE + 1)]
-        assert [answer.status_code for answer in answers] == [401] * Patience.FREE + [429]
+        answers = [enter(anyone, name, "wrong password") for _ in range(LoginThrottle.FREE_TRIES + 1)]
+        assert [answer.status_code for answer in answers] == [401] * LoginThrottle.FREE_TRIES + [429]
         assert int(answers[-1].headers["retry-after"]) >= 1
         assert enter(anyone, name).status_code == 429, "the right password waits too"
     assert enter(anyone, "ben").status_code == 303
 
 
 def test_the_wait_doubles_and_ends() -> None:
-    patience = Patience()
+    throttle = LoginThrottle()
     waits = []
     for _ in range(12):
-        patience.failed("anna", 0.0)
-        waits.append(patience.wait("anna", 0.0))
+        throttle.failed("anna", 0.0)
+        waits.append(throttle.wait("anna", 0.0))
     assert waits == [0, 0, 0, 0, 4, 8, 16, 32, 64, 128, 256, 300]
-    assert patience.wait("anna", 300.0) == 0
+    assert throttle.wait("anna", 300.0) == 0
 
 
 def test_what_somebody_types_as_a_name_stays_text(anyone: TestClient) -> None:
@@ -437,7 +440,7 @@ def test_a_changed_password_keeps_this_browser_and_ends_the_other_sign_ins(anna:
 
 def test_a_password_given_by_the_lead_ends_all_sign_ins(anna: TestClient, project: Store) -> None:
     assert set_password(project, "anna", "the lead's horse") == 1
-    workplace.people().forget()  # as it does by itself after some seconds
+    current_user.accounts().expire()  # as it does by itself after some seconds
     assert anna.get("/api/presentations").status_code == 401
     assert enter(anna, "anna", "the lead's horse").status_code == 303
     assert anna.get("/api/presentations").status_code == 200
@@ -447,7 +450,7 @@ def test_a_grade_costs_no_reading_of_who_may_sign_in(
     anna: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna.get("/api/history")
-    monkeypatch.setattr(workplace, "standings", None)  # would fail if it were asked
+    monkeypatch.setattr(current_user, "sign_in_states", None)  # would fail if it were asked
     assert send(anna, grade(items(anna)[0])).json()["outcomes"][0]["status"] == "saved"
 
 
@@ -455,8 +458,8 @@ def test_a_password_is_changed_by_who_knows_it_only(anna: TestClient, anyone: Te
     assert change(anna, PASSWORD, "short").status_code == 422
     assert change(anna, PASSWORD, PASSWORD).status_code == 422
     assert "alike" in change(anna, PASSWORD, "another horse", "other horse").text
-    answers = [change(anna, "wrong password", "another horse") for _ in range(Patience.FREE + 1)]
-    assert [answer.status_code for answer in answers] == [422] * Patience.FREE + [429]
+    answers = [change(anna, "wrong password", "another horse") for _ in range(LoginThrottle.FREE_TRIES + 1)]
+    assert [answer.status_code for answer in answers] == [422] * LoginThrottle.FREE_TRIES + [429]
     assert change(anna, PASSWORD, "another horse").status_code == 429, "the right one waits too"
     assert enter(anna, "anna").status_code == 429, "and so does signing in elsewhere"
 

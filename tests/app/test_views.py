@@ -8,29 +8,32 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from projects import add_names, add_pairs, grid
 from streamlit.testing.v1 import AppTest
 
-from app import ui, workplace
-from app.views.adjudicate_decision import NO_GRADE
-from curation.labeling.adjudication import decide
-from curation.labeling.annotators import add_annotator
-from curation.labeling.disputes import disputes
-from curation.labeling.guide_questions import guide_questions
-from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.labeling.judgments import Submission, submit
-from curation.labeling.lifecycle import close_round
-from curation.labeling.practice_rounds import open_practice
-from curation.labeling.queue import next_showings
-from curation.labeling.round_status import round_status
-from curation.labeling.rounds import open_round
+from app import context, ui
+from app.views.adjudicate.decision import NO_GRADE
+from curation.adjudication.adjudication import decide
+from curation.adjudication.disputes import disputes
+from curation.guides.questions import guide_questions
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.status import round_status
+from curation.labeling.session.showings import next_showings
+from curation.labeling.session.submit import submit
+from curation.people.annotators import add_annotator
 from curation.project import init_project
-from curation.releases import freeze
+from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
-from curation.splits import Rules, make_split
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
 from curation.text import normalise_query
+from tests.support.projects import add_names, add_pairs, grid
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [a](javascript:alert(1))"
 
@@ -38,7 +41,7 @@ HOSTILE = "<img src=x onerror=alert(1)> **bold** [a](javascript:alert(1))"
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     store = init_project(tmp_path / "project.duckdb").store
-    monkeypatch.setenv(workplace.PROJECT, str(store.path))
+    monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     store.close()
 
@@ -47,9 +50,9 @@ def run(page: str, annotator: Annotator) -> AppTest:
     """The page as the annotator sees it."""
 
     def script(page, annotator):  # type: ignore[no-untyped-def]  # its text alone is run
-        from importlib import import_module
+        from app.navigation import all_pages
 
-        import_module(f"app.views.{page}").show(annotator)
+        next(found for found in all_pages() if found.address == page).show(annotator)
 
     return AppTest.from_function(
         script, kwargs={"page": page, "annotator": annotator}, default_timeout=20
@@ -66,7 +69,7 @@ EMPTY = [
     ("rounds", LEE),
     ("agreement", ROSA),
     ("releases", LEE),
-    ("my_consistency", ROSA),
+    ("my-consistency", ROSA),
 ]
 
 
@@ -348,7 +351,7 @@ def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running
         mine = cursor.execute("SELECT document_id FROM presentations WHERE annotator = 'anna'").fetchall()
     for (document,) in mine:
         decide(running, "q", document, 2, "It answers a part", "rosa")
-    page = run("my_consistency", Annotator("anna", "annotator", False))
+    page = run("my-consistency", Annotator("anna", "annotator", False))
     shown = html(page)
     assert not page.exception
     assert "Cannot tell" in shown
@@ -401,7 +404,7 @@ def test_a_table_draws_figures_bars_and_intervals_and_escapes_the_rest(project: 
         from app import ui
 
         rows = [
-            ("<b>x</b>", 1_234, None, 0.5, ui.Bar(1, 4), ui.Span(0.5, -0.2, 1.4)),
+            ("<b>x</b>", 1_234, None, 0.5, ui.BarCell(1, 4), ui.IntervalCell(0.5, -0.2, 1.4)),
             ("y", 2, 3, None, "", ""),
         ]
         ui.table("Caption", ["a", "b", "c", "d", "e", "f"], rows)

@@ -7,14 +7,24 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from chromium import find_chromium
 from playwright.sync_api import Browser, sync_playwright
-from served import ANNOTATORS, PASSWORD, QUERIES, SESSION, TRAINEES, Served, Visitors, fill, known_pairs
 
-from curation.labeling.annotators import add_annotator
-from curation.labeling.practice_rounds import open_practice
-from curation.labeling.rounds import open_round
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.rounds import open_round
+from curation.people.annotators import add_annotator
 from curation.project import init_project
+from tests.support.chromium import find_chromium
+from tests.support.served import (
+    ANNOTATORS,
+    PASSWORD,
+    QUERIES,
+    SESSION,
+    TRAINEES,
+    Served,
+    Visitors,
+    fill,
+    known_pairs,
+)
 
 FLAGS = """--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
     --disable-component-update --disable-sync""".split()

@@ -12,17 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
-from served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
-from curation.labeling.annotators import add_annotator
-from curation.sampling.tags import tagged_queries
-from curation.sources.queries import import_queries
+from curation.people.annotators import add_annotator
+from curation.sampling.tags.stored_tags import tagged_queries
+from curation.sources.query_import import import_queries
 from curation.store import open_store
-
-pytestmark = pytest.mark.browser
-
+from tests.support.accessibility import measure, passes_in_both_schemes
+from tests.support.served import PASSWORD, SUBJECTS, Served, settled, sign_in
 
 WRITTEN = [
     f"{what} {kind} files"
@@ -224,11 +221,9 @@ def test_a_round_opens_once(browser: Browser, led: Served) -> None:
     assert names == [("first",), ("second",)]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_step_passes_the_accessibility_check(browser: Browser, led: Served, scheme: str) -> None:
+def test_every_step_passes_the_accessibility_check(browser: Browser, led: Served) -> None:
     page = sign_in(browser, led, "lee").new_page()
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    page.set_viewport_size({"width": 1024, "height": 768})
+    measure(page)
     buttons = {
         "Sample": "Draw the sample",
         "Queries": "Add the query",
@@ -238,8 +233,4 @@ def test_every_step_passes_the_accessibility_check(browser: Browser, led: Served
     for step, button in buttons.items():
         page.goto(f"{led.url}/curate?step={step}")
         expect(page.get_by_role("button", name=button)).to_be_visible()
-        settled(page)
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{step}: {found.generate_report()}"
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, f"{step} is wider than the window"
+        passes_in_both_schemes(page, step)

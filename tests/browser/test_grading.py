@@ -6,11 +6,19 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Route, expect
-from served import GOLDSET, HOSTILE, PASSWORD, Annotating, Event, Served, lost_answers, open_tab, sign_in
 
-pytestmark = pytest.mark.browser
+from tests.support.served import (
+    GOLDSET,
+    HOSTILE,
+    PASSWORD,
+    Annotating,
+    Event,
+    Served,
+    lost_answers,
+    open_tab,
+    sign_in,
+)
 
 
 def grades(pressed: list[tuple[str, str]]) -> list[Event]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shutil
 import time
@@ -12,14 +13,12 @@ from typing import Any
 import pytest
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import Browser, Page, expect
-from provider import CLIENT, SECRET, Provider, running
-from served import Served
 
-from app.oidc import PROOF_LASTS
-from curation.labeling.identities import add_identity
+from app.signin.oidc import PENDING
+from curation.people.identities import add_identity
 from curation.store import open_store
-
-pytestmark = pytest.mark.browser
+from tests.support.oidc_provider import CLIENT, SECRET, Provider, running
+from tests.support.served import Served
 
 COOKIE_SECRET = "0123456789abcdef" * 4
 ANNA, STRANGER, UNVERIFIED = "Anna@Example.org", "stranger@example.org", "ben@example.org"
@@ -106,7 +105,10 @@ def test_the_whole_code_flow_signs_in_and_out(page: Page, project: Served, provi
     expect(page.get_by_role("link", name="Sign in with Example <Work>")).to_be_visible()
     assert provider.signed_out == 1, "the provider's session is ended, too"
     assert page.request.get(f"{project.url}/api/presentations").status == 401
-    assert not [c for c in page.context.cookies() if c.get("name", "").startswith("_streamlit_user")]
+    assert provider.hinted == 1, "it is told whose session that is"
+    assert not [
+        c for c in page.context.cookies() if c.get("name", "").startswith(("goldset_", "_streamlit_user"))
+    ]
 
 
 def test_passwords_still_sign_in_beside_the_provider(page: Page, project: Served) -> None:
@@ -147,7 +149,7 @@ def test_an_id_token_that_proves_nothing_is_refused(
         {} if provider.forged else {k: int(v) if k in {"exp", "iat"} else v for k, v in changes.items()}
     )
     choose(page, project, ANNA)
-    refused(page, project, "did not come to an end")
+    refused(page, project, "was not completed")
     assert provider.exchanged == 1, "the token was fetched, and not believed"
 
 
@@ -161,7 +163,7 @@ def test_an_answer_that_this_browser_did_not_ask_for_is_refused(
     wrong = page.get_by_role("link", name=ANNA)
     wrong.evaluate("link => link.href = link.href.replace(/state=[^&]+/, 'state=another')")
     wrong.click()
-    refused(page, project, "did not come to an end")
+    refused(page, project, "was not completed")
     assert provider.exchanged == 0
 
 
@@ -178,44 +180,61 @@ def test_a_code_from_another_browser_is_worth_nothing_here(
     assert provider.exchanged == 0
 
 
+def pending(page: Page, served: Served) -> dict[str, Any]:
+    """The cookie of a sign-in that waits for the provider's answer; the page shows the provider."""
+    page.goto(served.url)
+    page.get_by_role("link", name="Sign in with Example <Work>").click()
+    expect(page.get_by_role("heading", name="Choose an account")).to_be_visible()
+    cookies = [dict(one) for one in page.context.cookies() if one.get("name", "").endswith("_pending")]
+    assert [one["httpOnly"] for one in cookies] == [True]
+    return cookies[0]
+
+
 def aged(cookie: dict[str, Any], seconds: int) -> dict[str, Any]:
-    """The cookie in which Streamlit keeps the provider's answer, as it would be had it come so long ago."""
+    """The cookie as it would be had the sign-in begun so long ago."""
 
     class Earlier(TimestampSigner):
         def get_timestamp(self) -> int:
             return int(time.time()) - seconds
 
-    kept = URLSafeTimedSerializer(COOKIE_SECRET, salt=cookie["name"], signer=Earlier)
+    signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+    kept = URLSafeTimedSerializer(COOKIE_SECRET, salt=cookie["name"], signer=Earlier, signer_kwargs=signing)
     return {**cookie, "value": kept.dumps(kept.loads(cookie["value"]))}
 
 
-@pytest.mark.parametrize(("seconds", "signed_in"), [(PROOF_LASTS // 2, True), (PROOF_LASTS + 5, False)])
-def test_an_old_answer_of_the_provider_signs_nobody_in_again(
-    page: Page, project: Served, seconds: int, signed_in: bool
+@pytest.mark.parametrize(("seconds", "signed_in"), [(PENDING.lasts // 2, True), (PENDING.lasts + 5, False)])
+def test_an_answer_of_the_provider_that_comes_too_late_signs_nobody_in(
+    page: Page, project: Served, provider: Provider, seconds: int, signed_in: bool
 ) -> None:
-    choose(page, project, ANNA)
-    page.wait_for_url(f"{project.url}/")
-    kept = [dict(one) for one in page.context.cookies() if one.get("name", "").startswith("_streamlit_user")]
-    assert kept, "Streamlit keeps it for thirty days"
-    page.goto("about:blank")  # a page that loses its sign-in goes to /sign-in by itself
-    page.context.clear_cookies()
-    page.context.add_cookies([aged(one, seconds) for one in kept])  # type: ignore[arg-type]
-    page.goto(project.url)
+    cookie = pending(page, project)
+    page.context.add_cookies([aged(cookie, seconds)])  # type: ignore[list-item]
+    page.get_by_role("link", name=ANNA).click()
     expect(page).to_have_url(re.compile("/sign-in") if not signed_in else f"{project.url}/")
     assert page.request.get(f"{project.url}/api/presentations").status == (200 if signed_in else 401)
+    assert provider.exchanged == signed_in
 
 
-def test_a_forged_answer_of_the_provider_signs_nobody_in(page: Page, project: Served) -> None:
-    choose(page, project, ANNA)
+def test_an_answer_of_the_provider_signs_in_once(page: Page, project: Served, provider: Provider) -> None:
+    cookie = pending(page, project)
+    with page.expect_request(re.compile("/oauth2callback")) as answer:
+        page.get_by_role("link", name=ANNA).click()
     expect(page.locator(".grading")).to_be_visible()
-    kept = [
-        cookie for cookie in page.context.cookies() if cookie.get("name", "").startswith("_streamlit_user")
-    ]
-    assert kept, "Streamlit keeps it for thirty days"
-    forged = [{**cookie, "value": cookie.get("value", "")[:-3] + "AAA"} for cookie in kept]
     page.goto("about:blank")  # a page that loses its sign-in goes to /sign-in by itself
     page.context.clear_cookies()
-    page.context.add_cookies(forged)  # type: ignore[arg-type]
-    page.goto(project.url)
+    page.goto(answer.value.url)
+    expect(page.get_by_role("link", name="Sign in with Example <Work>")).to_be_visible()
+    page.context.add_cookies([cookie])  # type: ignore[list-item]
+    page.goto(answer.value.url)
+    refused(page, project, "was not completed")
+    assert provider.exchanged == 1, "the provider takes its code once, too"
+
+
+def test_a_forged_cookie_makes_no_answer_of_the_provider_count(
+    page: Page, project: Served, provider: Provider
+) -> None:
+    cookie = pending(page, project)
+    page.context.add_cookies([{**cookie, "value": cookie["value"][:-3] + "AAA"}])  # type: ignore[list-item]
+    page.get_by_role("link", name=ANNA).click()
     expect(page.get_by_role("link", name="Sign in with Example <Work>")).to_be_visible()
     assert page.request.get(f"{project.url}/api/presentations").status == 401
+    assert provider.exchanged == 0

@@ -12,16 +12,15 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
-from served import Served, settled, sign_in
 
-from curation.labeling.disputes import Dispute, dispute, disputes
-from curation.labeling.judgments import Submission, submit
-from curation.labeling.lifecycle import append_round_event
-from curation.labeling.opinions import awaited
-from curation.labeling.rounds import find_round
+from curation.adjudication.disputes import Dispute, dispute, disputes
+from curation.adjudication.second_opinions import awaited_opinions
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.rounds.lifecycle import append_round_event
+from curation.labeling.rounds.rounds import find_round
+from curation.labeling.session.submit import submit
 from curation.store import Store, open_store
-
-pytestmark = pytest.mark.browser
+from tests.support.served import Served, settled, sign_in
 
 
 def disagree(store: Store) -> None:
@@ -115,7 +114,7 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
     page.keyboard.up("n")
     expect(page.get_by_text("waiting for one more opinion: 1")).to_be_visible()
     with reviewed.store.reading() as cursor:
-        assert list(awaited(cursor)) == [(second.query_id, second.document_id)]
+        assert list(awaited_opinions(cursor)) == [(second.query_id, second.document_id)]
         new = cursor.execute(
             "SELECT annotator FROM opinion_requests JOIN presentations USING (presentation_id)"
         ).fetchall()

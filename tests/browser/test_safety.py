@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import json
 import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,33 +14,36 @@ from urllib.parse import quote
 
 import httpx2
 import pytest
-from served import PASSWORD, Served
 from websockets.exceptions import InvalidStatus
-from websockets_client import pages, session, strings
 
-from app.sessions import Sessions, SignIn
+from app.navigation import all_pages
+from app.signin.sessions import Sessions, SignIn
+from curation.adjudication.adjudication import decide, decide_many
+from curation.adjudication.second_opinions import ask_opinion
 from curation.errors import NotFoundError, RefusedError
+from curation.guides.questions import ask_guide
 from curation.jobs import jobs_of
-from curation.labeling.adjudication import decide, decide_many
-from curation.labeling.annotators import add_annotator
-from curation.labeling.extension import extend_round
-from curation.labeling.guide_questions import ask_guide
-from curation.labeling.judgments import Submission, submit
-from curation.labeling.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
-from curation.labeling.opinions import ask_opinion
-from curation.labeling.practice_rounds import let_pass, open_practice, practise_again
-from curation.labeling.queue import next_showings
-from curation.labeling.reassignment import reassign
-from curation.labeling.rounds import open_round
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.practice.attempts import let_pass, practise_again
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import next_showings
+from curation.labeling.session.submit import submit
+from curation.labeling.transfers.extension import extend_round
+from curation.labeling.transfers.reassignment import reassign
+from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.sampling import draw_sample, top_up
-from curation.sampling.tags import find_tags, set_tags, write_query
+from curation.sampling.tags.find_tags import find_tags
+from curation.sampling.tags.stored_tags import set_tags
+from curation.sampling.tags.written_queries import write_query
 from curation.sources.corpus import import_corpus
-from curation.sources.queries import import_queries
+from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
-
-pytestmark = pytest.mark.browser
+from tests.support.served import PASSWORD, Served
+from tests.support.websockets_client import pages, session, strings
 
 OPEN = {"/sign-in", "/health"}
 STRANGERS_ROUTES = {"/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/with"}
@@ -134,16 +133,14 @@ def forgeries(served: Served) -> dict[str, str]:
     """Cookie headers that say they are the lead's."""
     real = Sessions(key_of(served.store))
     other = Sessions(b"x" * 32)
-    content = base64.urlsafe_b64encode(
-        json.dumps([int(time.time()) + 9_999, "sancho", 0, None]).encode()
-    ).decode()
-    plain = hmac.new(b"", content.encode(), hashlib.sha256).hexdigest()
+    content, _, signature = real.issue(SignIn("sancho", 0)).partition(".")
     quixote = real.issue(SignIn("quixote", 0))
     return {
         "none": "",
         "another key": f"{real.cookie}={other.issue(SignIn('sancho', 0))}",
         "no signature": f"{real.cookie}={content}.",
-        "an empty key": f"{real.cookie}={content}.{plain}",
+        "an empty key": f"{real.cookie}={Sessions(b'').issue(SignIn('sancho', 0))}",
+        "its signature cut": f"{real.cookie}={content}.{signature[:-1]}",
         "another's signature": f"{real.cookie}={content}.{quixote.partition('.')[2]}",
         "ended": f"{real.cookie}={real.issue(SignIn('sancho', 0), now=1_000.0)}",
         "an older password": f"{real.cookie}={real.issue(SignIn('sancho', -1))}",
@@ -179,7 +176,7 @@ def routes(safe: Served) -> list[str]:
 
 def test_no_route_answers_who_is_not_signed_in(safe: Served, routes: list[str]) -> None:
     assert {"/api/judgments", "/_stcore/stream", "/password", *STRANGERS_ROUTES} <= set(routes)
-    pages = ["/", "/label", "/my-consistency", "/adjudicate", "/rounds", "/curate", "/agreement", "/releases"]
+    pages = ["/", *(f"/{page.address}" for page in all_pages())]
     paths = {path.replace("{", "").replace("}", "").partition(":")[0] for path in routes} - OPEN
     answered = []
     with httpx2.Client(base_url=safe.url, headers={"Origin": safe.url}) as client:

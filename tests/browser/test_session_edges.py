@@ -6,12 +6,10 @@ import re
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Route, expect
-from served import Annotating, Event, Served, open_tab, sign_in
 
-from curation.labeling.lifecycle import close_round
-from curation.labeling.round_status import round_status
-
-pytestmark = pytest.mark.browser
+from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.status import round_status
+from tests.support.served import Annotating, Event, Served, open_tab, sign_in
 
 
 def put_off_and_take_back(tab: Annotating) -> str:

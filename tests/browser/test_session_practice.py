@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, expect
-from served import Annotating, Event, Served, lost_answers, sign_in
 
-pytestmark = pytest.mark.browser
+from tests.support.served import Annotating, Event, Served, lost_answers, sign_in
 
 
 def first_visit(context: BrowserContext, session: Served) -> Annotating:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from itertools import cycle
 
-import pytest
 from playwright.sync_api import Browser, expect
-from served import Annotating, Event, Served, lost_answers, open_tab, sign_in
 
-pytestmark = pytest.mark.browser
+from tests.support.served import Annotating, Event, Served, lost_answers, open_tab, sign_in
 
 
 def graded(pressed: list[tuple[str, str]]) -> list[Event]:

@@ -30,7 +30,12 @@ import pytrec_eval  # noqa: E402
 import ranx  # noqa: E402
 from beir.datasets.data_loader import GenericDataLoader  # noqa: E402
 from beir.retrieval.evaluation import EvaluateRetrieval  # noqa: E402
-from consumed_project import (  # noqa: E402
+from mteb.abstasks.retrieval import AbsTaskRetrieval  # noqa: E402
+from mteb.abstasks.retrieval_dataset_loaders import RetrievalDatasetLoader  # noqa: E402
+from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
+from mteb.models.model_meta import ModelMeta  # noqa: E402
+
+from tests.support.consumed_project import (  # noqa: E402
     TOPICS,
     Qrels,
     consumed_project,
@@ -39,10 +44,6 @@ from consumed_project import (  # noqa: E402
     query_id,
     write_all,
 )
-from mteb.abstasks.retrieval import AbsTaskRetrieval  # noqa: E402
-from mteb.abstasks.retrieval_dataset_loaders import RetrievalDatasetLoader  # noqa: E402
-from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
-from mteb.models.model_meta import ModelMeta  # noqa: E402
 
 PARTS = ("dev", "test")
 TEXTS = {query_id(topic): f"{topic} that {does}" for topic, does in TOPICS.items()}

@@ -1,28 +1,37 @@
 """The demo as `make demo` builds it, but on the modules only that the sample grades are about.
 
-There is something to grade, and something to show on every page.
+There is something to grade, and something to show on every page. The README's path on the same modules prints
+what the README shows.
 """
 
 from __future__ import annotations
 
 import csv
+import re
+import shlex
+import shutil
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from typer.testing import CliRunner
 
+from curation.adjudication.disputes import disputes
 from curation.agreement import agreement_report
-from curation.demo import PASSWORD, PEOPLE, ROUND, Demo, build_demo
-from curation.labeling.annotators import authenticate
-from curation.labeling.disputes import disputes
-from curation.labeling.queue import next_showings
-from curation.labeling.round_status import round_status
-from curation.releases import verify
+from curation.cli.goldset import app
+from curation.demo.build import PASSWORD, PEOPLE, ROUND, Demo, build_demo
+from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.labeling.rounds.status import round_status
+from curation.labeling.session.showings import next_showings
+from curation.people.annotators import authenticate
+from curation.releases.verify import verify
 from curation.store import Store, open_store
+from tests.support import ROOT
 
-SAMPLE = Path(__file__).resolve().parents[2] / "data" / "sample"
-
-pytestmark = pytest.mark.dense
+SAMPLE = ROOT / "data" / "sample"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PATH = re.findall(r"^\$ goldset (.+)\n((?:[^$`\s].*\n)*)", README, re.MULTILINE)
+"""The commands of the README's path, each with the output that is shown."""
 
 
 class Built(NamedTuple):
@@ -39,7 +48,7 @@ def graded_modules() -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+def built(embedding_model: None, tmp_path_factory: pytest.TempPathFactory) -> Built:
     folder = tmp_path_factory.mktemp("demo")
     demo = build_demo(folder, SAMPLE, modules=graded_modules())
     return Built(folder, demo, open_store(demo.project))
@@ -78,3 +87,27 @@ def test_a_second_start_finds_the_project_as_it_was_left(built: Built) -> None:
     assert not again.built
     assert again.project == built.demo.project
     assert sorted(path.name for path in built.folder.iterdir()) == ["goldset.duckdb"]
+
+
+def without_figures(text: str) -> str:
+    """Figures depend on the Python whose library is the corpus, widths of columns on the terminal."""
+    return " ".join(re.sub(r"[0-9a-f]{32,}|\d[\d,.]*", "#", text).split())
+
+
+def test_the_readmes_path_has_ten_commands() -> None:
+    assert len(PATH) == 10
+
+
+def test_each_command_of_the_readme_prints_what_it_shows(
+    embedding_model: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOLDSET_PROJECT", "data/python.duckdb")
+    shutil.copytree(SAMPLE, "data/sample")
+    write_stdlib_corpus(Path("data/stdlib.jsonl"), graded_modules())
+    for command, shown in PATH:
+        done = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        printed = without_figures(done.output)
+        for fragment in re.split("…|\n", shown):
+            assert without_figures(fragment) in printed, command

@@ -6,19 +6,21 @@ import csv
 import json
 import shlex
 import subprocess
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import icecat
 import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
+from typer.testing import CliRunner
 
-GOLDSET = str(Path(sys.executable).with_name("goldset"))
+from curation.cli.goldset import app
+from tests.support import GOLDSET, icecat
 
-
+PASSWORD = "a long password\n"
+OWN_PROCESS = ("init", "annotator add", "import traffic", "freeze", "export v1 --format csv")
+"""Commands that run as a process each; the others need no process of their own to be tested."""
 OTHERS = ("trec", "csv", "parquet")
 """The formats that are read once, from the first build."""
 
@@ -37,17 +39,28 @@ def build(
     for command in icecat.path(shared, folder, raters):
         if command.startswith(without):
             continue
-        arguments = [GOLDSET, "--project", str(folder / "project.duckdb"), *shlex.split(command), "--json"]
-        done = subprocess.run(
-            arguments, capture_output=True, text=True, input="a long password\n", timeout=300
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
-        answers[command.partition(" --")[0]] = json.loads(done.stdout)
+        run = in_own_process if command.startswith(OWN_PROCESS) else in_this_process
+        arguments = ["--project", str(folder / "project.duckdb"), *shlex.split(command), "--json"]
+        answers[command.partition(" --")[0]] = json.loads(run(arguments))
     return Built(folder, answers)
 
 
+def in_own_process(arguments: list[str]) -> str:
+    """What `goldset` prints, run as a lead would."""
+    done = subprocess.run([GOLDSET, *arguments], capture_output=True, text=True, input=PASSWORD, timeout=300)
+    assert done.returncode == 0, f"{arguments}: {done.stderr}"
+    return done.stdout
+
+
+def in_this_process(arguments: list[str]) -> str:
+    """The same without starting a process: it imports once and loads the embedding model once."""
+    done = CliRunner().invoke(app, arguments, input=PASSWORD, catch_exceptions=False)
+    assert done.exit_code == 0, f"{arguments}: {done.output}"
+    return done.stdout
+
+
 @pytest.fixture(scope="module")
-def built(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
+def built(embedding_model: None, shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Built:
     return build(shared, tmp_path_factory.mktemp("first"))
 
 
@@ -95,6 +108,12 @@ def test_consistency_without_a_repeated_judgment_is_undefined_not_zero(built: Bu
         (rater, None, 0) for rater in icecat.RATERS
     ]
     assert all(row["undefined"] for row in within)
+
+
+def test_these_inputs_have_the_release_id_that_they_always_had(built: Built) -> None:
+    """Whoever changes what a release holds changes this id, and says so in the changelog."""
+    frozen = "7eed12c4f664b7aecca5f4185caf1dfac4e8ca16c9c6a243cb4b452ba3363e5f"
+    assert built.answers["freeze v1"]["release_id"] == frozen
 
 
 def test_the_exported_qrels_hold_exactly_the_consensus_grades(built: Built, shared: Path) -> None:

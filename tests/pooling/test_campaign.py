@@ -5,23 +5,28 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from curation.labeling.annotators import add_annotator
+import pytest
+
+from curation.consensus.relevance import read_relevance
+from curation.labeling.judgments.imported import import_judgments
+from curation.negatives.audit import open_audit
+from curation.negatives.audit_rate import audit_report
+from curation.negatives.hard_negatives import hard_negatives
+from curation.people.annotators import add_annotator
 from curation.pooling import build_pool
-from curation.pooling.audit import open_audit
-from curation.pooling.audit_rate import audit_report
 from curation.pooling.contributions import contributions
-from curation.pooling.hard_negatives import hard_negatives
-from curation.pooling.standing import read_opinions, standing_of
 from curation.sources.corpus import CorpusFields, import_corpus
-from curation.sources.judgments import JudgmentFields, import_judgments
-from curation.sources.queries import active_queries, import_queries
+from curation.sources.judgments import JudgmentFields
+from curation.sources.queries import active_queries
+from curation.sources.query_import import import_queries
 from curation.sources.run_files import RunFields
-from curation.sources.runs import import_run
+from curation.sources.run_import import import_run
 from curation.store import Store
 
 RUNS = ("no-vector", "vector-2", "with-vector")
 
 
+@pytest.mark.slow
 def test_what_systems_contributed_and_which_negatives_are_hard(
     store: Store, shared: Path, tmp_path: Path
 ) -> None:
@@ -41,7 +46,7 @@ def test_what_systems_contributed_and_which_negatives_are_hard(
         import_run(store, path, name, RunFields(query="query"), skip_unknown=True, skip_repeated=True)
     build_pool(store, ["bm25", *(f"run:{name}" for name in RUNS)], depth=10, random_negatives=0, seed=1)
 
-    report = contributions(store)
+    report = contributions(store, read_relevance(store))
     lines = {line.system: line for line in report.systems}
     assert [twins.systems for twins in report.twins] == [["run:vector-2", "run:with-vector"]]
     assert (lines["run:vector-2"].lost, lines["run:with-vector"].lost) == (0, 0)
@@ -77,10 +82,9 @@ def audit_against_the_second_campaign(store: Store, icecat: Path, rated: set[tup
         pooled = cursor.execute(
             "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE starts_with(system, 'run:')"
         ).fetchall()
-        opinions = read_opinions(cursor)
-    standing = standing_of(opinions)
-    graded = [pair for pair in pooled if pair in standing.grades and (texts[pair[0]], pair[1]) not in rated]
-    share = sum(map(standing.is_relevant, graded)) / len(graded)
+    relevance = read_relevance(store)
+    graded = [pair for pair in pooled if pair in relevance.grades and (texts[pair[0]], pair[1]) not in rated]
+    share = sum(map(relevance.is_relevant, graded)) / len(graded)
     assert report.rate is not None
     assert report.low is not None
     assert report.high is not None

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pooled import judge, put_run, put_texts
 from typer.testing import CliRunner
 
-from curation.cli import app
+from curation.cli.goldset import app
+from curation.consensus.relevance import read_relevance
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.pooling import build_pool
 from curation.pooling.contributions import Contribution, contributions, contributions_of, twins_of
-from curation.pooling.standing import Ranked, Standing
+from curation.pooling.relevance import Ranked, Relevance
 from curation.store import Store
+from tests.support.pool_project import judge, put_run, put_texts
 
 TEXTS = {f"d{number:02}": f"thing number{number}" for number in range(1, 31)}
 LISTS = {
@@ -35,7 +36,7 @@ def pooled(store: Store, tmp_path: Path) -> Store:
 
 
 def test_before_judging_only_candidates_are_known(pooled: Store) -> None:
-    report = contributions(pooled)
+    report = contributions(pooled, read_relevance(pooled))
     assert report.systems == [
         Contribution("run:a", 4, 2, 0, 0, 0, None, 4, 0, 0.0),
         Contribution("run:b", 4, 2, 0, 0, 0, None, 4, 0, 0.0),
@@ -47,7 +48,7 @@ def test_before_judging_only_candidates_are_known(pooled: Store) -> None:
 def test_after_judging_a_system_is_worth_what_it_alone_found(pooled: Store, tmp_path: Path) -> None:
     grades = {("q1", "d01"): 3, ("q1", "d02"): 1, ("q1", "d03"): 0, ("q1", "d04"): 2, ("q2", "d05"): 0}
     judge(pooled, tmp_path, grades)
-    report = contributions(pooled)
+    report = contributions(pooled, read_relevance(pooled))
     assert report.systems == [
         Contribution("run:a", 4, 2, 3, 2, 1, 1 / 3, 4, 3, 0.75),
         Contribution("run:b", 4, 2, 3, 2, 1, 1 / 3, 4, 3, 0.75),
@@ -58,7 +59,7 @@ def test_after_judging_a_system_is_worth_what_it_alone_found(pooled: Store, tmp_
 def test_a_disputed_pair_has_no_grade_and_is_counted_as_such(pooled: Store, tmp_path: Path) -> None:
     judge(pooled, tmp_path, {("q1", "d01"): 3})
     judge(pooled, tmp_path, {("q1", "d01"): 0}, "bo")
-    report = contributions(pooled)
+    report = contributions(pooled, read_relevance(pooled))
     assert report.graded == 0
     assert report.left_out == {
         "judged, but without a grade (disputed, or cannot tell)": 1,
@@ -72,7 +73,7 @@ def test_relevant_documents_that_only_chance_found_are_told(pooled: Store, tmp_p
             "SELECT query_id, document_id FROM candidate_sources WHERE system = 'random' ORDER BY ALL"
         ).fetchall()
     judge(pooled, tmp_path, {random[0]: 2, random[1]: 0})
-    report = contributions(pooled)
+    report = contributions(pooled, read_relevance(pooled))
     assert (report.random_graded, report.relevant_at_random, report.graded) == (2, 1, 0)
 
 
@@ -81,14 +82,14 @@ def test_the_judged_share_counts_the_first_ten_places_only(store: Store, tmp_pat
     put_run(store, tmp_path, "a", {"q1": [f"d{number:02}" for number in range(1, 21)]})
     build_pool(store, ["run:a"], depth=20, random_negatives=0, seed=1)
     judge(store, tmp_path, {("q1", f"d{number:02}"): 1 for number in (1, 10, 11, 12)})
-    line = contributions(store).systems[0]
+    line = contributions(store, read_relevance(store)).systems[0]
     assert (line.graded, line.top_graded, line.top, line.judged_at_10) == (4, 2, 10, 0.2)
 
 
 def test_places_over_the_budget_still_count_as_places(pooled: Store, tmp_path: Path) -> None:
     build_pool(pooled, ["run:a", "run:b"], depth=10, random_negatives=0, seed=1, budget=2)
     judge(pooled, tmp_path, {("q2", "d01"): 1})
-    lines = contributions(pooled).systems
+    lines = contributions(pooled, read_relevance(pooled)).systems
     assert [line.top for line in lines] == [4, 4]
     assert [line.top_graded for line in lines] == [1, 1]
 
@@ -97,25 +98,25 @@ def test_twins_cover_for_each_other_and_are_named(pooled: Store, tmp_path: Path)
     put_run(pooled, tmp_path, "c", LISTS["a"])
     build_pool(pooled, ["run:a", "run:b", "run:c"], depth=10, random_negatives=0, seed=1)
     judge(pooled, tmp_path, {("q1", "d01"): 3, ("q1", "d03"): 1, ("q1", "d02"): 1})
-    report = contributions(pooled)
+    report = contributions(pooled, read_relevance(pooled))
     assert [line.lost for line in report.systems] == [0, 0, 0]
     assert report.twins == [(["run:a", "run:c"], 2)]
 
 
 def test_a_pool_is_found_by_the_beginning_of_its_id(pooled: Store) -> None:
-    first = contributions(pooled).pool_id
+    first = contributions(pooled, read_relevance(pooled)).pool_id
     other = build_pool(pooled, ["run:a"], depth=10, random_negatives=0, seed=1).pool_id
-    assert contributions(pooled).pool_id == other
-    assert contributions(pooled, first[:12]).pool_id == first
+    assert contributions(pooled, read_relevance(pooled)).pool_id == other
+    assert contributions(pooled, read_relevance(pooled), first[:12]).pool_id == first
     with pytest.raises(NotFoundError, match="begins with 'xyz'"):
-        contributions(pooled, "xyz")
+        contributions(pooled, read_relevance(pooled), "xyz")
     with pytest.raises(InputError, match="Several pools"):
-        contributions(pooled, "")
+        contributions(pooled, read_relevance(pooled), "")
 
 
 def test_without_a_pool_there_is_a_sentence(store: Store) -> None:
     with pytest.raises(RefusedError, match="goldset pool"):
-        contributions(store)
+        contributions(store, read_relevance(store))
 
 
 PLACES = st.dictionaries(
@@ -132,19 +133,19 @@ def test_what_is_lost_is_what_a_pool_without_the_system_lacks(
     places: dict[tuple[str, str, str], int], grades: dict[tuple[str, str], int]
 ) -> None:
     ranked = [Ranked(*key, rank, None) for key, rank in places.items()]
-    standing = Standing(grades, frozenset(), 0)
+    relevance = Relevance(grades, frozenset(), 0)
     top = {system: sum(row.system == system and row.rank <= 10 for row in ranked) for system in "abc"}
 
     def relevant(rows: list[Ranked]) -> set[tuple[str, str]]:
         return {row[:2] for row in rows if grades.get(row[:2], 0) > 0}
 
-    for line in contributions_of(ranked, top, standing):
+    for line in contributions_of(ranked, top, relevance):
         without = [row for row in ranked if row.system != line.system]
         assert line.lost == len(relevant(ranked)) - len(relevant(without))
         assert line.relevant == len(relevant([row for row in ranked if row.system == line.system]))
         assert line.lost <= min(line.alone, line.relevant)
         assert line.judged_at_10 is None or 0 <= line.judged_at_10 <= 1
-    for twins in twins_of(ranked, standing):
+    for twins in twins_of(ranked, relevance):
         without = [row for row in ranked if row.system not in twins.systems]
         assert twins.lost == len(relevant(ranked)) - len(relevant(without))
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pooled import put_run, put_texts
 
 from curation.errors import InputError, NotFoundError
 from curation.pooling import build_pool
 from curation.pooling.budget import spend
-from curation.pooling.candidates import Proposal
-from curation.sources.runs import import_run
+from curation.pooling.candidates import CandidateSource
+from curation.sources.run_import import import_run
 from curation.store import Store
+from tests.support.pool_project import put_run, put_texts
 
 TEXTS = {f"d{number}": f"thing number{number}" for number in range(1, 9)}
 
@@ -126,12 +126,16 @@ def test_a_budget_of_nothing_is_refused(project: Store) -> None:
 
 PROPOSALS = st.dictionaries(
     st.tuples(st.integers(0, 4), st.integers(0, 7), st.sampled_from("ab")), st.integers(1, 9), min_size=1
-).map(lambda found: [Proposal(f"q{q}", f"d{d}", system, rank, 1.0) for (q, d, system), rank in found.items()])
+).map(
+    lambda found: [
+        CandidateSource(f"q{q}", f"d{d}", system, rank, 1.0) for (q, d, system), rank in found.items()
+    ]
+)
 
 
 @given(proposals=PROPOSALS, budget=st.integers(1, 45), seed=st.integers(0, 3))
 def test_a_budget_is_used_up_evenly_by_rank_and_whatever_the_order(
-    proposals: list[Proposal], budget: int, seed: int
+    proposals: list[CandidateSource], budget: int, seed: int
 ) -> None:
     spent = spend(proposals, budget, seed)
     every = {proposal[:2] for proposal in proposals}

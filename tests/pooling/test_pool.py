@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from curation.errors import CurationError, InputError, RefusedError
 from curation.pooling import build_pool
-from curation.pooling.identical import Identical, StandIns
-from curation.pooling.negatives import REACH, draw_negatives
-from curation.pooling.systems import Found
+from curation.pooling.easy_negatives import REACH, draw_negatives
+from curation.pooling.systems import SystemHits
 from curation.project import init_project
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages
 from curation.retrieval.passages import find_cutter
+from curation.similarity.identical import Identical, StandIns
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.store import Store, append
 from curation.store.rows import Document, Query
@@ -317,7 +317,7 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
     documents = [Document(f"d{n:02}", "", "", f"text {n // 2}") for n in range(corpus)]  # in identical twos
     identical = Identical(documents)
     found = [
-        Found(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]], {})
+        SystemHits(f"s{place}", [[Hit(f"d{n:02}", 1.0) for n in ranked if n < corpus]], {})
         for place, ranked in enumerate(lists)
     ]
     judged = {f"d{n:02}" for n in held if n < corpus}
@@ -338,7 +338,7 @@ def test_negatives_are_never_near_never_judged_under_two_ids_and_never_fewer_tha
 def test_the_reach_shrinks_only_as_far_as_it_must() -> None:
     documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1100)]
     hits = [Hit(document.document_id, 1.0) for document in documents[:REACH]]
-    found = [Found("bm25", [hits, hits[:0]], {})]
+    found = [SystemHits("bm25", [hits, hits[:0]], {})]
     draw = draw_negatives(found, [query(0), query(1)], documents, 100, 5, 10, *alone(documents))
     assert draw.left_out == {}
     assert {p.document_id for p in draw.proposals if p.query_id == "q0"} == {
@@ -353,7 +353,7 @@ def test_each_document_is_drawn_equally_often() -> None:
     """3,000 queries, 4 of 30 documents each: every document within 5 standard errors of its share."""
     documents = [Document(f"d{n:02}", "", "", f"text {n}") for n in range(30)]
     queries = [query(number) for number in range(3000)]
-    found = [Found("none", [[] for _ in queries], {})]
+    found = [SystemHits("none", [[] for _ in queries], {})]
     draw = draw_negatives(found, queries, documents, 4, 5, 10, *alone(documents))
     times = Counter(proposal.document_id for proposal in draw.proposals)
     share = 4 / 30
@@ -364,7 +364,7 @@ def test_each_document_is_drawn_equally_often() -> None:
 
 def test_a_grown_corpus_keeps_most_of_an_earlier_draw() -> None:
     documents = [Document(f"d{n:04}", "", "", f"text {n}") for n in range(1000)]
-    found = [Found("none", [[] for _ in range(50)], {})]
+    found = [SystemHits("none", [[] for _ in range(50)], {})]
     queries = [query(number) for number in range(50)]
     before, after = (
         {p[:2] for p in draw_negatives(found, queries, part, 5, 5, 10, *alone(part)).proposals}

@@ -12,20 +12,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from gold_project import DISPUTE, LEXICAL, PARTS, documents, gold_project, write_corpus
 
+from curation.adjudication.adjudication import decide
 from curation.errors import CurationError, RefusedError, StoreError, StoreVersionError
-from curation.labeling.adjudication import decide
-from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.releases import export, freeze, verify
-from curation.releases.diff import diff
-from curation.releases.frozen import part_rows, part_sum, part_text, read_parts, release_id_of, signed_row
+from curation.labeling.judgments.imported import add_judgments
+from curation.releases.diff.diff import diff
+from curation.releases.export.export import export
+from curation.releases.freeze.freeze import freeze
 from curation.releases.seal import open_sealed
+from curation.releases.stored import part_rows, part_sum, part_text, read_parts, release_id_of, signed_row
+from curation.releases.verify import verify
 from curation.sources.corpus import import_corpus
-from curation.splits import make_split
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.split import make_split
 from curation.store import Store, append, append_rows, open_store, utc_now
+from tests.support import ROOT
+from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, documents, gold_project, write_corpus
 
-ROOT = Path(__file__).resolve().parents[2]
 FROZEN = ("releases", "release_parts", "seal_openings")
 CHANGING = re.compile(
     r"\b(UPDATE|DELETE\s+FROM|INSERT\s+OR\s+REPLACE\s+INTO|TRUNCATE(\s+TABLE)?|DROP\s+TABLE|ALTER\s+TABLE)\s+"
@@ -36,6 +39,7 @@ CHANGING = re.compile(
 SMALL_DISK = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sys.dont_write_bytecode = True  # it would be cut off at the limit, and break every later import
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 sys.argv[1:] = sys.argv[2:]
 from curation.cli import main
@@ -44,13 +48,11 @@ main()
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from curation.releases import freeze as _
-import curation.releases.freeze
+from curation.releases.freeze import freeze as module
 from curation.store import open_store
 
-frozen = sys.modules["curation.releases.freeze"]
-frozen.record_event = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the last step before the commit
-frozen.freeze(open_store(Path(sys.argv[1])), "v1")
+module.record_event = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # the last step before the commit
+module.freeze(open_store(Path(sys.argv[1])), "v1")
 """
 
 
@@ -80,6 +82,7 @@ def on_a_small_disk(store: Store, limit: int, *arguments: str) -> subprocess.Com
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_during_freeze_leaves_no_release(gold: Store) -> None:
     done = on_a_small_disk(gold, 8_192, "freeze", "v1")
     assert done.returncode == 1
@@ -90,6 +93,7 @@ def test_a_disk_that_fills_up_during_freeze_leaves_no_release(gold: Store) -> No
     assert verify(gold, "v1").intact
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_during_export_leaves_no_folder(gold: Store, tmp_path: Path) -> None:
     freeze(gold, "v1")
     out = tmp_path / "exports" / "beir"
@@ -101,6 +105,7 @@ def test_a_disk_that_fills_up_during_export_leaves_no_folder(gold: Store, tmp_pa
     assert on_a_small_disk(gold, 1 << 30, *arguments).returncode == 0
 
 
+@pytest.mark.slow
 def test_kill_9_in_the_middle_of_freeze_leaves_nothing_of_it(gold: Store) -> None:
     gold.close()
     killed = subprocess.run([sys.executable, "-c", KILLED, str(gold.path)], check=False, cwd=ROOT)
@@ -228,6 +233,7 @@ def test_a_part_that_is_not_json_is_told_though_its_sum_fits(gold: Store, tmp_pa
             read()
 
 
+@pytest.mark.slow
 def test_one_altered_byte_on_the_disk_is_told_as_damage(gold: Store, tmp_path: Path) -> None:
     """DuckDB has a checksum for each block: what it reads is what was written, or this sentence."""
     freeze(gold, "v1")

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import json
 import resource
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from gold_project import gold_project
-from projects import add_names
 from typer.testing import CliRunner
 
-from curation.cli import app
+from curation.cli.goldset import app
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.releases import export, freeze, verify
-from curation.releases import formats as formats_module
-from curation.releases.formats.files import Written
-from curation.releases.frozen import part_rows, read_parts
-from curation.releases.gold import Gold
+from curation.releases.export.export import export
+from curation.releases.export.formats import FORMATS
+from curation.releases.export.formats.files import Written
+from curation.releases.export.gold import Gold
+from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import releases, show
 from curation.releases.seal import Opening, open_sealed, openings, sealed_parts
+from curation.releases.stored import part_rows, read_parts
+from curation.releases.verify import verify
 from curation.store import Store
+from tests.support.gold_project import gold_project
+from tests.support.projects import add_names
 
 
 @pytest.fixture
@@ -148,7 +152,7 @@ def test_the_log_is_written_before_the_first_file(
         seen.append([opening.reason for opening in log(gold)])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(formats_module.FORMATS, "csv", writer)
+    monkeypatch.setitem(FORMATS, "csv", replace(FORMATS["csv"], write=writer))
     with pytest.raises(
         InputError, match=r"nothing was left: No space.*the seal was opened.*stays in the log"
     ):
@@ -162,7 +166,8 @@ def test_the_log_is_written_before_the_first_file(
 def test_a_disk_that_fills_up_leaves_no_half_of_an_export(
     gold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, format: str
 ) -> None:
-    write = formats_module.FORMATS[format]
+    write = FORMATS[format].write
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it would be cut off, and break later imports
 
     def on_a_full_disk(folder: Path, asked: Gold) -> Written:
         soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -172,7 +177,7 @@ def test_a_disk_that_fills_up_leaves_no_half_of_an_export(
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
-    monkeypatch.setitem(formats_module.FORMATS, format, on_a_full_disk)
+    monkeypatch.setitem(FORMATS, format, replace(FORMATS[format], write=on_a_full_disk))
     with pytest.raises(InputError, match="could not be written, and nothing was left: "):
         export(gold, "v1", format, tmp_path / "out", reason="to test it")
     assert [path.name for path in tmp_path.iterdir()] == ["project"]
@@ -227,12 +232,12 @@ def test_the_commands_show_the_count_and_the_log(gold: Store, tmp_path: Path) ->
         assert done.exit_code == 0
         return done.stdout
 
-    assert "Nobody has taken sealed grades (test) yet." in goldset("release", "show", "v1")
+    assert "Nobody has opened the seal (test) yet." in goldset("release", "show", "v1")
     out = ["--out", str(tmp_path / "out")]
     told = goldset("export", "v1", "--format", "trec", *out, "--reason", "the May report")
     assert "With the sealed grades of test; that is logged" in told
     shown = goldset("release", "show", "v1")
-    assert "Sealed grades were taken once" in shown
+    assert "The seal was opened once" in shown
     assert "the May report" in shown
     answer = json.loads(goldset("release", "show", "v1", "--json"))
     assert (answer["openings"], answer["log"][0]["purpose"]) == (1, "export as trec")

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from gold_project import gold_project
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from curation.cli import app
+from curation.cli.goldset import app
 from curation.errors import RefusedError
-from curation.releases import export, freeze, verify
+from curation.releases.export.export import export
+from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import verify
 from curation.store import Store
+from tests.support.gold_project import gold_project
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +153,7 @@ def test_what_stands_beside_the_content_is_covered(
     alter(f"UPDATE releases SET {change}")
     name = "v2" if change.startswith("name") else "v1"
     (problem,) = verify(frozen, name).problems
-    assert problem.startswith("what stands beside the content was altered: the name, when and by whom")
+    assert problem.startswith("what is stored beside the content was altered: the name, when and by whom")
 
 
 def test_an_altered_release_id_is_found(frozen: Store, alter: Callable[..., None]) -> None:

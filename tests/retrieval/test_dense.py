@@ -57,7 +57,7 @@ def query(text: str) -> Query:
     return Query("q", text, text, "written")
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_embedding_goes_on_where_kill_9_stopped_it(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,7 +79,7 @@ def test_embedding_goes_on_where_kill_9_stopped_it(
     assert count(store) == len(TEXTS) + 1
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_meaning_finds_what_words_do_not(store: Store) -> None:
     corpus = [
         Document("car", "", "Automobile", "A vehicle with four wheels and an engine."),
@@ -98,7 +98,7 @@ def test_meaning_finds_what_words_do_not(store: Store) -> None:
     assert count(store) == 4  # two texts, one query, the probe
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_a_model_that_was_exchanged_is_refused(store: Store) -> None:
     put(store, digest("probe", stored._PROBE), [1.0] + [0.0] * 383)
     with pytest.raises(RefusedError, match="is not the one that made the vectors"):
@@ -106,7 +106,7 @@ def test_a_model_that_was_exchanged_is_refused(store: Store) -> None:
     assert count(store) == 1
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_a_model_of_another_dimension_is_refused(store: Store) -> None:
     put(store, "some text", [0.6, 0.8])
     with pytest.raises(RefusedError, match="Vectors of 2 and of 384 dimensions meet"):
@@ -157,7 +157,7 @@ def test_a_file_is_no_model_and_a_missing_folder_is_named(store: Store, tmp_path
         Dense(store, [], str(tmp_path / "missing"))
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_a_search_with_an_exchanged_model_is_refused_and_changes_nothing(store: Store) -> None:
     corpus = [Document("d", "", "", "red hat")]
     put(store, digest("document", "red hat"), [0.6, 0.8])
@@ -166,7 +166,7 @@ def test_a_search_with_an_exchanged_model_is_refused_and_changes_nothing(store: 
     assert count(store) == 1
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_a_folder_that_holds_no_model_gives_a_sentence(store: Store, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(RefusedError, match=r"The model .*empty cannot be loaded: .*goldset\[dense"):

@@ -115,7 +115,7 @@ def test_the_settings_name_window_and_overlap(store: Store) -> None:
     assert settings["passages"] == {"best": "max", "overlap": 64, "window": 256}
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_what_stands_at_the_end_of_a_long_document_is_found_and_kept_once(store: Store) -> None:
     filler = "The committee met on Tuesday and approved the minutes of the meeting before. " * 40
     corpus = [
@@ -154,7 +154,7 @@ print(hits[0][0].passage is not None, "torch" in sys.modules, "transformers" in 
 """
 
 
-@pytest.mark.dense
+@pytest.mark.usefixtures("embedding_model")
 def test_a_second_process_needs_neither_tokeniser_nor_model(store: Store) -> None:
     store.close()
     command = [sys.executable, "-c", AGAIN, str(store.path)]

@@ -17,8 +17,9 @@ from curation.errors import RefusedError
 from curation.retrieval import Bm25, word_counts
 from curation.retrieval.terms import content_words
 from curation.retrieval.word_counts import WordCounts, count_words, stored_word_counts, vocabulary
-from curation.sources.corpus import current_corpus, import_corpus
+from curation.sources.corpus import import_corpus
 from curation.store import Store
+from curation.store.documents import current_corpus
 from curation.store.rows import Document, Query
 
 SHOP = {"shoe": "red running shoes", "hat": "red, red hat", "none": "the of", "coat": "Coats AND hats"}

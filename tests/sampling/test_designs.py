@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.stats import binom, norm
 
 from curation.errors import InputError
-from curation.sampling.allocation import allocate, allocate_with_quotas
 from curation.sampling.designs import Drawing, draw_pps, draw_stratified
-from curation.sampling.pps import certain, draw_proportional
 from curation.sampling.strata import LENGTHS, Labels, cross, length_of
-from curation.sampling.weights import neyman_weights, weights_of
+from curation.statistics.allocation import allocate, allocate_with_quotas
+from curation.statistics.pps import certain, draw_proportional
+from curation.statistics.weights import neyman_weights, weights_of
 
 DRAWS = 2_000
 FALSE_ALARM = 1e-3

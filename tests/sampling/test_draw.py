@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
 from curation.project import init_project
-from curation.sampling import Plan, draw_sample
-from curation.sampling.allocation import allocate
-from curation.sampling.bands import BANDS, band_of
+from curation.sampling import SamplingPlan, draw_sample
+from curation.sampling.frame.bands import BANDS, band_of
+from curation.statistics.allocation import allocate
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
 
@@ -112,6 +112,7 @@ def test_another_sample_becomes_the_current_one_and_the_earlier_stays(store: Sto
         assert get_setting(cursor, "sample") == first.sample_id
 
 
+@pytest.mark.slow
 def test_inclusion_frequencies_match_the_stored_probabilities(store: Store) -> None:
     """Over 40 seeds each query is drawn about as often as its probability says: 5 standard errors.
 
@@ -185,7 +186,7 @@ def test_more_than_there_is_gives_a_sentence_and_no_sample(store: Store) -> None
     with pytest.raises(InputError, match="at least 1"):
         draw_sample(store, 0, seed=0)
     with pytest.raises(InputError, match="0 < head < torso < 1"):
-        draw_sample(store, 1, seed=0, plan=Plan(head=0.9, torso=0.5))
+        draw_sample(store, 1, seed=0, plan=SamplingPlan(head=0.9, torso=0.5))
     assert drawn(store) == []
 
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.releases.content import FORMAT
-from curation.releases.frozen import part_sum, part_text, release_id_of, signed_row
-from curation.sampling import Plan, draw_sample, top_up
+from curation.releases.spread import ndcg, read_spread, spread_if_asked
+from curation.releases.stored import FORMAT, part_sum, part_text, release_id_of, signed_row
+from curation.sampling import SamplingPlan, draw_sample, top_up
 from curation.sampling.designs import draw_stratified
 from curation.sampling.strata import Labels
-from curation.sampling.variances import Moments, Spread, ndcg, read_spread, variances_of
+from curation.sampling.variances import FigureSpread, Moments, variances_of
 from curation.store import Store, append, append_rows, utc_now
 
 # ── The figure ──────────────────────────────────────────────────────────────────────────────────
@@ -153,8 +153,8 @@ def test_with_a_run_the_figure_is_its_ndcg_and_queries_that_it_lacks_count_as_0(
         read_spread(store, "v2")
 
 
-def spread_of(**strata: Moments) -> Spread:
-    return Spread("v1", "id", None, "a figure", strata, Moments(9, 0.5, 0.25), 0, {})
+def spread_of(**strata: Moments) -> FigureSpread:
+    return FigureSpread("v1", "id", None, "a figure", strata, Moments(9, 0.5, 0.25), 0, {})
 
 
 def test_the_variance_of_figure_times_traffic_is_that_of_all_their_products() -> None:
@@ -242,20 +242,21 @@ def log(store: Store) -> None:
         append(cursor, "traffic", columns)
 
 
-PLAN = Plan(allocation="neyman", from_release="v1")
+PLAN = SamplingPlan(allocation="neyman")
 
 
 def test_the_sample_keeps_what_its_allocation_rested_on_and_says_so(store: Store) -> None:
     log(store)
     release_id = freeze_rows(store, "v1", [row for row in QUERIES if row["stratum"] != "head"], GRADES)
-    report = draw_sample(store, 20, seed=1, plan=PLAN)
+    spread = read_spread(store, "v1")
+    report = draw_sample(store, 20, seed=1, plan=PLAN, spread=spread)
     told = report.parameters
     assert (told["allocation"], told["from_release"], told["run"]) == ("neyman", release_id, None)
     assert told["pooled_variance"] == ["head"]
     assert set(told["variances"]) == {"head", "torso", "tail"}
     assert "head: their variance is the one within all other strata, pooled" in " ".join(report.warnings)
     assert "share of judged candidates that are relevant" in report.warnings[0]
-    assert draw_sample(store, 20, seed=1, plan=PLAN).sample_id == report.sample_id
+    assert draw_sample(store, 20, seed=1, plan=PLAN, spread=spread).sample_id == report.sample_id
     again = draw_stratified(
         np.array([50] * 2 + [1] * 60, np.int64),
         Labels(np.repeat([0, 2], [2, 60]), ("head", "torso", "tail")),
@@ -270,15 +271,18 @@ def test_the_sample_keeps_what_its_allocation_rested_on_and_says_so(store: Store
 def test_neyman_without_a_release_and_a_release_without_neyman_are_refused(store: Store) -> None:
     log(store)
     with pytest.raises(InputError, match="Name a release to learn from"):
-        draw_sample(store, 5, seed=0, plan=Plan(allocation="neyman"))
+        draw_sample(store, 5, seed=0, plan=SamplingPlan(allocation="neyman"))
     with pytest.raises(InputError, match="goes with the allocation neyman alone"):
-        draw_sample(store, 5, seed=0, plan=Plan(run="bm25"))
+        spread_if_asked(store, None, "bm25")
     freeze_rows(store, "v1", QUERIES, {})
     with pytest.raises(RefusedError, match="no stratum with 2 queries"):
-        draw_sample(store, 5, seed=0, plan=PLAN)
+        read_spread(store, "v1")
     freeze_rows(store, "v2", QUERIES, GRADES)
+    spread = read_spread(store, "v2")
+    with pytest.raises(InputError, match="goes with the allocation neyman alone"):
+        draw_sample(store, 5, seed=0, spread=spread)
     with pytest.raises(RefusedError, match="None of the strata of this draw"):
-        draw_sample(store, 5, seed=0, plan=Plan(("length",), allocation="neyman", from_release="v2"))
+        draw_sample(store, 5, seed=0, plan=SamplingPlan(("length",), allocation="neyman"), spread=spread)
 
 
 def test_every_stratum_gets_two_queries_if_there_is_room_and_quotas_stand() -> None:

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 from typer.testing import CliRunner
 
-from curation.cli import app
+from curation.cli.goldset import app
 from curation.errors import CurationError, InputError, RefusedError
-from curation.sampling import Limits, Plan, SampleReport, draw_sample
-from curation.sampling.chart import bars, sample_page
+from curation.releases.stored import released_queries
+from curation.sampling import Limits, SampleReport, SamplingPlan, draw_sample
+from curation.sampling.chart import sample_chart, sample_page
 from curation.sampling.designs import Stratum
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
@@ -69,7 +70,7 @@ MIXED = [
     *(Asked(f"size of the boot {number}", 1, "docs") for number in range(20)),
     *(Asked(f"where is the manual of boot {number}", 1) for number in range(5)),
 ]
-EVERY = Plan(strata=("band", "segment", "length"))
+EVERY = SamplingPlan(strata=("band", "segment", "length"))
 
 
 def test_strata_cross_band_main_segment_and_length(store: Store) -> None:
@@ -90,7 +91,7 @@ def test_a_query_belongs_to_the_segment_that_asked_it_most_and_ties_to_the_first
     store: Store,
 ) -> None:
     log(store, [Asked("a", 2, "x"), Asked("a", 3, "y"), Asked("b", 2, "y"), Asked("B", 2, "x"), Asked("c")])
-    draw_sample(store, 3, seed=0, plan=Plan(strata=("segment",)))
+    draw_sample(store, 3, seed=0, plan=SamplingPlan(strata=("segment",)))
     segments = {normalise_query(text): row[0] for text, row in drawn(store).items()}
     assert segments == {"a": "y", "b": "x", "c": "no segment"}
 
@@ -106,14 +107,14 @@ def test_a_segment_called_like_another_kind_of_query_is_told_apart(store: Store)
             Asked("e", 1, "traffic"),
         ],
     )
-    report = draw_sample(store, 5, seed=0, plan=Plan(strata=("segment",)))
+    report = draw_sample(store, 5, seed=0, plan=SamplingPlan(strata=("segment",)))
     assert list(by_name(report)) == [
         "segment all", "segment imported", "segment no segment", "segment traffic", "no segment",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("plan", [EVERY, Plan(strata=("segment", "band"), design="pps")])
-def test_the_order_of_the_log_changes_no_design(tmp_path: Path, store: Store, plan: Plan) -> None:
+@pytest.mark.parametrize("plan", [EVERY, SamplingPlan(strata=("segment", "band"), design="pps")])
+def test_the_order_of_the_log_changes_no_design(tmp_path: Path, store: Store, plan: SamplingPlan) -> None:
     from curation.project import init_project
 
     other = init_project(tmp_path / "other.duckdb").store
@@ -129,7 +130,7 @@ def test_the_order_of_the_log_changes_no_design(tmp_path: Path, store: Store, pl
 
 def test_pps_stores_probabilities_proportional_to_traffic(store: Store) -> None:
     log(store, MIXED)
-    report = draw_sample(store, 10, seed=3, plan=Plan(design="pps"))
+    report = draw_sample(store, 10, seed=3, plan=SamplingPlan(design="pps"))
     # 60, 30 and 30 of 185 are certain for 10 queries; the others share 7 of 65.
     for _, traffic, chance in drawn(store).values():
         assert chance == pytest.approx(1.0 if traffic >= 30 else 7 * traffic / 65)
@@ -202,20 +203,22 @@ def test_queries_that_a_round_shows_or_a_release_holds_can_be_left_out(store: St
                 "content": ["\n".join([*lines, ""]), "no"],
             },
         )
-    report = draw_sample(store, 2, seed=0, limits=Limits(exclude_judged=True))
+    released = released_queries(store)
+    report = draw_sample(store, 2, seed=0, limits=Limits(exclude_judged=True), released=released)
     assert set(drawn(store)) == {"sampled", "new"}
     assert report.left_out == {"of 2 queries judged already": 3}
-    report = draw_sample(store, 1, seed=0, limits=Limits(exclude_judged=True, min_count=4))
+    limits = Limits(exclude_judged=True, min_count=4)
+    report = draw_sample(store, 1, seed=0, limits=limits, released=released)
     assert set(drawn(store)) == {"new"}
     assert report.left_out == {"of 2 queries asked fewer than 4 times": 2, "of 1 queries judged already": 2}
 
 
 def test_a_log_of_nothing_and_of_one_query(store: Store) -> None:
-    for plan in (Plan(), EVERY, Plan(design="pps"), Plan(strata=("segment",))):
+    for plan in (SamplingPlan(), EVERY, SamplingPlan(design="pps"), SamplingPlan(strata=("segment",))):
         with pytest.raises(RefusedError, match="There is no traffic to sample from"):
             draw_sample(store, 1, seed=0, plan=plan)
     log(store, [Asked("only", 3)])
-    for plan in (Plan(), EVERY, Plan(design="pps")):
+    for plan in (SamplingPlan(), EVERY, SamplingPlan(design="pps")):
         draw_sample(store, 1, seed=0, plan=plan)
         assert drawn(store)["only"][1:] == (3, 1.0)
         with pytest.raises(RefusedError, match="1 distinct queries and 2 were asked for"):
@@ -229,17 +232,17 @@ def test_a_log_of_nothing_and_of_one_query(store: Store) -> None:
 def test_plans_that_make_no_sense_are_told_together(store: Store) -> None:
     log(store, MIXED)
     with pytest.raises(InputError) as refused:
-        draw_sample(store, 0, seed=0, plan=Plan(design="random"))
+        draw_sample(store, 0, seed=0, plan=SamplingPlan(design="random"))
     assert len(refused.value.problems) == 2
     with pytest.raises(InputError, match="takes no allocation or quota"):
-        draw_sample(store, 5, seed=0, plan=Plan(design="pps", quotas={"head": 1}))
+        draw_sample(store, 5, seed=0, plan=SamplingPlan(design="pps", quotas={"head": 1}))
     with pytest.raises(InputError) as refused:
-        draw_sample(store, 5, seed=0, plan=Plan(strata=("tag", "band", "band")))
+        draw_sample(store, 5, seed=0, plan=SamplingPlan(strata=("tag", "band", "band")))
     assert [problem.split(";")[0] for problem in refused.value.problems] == [
         "'tag' is nothing to make strata by", "strata by 'band' were asked for twice",
     ]  # fmt: skip
     with pytest.raises(InputError, match="no strata were named"):
-        draw_sample(store, 5, seed=0, plan=Plan(strata=()))
+        draw_sample(store, 5, seed=0, plan=SamplingPlan(strata=()))
     with pytest.raises(InputError, match="it holds no moment"):
         draw_sample(store, 5, seed=0, limits=Limits(datetime(2026, 3, 2), datetime(2026, 3, 2)))
     with pytest.raises(InputError, match="expected at least 1"):
@@ -268,7 +271,7 @@ def test_the_excite_log_by_band_and_length(store: Store, shared: Path) -> None:
                 "count": [1] * len(rows),
             },
         )
-    plan = Plan(strata=("band", "length"), allocation="square-root")
+    plan = SamplingPlan(strata=("band", "length"), allocation="square-root")
     report = draw_sample(store, 180, seed=1, plan=plan)
     strata = by_name(report)
     assert sum(stratum.drawn for stratum in report.strata) == 180
@@ -323,11 +326,11 @@ def test_the_page_loads_nothing_runs_nothing_and_escapes_every_name() -> None:
 
 def test_bars_are_as_long_as_the_shares_beside_them() -> None:
     strata = [Stratum("head", 10, 60, 10, 1.0), Stratum("tail", 90, 40, 10, 1 / 9)]
-    drawn_bars = re.findall(r'<rect class="\w+" x="220" y="\d+" width="([\d.]+)"', bars(strata))
+    drawn_bars = re.findall(r'<rect class="\w+" x="220" y="\d+" width="([\d.]+)"', sample_chart(strata))
     widths = [float(width) for width in drawn_bars[1:]]  # the first is the legend's
     assert len(widths) == 4
     assert [width / widths[0] for width in widths] == pytest.approx([1, 50 / 60, 40 / 60, 50 / 60], abs=1e-3)
-    assert re.findall(r">([\d.]+%)<", bars(strata)) == ["60.0%", "50.0%", "40.0%", "50.0%"]
+    assert re.findall(r">([\d.]+%)<", sample_chart(strata)) == ["60.0%", "50.0%", "40.0%", "50.0%"]
 
 
 def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> None:
@@ -339,8 +342,8 @@ def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> N
         "no " + "so long a value " * 40,
         "tail",
     ]
-    picture = bars([Stratum(name, 10, 60 + number, 10, 1.0) for number, name in enumerate(names)])
-    groups = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", picture)
+    picture = sample_chart([Stratum(name, 10, 60 + number, 10, 1.0) for number, name in enumerate(names)])
+    groups = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", picture, re.DOTALL)
     assert [title for title, _ in groups] == names
     ends = [28.0]
     for number, (name, group) in enumerate(groups):
@@ -390,7 +393,7 @@ def test_the_command_takes_all_options_and_writes_the_page(store: Store, tmp_pat
     [
         (["--quota", "head"], "the quota 'head' is no STRATUM=N"),
         (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
-        (["--since", "last week"], "--since 'last week' is no time"),
+        (["--since", "last week"], "--since 'last week' is not a time"),
         (["--html", "no/such/folder/page.html"], "its folder does not exist"),
         (["--html", "."], "it is a folder"),
         (["--strata", "tag:"], "'tag:' is nothing to make strata by"),

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from curation.errors import RefusedError
 from curation.sampling import Limits, draw_sample
-from curation.sampling.spellings import THRESHOLD, essentials, group_spellings, slip
-from curation.sources.traffic import import_traffic
-from curation.splits.similarity import character_shingles, jaccard
+from curation.sampling.frame.spellings import THRESHOLD, essentials, group_spellings, slip
+from curation.similarity.shingles import character_shingles, jaccard
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.text import normalise_query
 
 SAME = [

@@ -9,10 +9,11 @@ import pytest
 from scipy.stats import binom
 
 from curation.errors import InputError, NotFoundError, RefusedError
+from curation.releases.stored import released_queries
 from curation.retrieval import DEFAULT_MODEL
-from curation.sampling import Limits, Plan, draw_sample
-from curation.sampling.frame import Dimensions, read_frame
-from curation.sampling.stored import keep_sample
+from curation.sampling import Limits, SampleReport, SamplingPlan, draw_sample
+from curation.sampling.frame.frame import Dimensions, read_frame
+from curation.sampling.stored_sample import store_sample
 from curation.sampling.strata import Labels, cross
 from curation.store import Store, append, get_setting, utc_now
 from curation.text import digest, normalise_query
@@ -91,13 +92,13 @@ def test_a_query_belongs_to_the_value_that_it_has_most_often_and_ties_to_the_fir
             Asked("g", 1, {"lang": "all"}),
         ],
     )
-    report = draw_sample(store, 7, seed=0, plan=Plan(strata=("field:lang",)))
+    report = draw_sample(store, 7, seed=0, plan=SamplingPlan(strata=("field:lang",)))
     strata = {normalise_query(text): stratum for text, stratum in strata_of(store).items()}
     assert strata == {
         "a": "de", "b": "de", "c": "fr", "d": "no lang", "e": "lang no lang", "f": "no lang", "g": "lang all",
     }  # fmt: skip
     assert report.parameters["strata"] == ["field:lang"]
-    draw_sample(store, 7, seed=0, plan=Plan(strata=("band", f"field:{ODD}")))
+    draw_sample(store, 7, seed=0, plan=SamplingPlan(strata=("band", f"field:{ODD}")))
     assert set(strata_of(store).values()) >= {"head · no " + ODD, "tail · no " + ODD}
     assert any(stratum.endswith("· x") for stratum in strata_of(store).values())
 
@@ -107,23 +108,23 @@ def test_an_unknown_field_is_refused_by_the_names_that_the_traffic_has(store: St
     with pytest.raises(
         InputError, match=r"no field 'language'; expected one of 'lang', 'shop'[^§]*--metadata"
     ):
-        draw_sample(store, 1, seed=0, plan=Plan(strata=("field:language",)))
-    draw_sample(store, 1, seed=0, plan=Plan(strata=("field:shop",)))
+        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:language",)))
+    draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:shop",)))
     assert strata_of(store) == {"a": "no shop"}
 
 
 def test_a_log_without_further_fields_says_so(store: Store) -> None:
     log(store, [Asked("a")])
     with pytest.raises(InputError, match="it has no further fields"):
-        draw_sample(store, 1, seed=0, plan=Plan(strata=("field:lang", "band")))
+        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:lang", "band")))
     with pytest.raises(InputError, match="'field:' is nothing to make strata by"):
-        draw_sample(store, 1, seed=0, plan=Plan(strata=("field:",)))
+        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("field:",)))
 
 
 def test_the_log_of_nothing_has_no_strata_by_field_or_tag(store: Store) -> None:
     for by in ("field:lang", "tag:question"):
         with pytest.raises(RefusedError, match="There is no traffic to sample from"):
-            draw_sample(store, 1, seed=0, plan=Plan(strata=(by,)))
+            draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=(by,)))
 
 
 def test_two_strata_of_one_name_are_refused() -> None:
@@ -141,7 +142,7 @@ OTHERS = [Asked("red shoes", 9), *(Asked(f"hat {number}") for number in range(6)
 
 def test_strata_by_tag_are_the_tag_and_not_the_tag_crossed_like_others(store: Store) -> None:
     log(store, QUESTIONS + OTHERS)
-    report = draw_sample(store, 10, seed=0, plan=Plan(strata=("tag:question", "length")))
+    report = draw_sample(store, 10, seed=0, plan=SamplingPlan(strata=("tag:question", "length")))
     assert [stratum.name for stratum in report.strata] == [
         f"{kind} · {length}"
         for kind in ("question", "not question")
@@ -159,20 +160,20 @@ def test_a_persons_word_moves_a_query_to_another_stratum(store: Store) -> None:
     draw_sample(store, 10, seed=0)
     tag(store, "red shoes", "question")
     tag(store, "who made this hat", "question", present=False)
-    draw_sample(store, 10, seed=0, plan=Plan(strata=("tag:question",)))
+    draw_sample(store, 10, seed=0, plan=SamplingPlan(strata=("tag:question",)))
     assert {text for text, stratum in strata_of(store).items() if stratum == "question"} == {
         "how do i return shoes", "what is a boot?", "red shoes",
     }  # fmt: skip
-    draw_sample(store, 10, seed=0, plan=Plan(strata=("tag:unanswerable",)))
+    draw_sample(store, 10, seed=0, plan=SamplingPlan(strata=("tag:unanswerable",)))
     assert set(strata_of(store).values()) == {"not unanswerable"}
 
 
 def test_an_unknown_tag_and_a_tag_that_needs_a_corpus_are_refused(store: Store) -> None:
     log(store, QUESTIONS)
     with pytest.raises(InputError, match="qestion"):
-        draw_sample(store, 1, seed=0, plan=Plan(strata=("tag:qestion",)))
+        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("tag:qestion",)))
     with pytest.raises(RefusedError, match="corpus"):
-        draw_sample(store, 1, seed=0, plan=Plan(strata=("tag:misspelling",)))
+        draw_sample(store, 1, seed=0, plan=SamplingPlan(strata=("tag:misspelling",)))
 
 
 def test_a_tag_that_was_added_while_the_sample_was_drawn_stops_it(store: Store) -> None:
@@ -184,14 +185,15 @@ def test_a_tag_that_was_added_while_the_sample_was_drawn_stops_it(store: Store) 
     tag(store, "red shoes", "question")
     parameters = before.parameters | {"strata": ["tag:question"]}
     with pytest.raises(RefusedError, match="a tag or a corpus was added"):
-        keep_sample(store, parameters, before.strata, [], Limits(), frame.state)
-    assert keep_sample(store, before.parameters, before.strata, [], Limits(), plain.state).known is False
+        store_sample(store, parameters, before.strata, [], Limits(), frame.state)
+    assert store_sample(store, before.parameters, before.strata, [], Limits(), plain.state).known is False
 
 
+@pytest.mark.slow
 def test_queries_are_drawn_from_tag_strata_as_often_as_their_probability_says(store: Store) -> None:
     """Exact binomial tails over 40 seeds, shared among the queries."""
     log(store, [*QUESTIONS, *OTHERS, *(Asked(f"where is shop {number}", 3) for number in range(5))])
-    draws, plan = 40, Plan(strata=("tag:question",), allocation="square-root")
+    draws, plan = 40, SamplingPlan(strata=("tag:question",), allocation="square-root")
     times: dict[str, int] = {}
     chances: dict[str, float] = {}
     for seed in range(draws):
@@ -214,19 +216,25 @@ def test_queries_of_releases_can_be_left_out_all_or_by_name(store: Store) -> Non
     draw_sample(store, 4, seed=0)
     release(store, "v1", ["first", "both"])
     release(store, "v2", ["second", "both"])
-    report = draw_sample(store, 1, seed=0, limits=Limits(exclude_released=True))
+
+    def draw(size: int, limits: Limits) -> SampleReport:
+        return draw_sample(store, size, seed=0, limits=limits, released=released_queries(store))
+
+    with pytest.raises(RefusedError, match="A release was added while the sample was drawn"):
+        draw_sample(store, 1, seed=0, limits=Limits(exclude_released=True))
+    report = draw(1, Limits(exclude_released=True))
     assert set(strata_of(store)) == {"neither"}
     assert report.left_out == {"of 3 queries in a release already": 3}
     assert report.parameters["exclude_released"] is True
-    report = draw_sample(store, 2, seed=0, limits=Limits(exclude_releases=["v1"]))
+    report = draw(2, Limits(exclude_releases=["v1"]))
     assert set(strata_of(store)) == {"second", "neither"}
     assert report.parameters["exclude_releases"] == [digest("v1")]
-    by_id = draw_sample(store, 2, seed=0, limits=Limits(exclude_releases=[digest("v1")]))
+    by_id = draw(2, Limits(exclude_releases=[digest("v1")]))
     assert by_id.sample_id == report.sample_id
-    both = draw_sample(store, 1, seed=0, limits=Limits(exclude_releases=["v1", "v2"]))
+    both = draw(1, Limits(exclude_releases=["v1", "v2"]))
     assert both.left_out == {"of 3 queries in a release already": 3}
     with pytest.raises(NotFoundError, match=r"no release 'v3', 'v4'\. It has v1, v2"):
-        draw_sample(store, 1, seed=0, limits=Limits(exclude_releases=["v3", "v1", "v4"]))
+        draw(1, Limits(exclude_releases=["v3", "v1", "v4"]))
 
 
 def test_parameters_name_further_options_only_where_they_were_used(store: Store) -> None:

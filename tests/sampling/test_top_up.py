@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 from curation.errors import InputError, RefusedError
 from curation.project import init_project
-from curation.sampling import Limits, Plan, current_sample, draw_sample, top_up
+from curation.sampling import Limits, SamplingPlan, current_sample, draw_sample, top_up
 from curation.store import Store, append, get_setting, utc_now
 from curation.text import digest
 
@@ -48,7 +48,7 @@ ZIPF = [(f"query {rank}", 1 + 300 // rank) for rank in range(1, 151)]
 
 def test_a_quota_is_reached_and_every_earlier_query_stays(store: Store) -> None:
     log(store, ZIPF)
-    first = draw_sample(store, 30, seed=4, plan=Plan(allocation="proportional"))
+    first = draw_sample(store, 30, seed=4, plan=SamplingPlan(allocation="proportional"))
     before, numbers = drawn(store), {stratum.name: stratum.drawn for stratum in first.strata}
     report = top_up(store, {"tail": numbers["tail"] + 25, "head": 1})
     after = drawn(store)
@@ -70,7 +70,7 @@ def test_the_sample_of_a_top_up_is_that_of_one_draw_with_the_same_numbers(store:
     report = top_up(store, {"tail": 40})
     topped_up = drawn(store)
     numbers = {stratum.name: stratum.drawn for stratum in report.strata}
-    draw_sample(store, report.size, seed=4, plan=Plan(quotas=numbers))
+    draw_sample(store, report.size, seed=4, plan=SamplingPlan(quotas=numbers))
     assert drawn(store) == topped_up
 
 
@@ -95,7 +95,7 @@ def test_a_larger_size_loses_no_query_whatever_the_allocation(
     log(store, [(f"word{'x' * 7 * number}", count) for number, count in enumerate(traffic)])
     size, more = shares
     more = min(more, len(traffic) - size)
-    draw_sample(store, size, seed=1, plan=Plan(allocation=allocation))
+    draw_sample(store, size, seed=1, plan=SamplingPlan(allocation=allocation))
     before = drawn(store)
     assert top_up(store, size=size + more).size == size + more
     assert before.keys() <= drawn(store).keys()
@@ -103,6 +103,7 @@ def test_a_larger_size_loses_no_query_whatever_the_allocation(
     store.close()
 
 
+@pytest.mark.slow
 def test_over_seeds_topped_up_queries_are_drawn_as_often_as_stated(store: Store) -> None:
     """Draw, then top up: exact binomial tails of both stages together, shared among the queries."""
     log(store, [(f"word {number}", 8 if number < 4 else 1) for number in range(20)])
@@ -160,7 +161,7 @@ def test_top_ups_that_make_no_sense_are_told(store: Store) -> None:
     assert len(refused.value.problems) == 2
     with pytest.raises(InputError, match="the other strata have"):
         top_up(store, {"tail": 4}, size=149)
-    draw_sample(store, 12, seed=2, plan=Plan(design="pps"))
+    draw_sample(store, 12, seed=2, plan=SamplingPlan(design="pps"))
     with pytest.raises(RefusedError, match="design pps"):
         top_up(store, size=20)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +12,6 @@ from curation.sources.corpus import import_corpus
 from curation.store import Store
 
 Contents = Callable[[], dict[str, list[tuple[Any, ...]]]]
-Write = Callable[..., Path]
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """write('a.jsonl', [{...}, ...]) or write('a.csv', 'text' or bytes); a name in .gz is packed."""
-
-    def write_file(name: str, content: str | bytes | Iterable[Mapping[str, Any]]) -> Path:
-        if not isinstance(content, str | bytes):
-            content = "".join(json.dumps(record) + "\n" for record in content)
-        data = content.encode() if isinstance(content, str) else content
-        path = tmp_path / name
-        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return path
-
-    return write_file
 
 
 @pytest.fixture
@@ -46,7 +28,7 @@ def contents(store: Store) -> Contents:
 
 
 @pytest.fixture
-def corpus(store: Store, write: Write) -> Store:
+def corpus(store: Store, write: Callable[..., Path]) -> Store:
     """The project with the documents d1 to d4."""
     documents = [{"id": f"d{number}", "title": f"title {number}"} for number in range(1, 5)]
     import_corpus(store, write("given-corpus.jsonl", documents))

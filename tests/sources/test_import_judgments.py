@@ -8,17 +8,14 @@ from datetime import datetime
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.labeling.judgments.imported import import_judgments
 from curation.sampling import draw_sample
 from curation.sources.corpus import CorpusFields, import_corpus
-from curation.sources.judgments import (
-    JudgmentFields,
-    import_judgments,
-    parse_annotator_columns,
-    parse_grade_map,
-)
-from curation.sources.queries import import_queries, query_id_of
-from curation.sources.records import Layout
-from curation.sources.traffic import import_traffic
+from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
+from curation.sources.queries import query_id_of
+from curation.sources.query_import import import_queries
+from curation.sources.tables.formats import FileLayout
+from curation.sources.traffic.traffic_import import import_traffic
 
 HEAD = "query,document,annotator,grade\n"
 
@@ -228,5 +225,5 @@ def test_the_icecat_ratings_of_both_campaigns_are_imported_as_they_are(store, sh
 
 def test_a_latin_1_file_is_read_when_it_is_said(corpus, write):
     content = (HEAD + "caf\xe9,d1,x,1\n").encode("latin-1")
-    import_judgments(corpus, write("j.csv", content), layout=Layout(encoding="latin-1"))
+    import_judgments(corpus, write("j.csv", content), layout=FileLayout(encoding="latin-1"))
     assert _judged(corpus, "q.text") == [("café",)]

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.labeling.annotators import add_annotator
-from curation.labeling.imported import ImportedJudgment, add_judgments
-from curation.labeling.rounds import open_round
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.rounds import open_round
+from curation.people.annotators import add_annotator
 from curation.pooling import build_pool
+from curation.similarity.near_duplicates import DuplicateGroup
+from curation.similarity.pairs import EXACTLY
 from curation.sources.corpus import import_corpus
-from curation.sources.queries import import_queries
-from curation.splits.duplicates import DuplicateGroup, corpus_duplicates
-from curation.splits.similarity import EXACTLY
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.query_import import import_queries
+from curation.splits.duplicates import corpus_duplicates
 from curation.store import Store
 
 LONG = "a usb cable of two metres with gold plated plugs and a sleeve of woven nylon in the colour"

@@ -12,19 +12,24 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from curation.agreement.consensus import settled
-from curation.cli import app
-from curation.cli.splits import split as split_command
+from curation.cli.goldset import app
+from curation.cli.split import split as split_command
+from curation.consensus.consensus import settled
 from curation.errors import InputError, RefusedError
-from curation.labeling.imported import ImportedJudgment, add_judgments
+from curation.labeling.judgments.imported import add_judgments
 from curation.sampling import draw_sample
 from curation.sources.corpus import import_corpus
-from curation.sources.traffic import import_traffic
-from curation.splits import Rules, Terms, make_split
-from curation.splits.edges import KINDS, NEAR_DUPLICATE, Edge
-from curation.splits.kept import NOTHING
-from curation.splits.material import Graded, Material, graded, read_labels
-from curation.splits.split import Asked, settle
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.traffic.traffic_import import import_traffic
+from curation.splits.assignment.carried_over import NOTHING_CARRIED_OVER
+from curation.splits.checked_assignment import assign_and_check
+from curation.splits.inputs import GradedQueries, SplitInputs, graded_queries, read_labels
+from curation.splits.request import AssignmentOptions, SplitRequest
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.splits.ties.edges import Edge
+from curation.splits.ties.kinds import KINDS
+from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
 from curation.store import Store
 from curation.store.rows import Query
 from curation.text import digest, normalise_query
@@ -118,7 +123,7 @@ def test_labels_are_read_in_one_turn_and_settled_without_the_file(store: Store, 
         labels = read_labels(cursor)
     store.close()
     store.path.unlink()
-    assert set(graded(labels, settled(labels.votes)).material.queries) == set(NAMES)
+    assert set(graded_queries(labels, settled(labels.votes)).inputs.queries) == set(NAMES)
 
 
 def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:
@@ -189,7 +194,7 @@ def test_a_group_over_the_share_is_refused_with_the_chain_and_the_weakest_links(
 
 def test_a_large_group_is_allowed_by_name_and_reported(store: Store, tmp_path: Path) -> None:
     names = chained(store, tmp_path, 12, 48)
-    report = make_split(store, rules=LEXICAL, terms=Terms(largest_group=0.2))
+    report = make_split(store, rules=LEXICAL, options=AssignmentOptions(largest_group=0.2))
     group = report.large_groups[0]
     assert (group.group_id, group.queries, group.share) == (min(names[:12]), 12, 0.2)
     shown = CliRunner().invoke(
@@ -205,9 +210,9 @@ def test_ties_cut_by_name_free_the_groups_and_are_residual_leakage_everywhere(
 ) -> None:
     names = chained(store, tmp_path, 12, 8)
     text = f"  {names[5].upper()}"  # by its text, which is its id in another case
-    terms = Terms(largest_group=0.3)
+    options = AssignmentOptions(largest_group=0.3)
     report = make_split(
-        store, {"a": 0.5, "b": 0.5}, rules=replace(LEXICAL, cut=((names[6], text),)), terms=terms
+        store, {"a": 0.5, "b": 0.5}, rules=replace(LEXICAL, cut=((names[6], text),)), options=options
     )
     first, second = sorted(names[5:7])
     assert report.parameters["cut"] == [[first, second]]
@@ -256,9 +261,13 @@ def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path
         ({"dev\n": 1.0}, {}, "the part name 'dev\\n'"),
         ({"dev": 1.0}, {"rules": Rules(query=0.0)}, "--query-threshold 0"),
         ({"dev": 1.0}, {"rules": Rules(document=1.1)}, "--document-threshold 1.1"),
-        ({"dev": 1.0}, {"terms": Terms(largest_group=1.5)}, "--largest-group 1.5"),
-        ({"dev": 1.0}, {"terms": Terms(undated="dev")}, "--undated goes with --by-time alone"),
-        ({"dev": 1.0}, {"terms": Terms(by_time=True, undated="x")}, "--undated x: expected one of"),
+        ({"dev": 1.0}, {"options": AssignmentOptions(largest_group=1.5)}, "--largest-group 1.5"),
+        ({"dev": 1.0}, {"options": AssignmentOptions(undated="dev")}, "--undated goes with --by-time alone"),
+        (
+            {"dev": 1.0},
+            {"options": AssignmentOptions(by_time=True, undated="x")},
+            "--undated x: expected one of",
+        ),
         (
             {"dev": 1.0},
             {"relevant_grade": 0},
@@ -277,14 +286,19 @@ def test_wrong_options_are_sentences(
 
 def test_a_near_duplicate_that_minhash_misses_is_found_by_the_check_and_becomes_an_edge() -> None:
     copy = "one two three four"
-    material = Material(
+    inputs = SplitInputs(
         {"a": "alpha", "b": "beta", "c": "gamma"},
         {"a": frozenset({"d1"}), "b": frozenset({"d2"})},
         {"d1": copy, "d2": copy},
     )
-    given = Graded(material, dict.fromkeys("abc", frozenset({("stratum", "head")})), 1, "corpus", {})
+    given = GradedQueries(inputs, dict.fromkeys("abc", frozenset({("stratum", "head")})), 1, "corpus", {})
     parts = {"dev": 0.5, "test": 0.5}
-    found = [settle(given, Asked(parts, seed, LEXICAL, Terms()), NOTHING, []) for seed in range(8)]
+    found = [
+        assign_and_check(
+            given, SplitRequest(parts, seed, LEXICAL, AssignmentOptions()), NOTHING_CARRIED_OVER, []
+        )
+        for seed in range(8)
+    ]
     for settled_as in found:
         assert settled_as.findings.leaks == ()
         assert settled_as.parts["a"] == settled_as.parts["b"]
@@ -300,7 +314,7 @@ def test_the_command_and_the_function_have_the_same_defaults() -> None:
     assert defaults["query_threshold"] == rules.query
     assert defaults["document_threshold"] == rules.document
     assert defaults["numbers"] == rules.numbers
-    assert defaults["largest_group"] == Terms().largest_group
+    assert defaults["largest_group"] == AssignmentOptions().largest_group
 
 
 def test_a_threshold_of_zero_is_refused_and_not_taken_for_the_standard(store: Store, tmp_path: Path) -> None:

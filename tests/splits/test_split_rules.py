@@ -10,16 +10,21 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import RefusedError
-from curation.splits import Rules, assignment
-from curation.splits import edges as edges_module
-from curation.splits.assignment import ALL, assign_parts, distances, shares
-from curation.splits.certificate import certify
-from curation.splits.edges import NEAR_DUPLICATE, QUERY_TEXT, SHARED_DOCUMENT, Edge, find_edges
-from curation.splits.groups import chain, leakage_groups, members_of
-from curation.splits.kept import kept_groups
-from curation.splits.material import Material
+from curation.similarity import pairs
+from curation.similarity.shingles import character_shingles, jaccard, word_shingles
+from curation.splits.assignment import assignment
+from curation.splits.assignment.assignment import ALL, assign_parts, distances, shares
+from curation.splits.assignment.carried_over import carried_over_groups
+from curation.splits.certificate.certify import certify
+from curation.splits.groups.groups import chain, leakage_groups, members_of
+from curation.splits.inputs import SplitInputs
 from curation.splits.refusals import refuse_joined
-from curation.splits.similarity import character_shingles, jaccard, word_shingles
+from curation.splits.rules import Rules
+from curation.splits.ties.edges import Edge
+from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
+from curation.splits.ties.query_text import LABEL as QUERY_TEXT
+from curation.splits.ties.search import find_edges
+from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
 
 QUERIES = [f"q{number:02}" for number in range(24)]
 RULES = Rules(paraphrase=None)
@@ -139,7 +144,7 @@ def test_growing_the_set_never_moves_a_released_query(
     first = leakage_groups(early, [edge for edge in edges if early.issuperset(edge[:2])])
     released = assign_parts(first, dict.fromkeys(early, ()), parts, seed=0).parts
     groups = leakage_groups(queries, edges)
-    sides, chains = kept_groups(groups, released, edges)
+    sides, chains = carried_over_groups(groups, released, edges)
     for steps in chains:
         ends = Counter(name for step in steps for name in step[:2])
         inside = {released[name] for name, times in ends.items() if times == 1}
@@ -222,8 +227,8 @@ def test_where_sizes_cannot_be_met_the_bound_says_how_far_the_best_is() -> None:
     assert (whole.queries, whole.least) == pytest.approx((2.4, 2.4))  # 12 of 24 for an ideal of 14.4
 
 
-def material(texts: dict[str, str], relevant: dict[str, set[str]], documents: dict[str, str]) -> Material:
-    return Material(texts, {name: frozenset(ids) for name, ids in relevant.items()}, documents)
+def inputs(texts: dict[str, str], relevant: dict[str, set[str]], documents: dict[str, str]) -> SplitInputs:
+    return SplitInputs(texts, {name: frozenset(ids) for name, ids in relevant.items()}, documents)
 
 
 WORDS = ["blue phone", "leather tablet", "hard violin", "wooden pencil"]
@@ -232,7 +237,7 @@ LONG = "one two three four five six seven eight nine ten eleven twelve thirteen 
 
 def test_each_kind_of_edge_is_found_with_what_makes_it() -> None:
     ties = find_edges(
-        material(
+        inputs(
             {"a": "laptop", "b": "laptops", "c": "printer", "d": "scanner", "e": "ink"},
             {"c": {"d1"}, "d": {"d1", "d2"}, "e": {"d3"}},
             {"d1": "a shared one", "d2": LONG, "d3": f"{LONG} fifteen"},
@@ -253,13 +258,13 @@ def test_each_kind_of_edge_is_found_with_what_makes_it() -> None:
 
 def test_templated_queries_and_copied_documents_keep_only_a_forest() -> None:
     names = [f"q{number:03}" for number in range(200)]
-    templated = find_edges(material({name: f"query number {name}" for name in names}, {}, {}), RULES)
+    templated = find_edges(inputs({name: f"query number {name}" for name in names}, {}, {}), RULES)
     groups = leakage_groups(names, templated.edges)
     assert len(templated.edges) == len(names) - len(set(groups.values()))
     assert templated.found[QUERY_TEXT] > 10 * len(templated.edges)
     words = {name: f"{number * 7919:x} {number * 104729:x}" for number, name in enumerate(names)}
     copies = find_edges(
-        material(words, {name: {f"d{name}"} for name in names}, {f"d{name}": LONG for name in names}),
+        inputs(words, {name: {f"d{name}"} for name in names}, {f"d{name}": LONG for name in names}),
         RULES,
     )
     assert copies.found[NEAR_DUPLICATE] == 199 * 200 // 2
@@ -273,9 +278,11 @@ def test_many_query_texts_are_tied_by_minhash_as_they_would_be_by_comparing_all(
         f"q{number}": f"{word} {noun}"
         for number, (word, noun) in enumerate(product(WORDS, ["case", "cases"]))
     }
-    by_comparing = find_edges(material(texts, {}, {}), RULES)
-    monkeypatch.setattr(edges_module, "EXACT_BELOW", 2)
-    assert find_edges(material(texts, {}, {}), RULES) == by_comparing
+    by_comparing = find_edges(inputs(texts, {}, {}), RULES)
+    monkeypatch.setattr(pairs, "EXACT_BELOW", 2)
+    by_minhash = find_edges(inputs(texts, {}, {}), RULES)
+    assert by_minhash.methods[QUERY_TEXT] == pairs.VERIFIED
+    assert by_minhash._replace(methods=by_comparing.methods) == by_comparing
     assert len(by_comparing.edges) == len(WORDS)
 
 
@@ -295,7 +302,7 @@ def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_the
         if (ids := data.draw(st.sets(st.sampled_from(sorted(corpus)), max_size=2)))
     }
     judged = {name: corpus[name] for name in sorted(set().union(*relevant.values()))}
-    whole = material(texts, relevant, judged)
+    whole = inputs(texts, relevant, judged)
     edges = tied(whole)
     groups = leakage_groups(texts, find_edges(whole, RULES).edges)
     assert groups == leakage_groups(texts, sorted(edges))
@@ -309,7 +316,7 @@ def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_the
     assert {kind for *_, kind in leaks} == {kind for *_, kind in crossing}
 
 
-def tied(whole: Material) -> set[Edge]:
+def tied(whole: SplitInputs) -> set[Edge]:
     """Every tie between two queries, by comparing one by one."""
     edges = set()
     for a, b in combinations(sorted(whole.queries), 2):

@@ -1,4 +1,4 @@
-"""The project file: turns, migrations, other processes, failures."""
+"""The project file: leases, migrations, other processes, failures."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def test_a_transaction_is_kept_whole_or_not_at_all(store: Store) -> None:
         assert get_setting(cursor, "half") is None
 
 
-def test_a_reading_turn_cannot_write(store: Store) -> None:
+def test_a_reading_lease_cannot_write(store: Store) -> None:
     with pytest.raises(duckdb.Error, match="read-only"), store.reading() as cursor:
         put_setting(cursor, "name", "value")
 
 
-def test_a_turn_inside_a_turn_is_refused_instead_of_waiting_for_itself(store: Store) -> None:
+def test_a_lease_inside_a_lease_is_refused_instead_of_waiting_for_itself(store: Store) -> None:
     with store.reading(), pytest.raises(RuntimeError, match="pass the cursor on"), store.transaction():
         pass
 
@@ -175,7 +175,7 @@ def test_a_missing_project_names_the_command_that_makes_one(tmp_path: Path) -> N
         open_store(tmp_path / "nowhere.duckdb")
 
 
-def test_a_file_that_is_no_database_is_told_apart(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "letter.duckdb"
     path.write_text("Dear all, " * 1000)
     with pytest.raises(StoreError, match="cannot be opened as a project"), open_store(path).reading():
@@ -241,7 +241,7 @@ def test_a_project_is_made_whole_or_not_at_all(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_of_two_that_make_the_same_project_one_is_told_that_it_exists(tmp_path: Path) -> None:
+def test_of_two_that_make_the_same_project_one_learns_that_it_exists(tmp_path: Path) -> None:
     path = tmp_path / "project.duckdb"
     outcomes: list[str] = []
 
@@ -269,7 +269,7 @@ def test_a_broken_file_is_not_taken_for_a_held_one_whatever_its_name(tmp_path: P
         pass
 
 
-def test_a_long_turn_does_not_keep_the_other_threads_out(store: Store) -> None:
+def test_a_long_lease_does_not_keep_the_other_threads_out(store: Store) -> None:
     inside, done = threading.Event(), threading.Event()
 
     def read_long() -> None:
@@ -294,9 +294,9 @@ def test_a_setting_that_was_read_leaves_no_result_behind(store: Store) -> None:
         assert cursor.sql("SELECT 1 AS one").to_arrow_table().num_rows == 1
 
 
-def edition(store: Store) -> int:
+def data_version(store: Store) -> int:
     with store.reading():
-        return store.edition
+        return store.data_version
 
 
 KILLED_AFTER_COMMIT = WRITE_SETTING + "\nimport os; os._exit(0)"
@@ -309,41 +309,41 @@ with open_store(Path(sys.argv[1])).reading() as cursor:
 """
 
 
-def test_an_edition_outlasts_letting_go_of_the_file(store: Store) -> None:
-    with store.transaction(new_edition=False) as cursor:
+def test_a_data_version_outlasts_letting_go_of_the_file(store: Store) -> None:
+    with store.transaction(new_data_version=False) as cursor:
         put_setting(cursor, "first", "1")
-    before = edition(store)
+    before = data_version(store)
     time.sleep(0.4)
-    assert edition(store) == before
-    with store.transaction(new_edition=False) as cursor:
+    assert data_version(store) == before
+    with store.transaction(new_data_version=False) as cursor:
         put_setting(cursor, "second", "2")
     time.sleep(0.4)
-    assert edition(store) == before
+    assert data_version(store) == before
     run_python(ONLY_READ, str(store.path)).check_returncode()
-    assert edition(store) == before
+    assert data_version(store) == before
 
 
 @pytest.mark.parametrize("code", [WRITE_SETTING, KILLED_AFTER_COMMIT], ids=["ended", "killed"])
-def test_what_another_process_writes_is_a_new_edition(store: Store, code: str) -> None:
-    edition(store)
+def test_what_another_process_writes_is_a_new_data_version(store: Store, code: str) -> None:
+    data_version(store)
     time.sleep(0.4)
-    before = edition(store)
+    before = data_version(store)
     time.sleep(0.4)
     run_python(code, str(store.path), "second").check_returncode()
-    assert edition(store) != before
+    assert data_version(store) != before
     with store.reading() as cursor:
         assert get_setting(cursor, "second") == "written by a second process"
 
 
-def test_what_another_process_writes_while_this_one_never_rests_is_a_new_edition(store: Store) -> None:
-    """Whoever sees the other's row sees another edition than those who did not see it yet."""
+def test_what_another_process_writes_while_this_one_never_rests_is_a_new_data_version(store: Store) -> None:
+    """Whoever sees the other's row sees another data version than those who did not see it yet."""
     seen: dict[bool, set[int]] = {False: set(), True: set()}
     done = threading.Event()
 
     def look() -> None:
         while not done.is_set():
             with store.reading() as cursor:
-                seen[get_setting(cursor, "second") is not None].add(store.edition)
+                seen[get_setting(cursor, "second") is not None].add(store.data_version)
 
     threads = [threading.Thread(target=look) for _ in range(3)]
     for thread in threads:
@@ -357,31 +357,31 @@ def test_what_another_process_writes_while_this_one_never_rests_is_a_new_edition
     assert not seen[True] & seen[False]
 
 
-def test_a_file_that_took_the_place_of_another_is_a_new_edition(store: Store, tmp_path: Path) -> None:
-    before = edition(store)
+def test_a_file_that_took_the_place_of_another_is_a_new_data_version(store: Store, tmp_path: Path) -> None:
+    before = data_version(store)
     store.close()
     copy = tmp_path / "copy.duckdb"
     copy.write_bytes(store.path.read_bytes())
     copy.replace(store.path)
-    assert edition(store) != before
+    assert data_version(store) != before
 
 
-def test_a_transaction_is_a_new_edition_unless_it_says_that_it_is_none(store: Store) -> None:
-    before = edition(store)
+def test_a_transaction_is_a_new_data_version_unless_it_says_that_it_is_none(store: Store) -> None:
+    before = data_version(store)
     with store.transaction() as cursor:
         put_setting(cursor, "first", "1")
-    between = edition(store)
+    between = data_version(store)
     assert between != before
-    with store.transaction(new_edition=False) as cursor:
+    with store.transaction(new_data_version=False) as cursor:
         put_setting(cursor, "second", "2")
-    assert edition(store) == between
+    assert data_version(store) == between
 
 
-def test_a_failed_transaction_is_a_new_edition_too(store: Store) -> None:
-    before = edition(store)
+def test_a_failed_transaction_is_a_new_data_version_too(store: Store) -> None:
+    before = data_version(store)
     with pytest.raises(ZeroDivisionError), store.transaction():
         raise ZeroDivisionError
-    assert edition(store) != before
+    assert data_version(store) != before
 
 
 def test_the_engine_starts_afresh_after_a_rest(store: Store) -> None:

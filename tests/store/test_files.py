@@ -1,4 +1,4 @@
-"""The file between turns: other processes, other connections of this one, a full disk, an interrupt."""
+"""The file between leases: other processes, other connections of this one, a full disk, an interrupt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from curation.errors import StoreBusyError
 from curation.store import Store, create_store, get_setting, put_setting
-from curation.store.files import DatabaseFile, Mark
+from curation.store.files import DatabaseFile, FileFingerprint
 
 WRITE = (
     "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(\"INSERT INTO settings VALUES ('there', 'x')\")"
@@ -64,28 +64,28 @@ def write_from_there(path: Path) -> bool:
     return run.returncode == 0
 
 
-def test_what_another_process_writes_the_moment_the_file_is_free_is_a_new_edition(
+def test_what_another_process_writes_the_moment_the_file_is_free_is_a_new_data_version(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A slow thread lets another process in before it has looked at what it leaves."""
     with store.transaction() as cursor:
         put_setting(cursor, "first", "1")
-        before = store.edition
-    mark = DatabaseFile._mark
+        before = store.data_version
+    fingerprint = DatabaseFile._fingerprint
 
-    def slowly(file: DatabaseFile) -> Mark | None:
+    def slowly(file: DatabaseFile) -> FileFingerprint | None:
         if not file.held:
             write_from_there(file.path)
-        return mark(file)
+        return fingerprint(file)
 
     with monkeypatch.context() as slow:
-        slow.setattr(DatabaseFile, "_mark", slowly)
+        slow.setattr(DatabaseFile, "_fingerprint", slowly)
         store.close()
     with store.reading() as cursor:
-        assert (get_setting(cursor, "there") is not None) == (store.edition != before + 1)
+        assert (get_setting(cursor, "there") is not None) == (store.data_version != before + 1)
 
 
-def test_a_disk_that_is_full_at_a_checkpoint_is_told_and_loses_nothing(tmp_path: Path) -> None:
+def test_a_disk_that_is_full_at_a_checkpoint_is_reported_and_loses_nothing(tmp_path: Path) -> None:
     script = tmp_path / "full.py"  # with -c DuckDB takes itself for a shell and draws progress bars
     script.write_text(DISK_FULL_AT_A_CHECKPOINT)
     code = [sys.executable, str(script), str(tmp_path / "full.duckdb")]
@@ -128,7 +128,7 @@ def test_an_interrupted_wait_for_the_file_leaves_a_store_that_can_be_closed(stor
             pass
     finally:
         signal.signal(signal.SIGALRM, former)
-    assert (store._opening, store._turns) == (False, 0)
+    assert (store._opening, store._leases) == (False, 0)
     store._gap_until = 0.0
     with store.reading() as cursor:
         assert get_setting(cursor, "nothing") is None

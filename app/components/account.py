@@ -1,0 +1,20 @@
+"""Who is signed in, with links to change the password and to sign out."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app.components import asset
+from curation.store.rows import Annotator
+
+_account = st.components.v2.component(
+    "goldset_account",
+    html='<span class="who"></span><a href="/password">Password</a><button type="button">Sign out</button>',
+    js=asset("account.js"),
+    css=asset("account.css"),
+)
+
+
+def account(annotator: Annotator) -> None:
+    """Show the annotator's name and the two links."""
+    _account(key="account", data={"name": annotator.name, "role": annotator.role})

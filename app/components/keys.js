@@ -1,0 +1,53 @@
+// Keys of a page of plain Streamlit: a held key acts once, and a field gets the focus in time.
+// Streamlit's shortcuts fire again for every repeat of a held key, on what the page shows by then.
+
+let held = null;
+let reason = "";
+let page = { focus: "", choices: "", opens: "" };
+let opening = 0; // time until which to wait for the field that a key opens
+
+const LONGEST_WAIT = 5_000; // ms
+const fieldIn = (container) => document.querySelector(`.st-key-${container} textarea`);
+
+const typing = (target) => target instanceof HTMLElement && target.matches("input, textarea, [contenteditable]");
+
+function down(event) {
+  if (event.key === "Escape" && typing(event.target)) event.target.blur();
+  if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (!event.repeat) held = typing(event.target) ? null : event.key;
+  else if (held === event.key) swallow(event); // also once the field that the key opened has the keyboard
+  if (!event.repeat && held !== null) follow(event);
+}
+
+function swallow(event) {
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}
+
+// What is typed right after a key is words already, not shortcuts, however long the server takes to answer.
+function follow(event) {
+  const key = event.key.toLowerCase();
+  if (performance.now() < opening) swallow(event);
+  else if (page.choices.includes(key)) setTimeout(() => fieldIn(page.focus)?.focus());
+  else if (key === page.opens) opening = performance.now() + LONGEST_WAIT;
+}
+
+function up() {
+  held = null;
+}
+
+export default ({ data }) => {
+  window.removeEventListener("keydown", window.goldsetKeyDown, true);
+  window.removeEventListener("keyup", window.goldsetKeyUp, true);
+  Object.assign(window, { goldsetKeyDown: down, goldsetKeyUp: up });
+  window.addEventListener("keydown", down, true);
+  window.addEventListener("keyup", up, true);
+  page = data;
+  if (data.reason && data.reason !== reason) {
+    opening = 0;
+    const field = fieldIn(data.focus);
+    field?.focus();
+    field?.setSelectionRange(field.value.length, field.value.length);
+  }
+  reason = data.reason;
+};

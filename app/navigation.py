@@ -1,0 +1,49 @@
+"""The navigation: the pages that are in `app.views`, and which of them a role has.
+
+This forbids nothing by itself: `curation` checks the role of whoever asks for what a page shows.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from importlib import import_module
+from pkgutil import iter_modules
+
+import streamlit as st
+
+from app import ui, views
+from app.page import AppPage
+from curation.errors import CurationError
+from curation.people.annotators import require_role
+from curation.store.rows import Annotator
+
+
+@cache
+def all_pages() -> tuple[AppPage, ...]:
+    """The record `PAGE` of every module in `app.views`, or of a folder's module `page`, by position."""
+    modules = [
+        import_module(f"{found.name}.page" if found.ispkg else found.name)
+        for found in iter_modules(views.__path__, f"{views.__name__}.")
+    ]
+    return tuple(sorted(module.PAGE for module in modules))
+
+
+def pages_of(role: str) -> list[AppPage]:
+    """The pages that a role has, in the order of the navigation."""
+    return [page for page in all_pages() if role in page.roles]
+
+
+def streamlit_page(page: AppPage, annotator: Annotator) -> st.Page:
+    """A page for an annotator, as Streamlit's navigation takes it."""
+    show = partial(_show, page, annotator)
+    return st.Page(show, title=page.title, url_path=page.address, default=page is all_pages()[0])
+
+
+def _show(page: AppPage, annotator: Annotator) -> None:
+    if page.shows_title:
+        st.title(page.title, anchor=False)
+    try:
+        require_role(annotator, *page.roles)
+        page.show(annotator)
+    except CurationError as error:
+        ui.problem(error)

@@ -1,0 +1,27 @@
+"""The record by which a module in `app.views` becomes a page of the navigation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from curation.store.rows import Annotator
+
+EVERYONE = ("annotator", "reviewer", "lead")
+REVIEWERS = ("reviewer", "lead")
+LEADS = ("lead",)
+
+
+class AppPage(NamedTuple):
+    """One page: its title, its path, and whose navigation has it.
+
+    position: pages are listed in ascending order of it; the first one is at `/`.
+    show: draws the page for an annotator; a `CurationError` is shown as a sentence.
+    """
+
+    position: int
+    title: str
+    address: str
+    roles: tuple[str, ...]
+    show: Callable[[Annotator], None]
+    shows_title: bool = True

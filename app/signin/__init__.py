@@ -1,0 +1,1 @@
+"""Signing in: sign-in pages and their routes, sessions, the login throttle, and identity providers."""

@@ -1,0 +1,57 @@
+"""The sign-in pages: plain HTML without scripts, and the forms on them."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib.resources import files
+from string import Template
+from urllib.parse import parse_qs
+
+from anyio import CapacityLimiter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+LARGEST_FORM = 8_192
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+
+_limiters: list[CapacityLimiter] = []
+
+
+def template(name: str) -> Template:
+    """A template in this folder."""
+    return Template(files("app.signin").joinpath(name).read_text(encoding="utf-8"))
+
+
+_FRAME = template("page.html")
+
+
+def page(
+    title: str, lead: str, content: str, status: int = 200, headers: dict[str, str] | None = None
+) -> HTMLResponse:
+    """A page with a title, a line below the name of the program, and content that is HTML already."""
+    fixed = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
+    text = _FRAME.substitute(title=escape(title), lead=escape(lead), content=content)
+    return HTMLResponse(text, status, fixed | (headers or {}))
+
+
+def alert(problem: str) -> str:
+    """A sentence about what went wrong, as HTML that screen readers announce; nothing for none."""
+    return f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
+
+
+async def form(request: Request) -> dict[str, str] | None:
+    """The fields that were posted, or None where they are longer than any of our forms."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LARGEST_FORM:
+            return None
+    fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
+    return {name: values[0] for name, values in fields.items()}
+
+
+def hashing() -> CapacityLimiter:
+    """The limit for checking passwords: argon2 takes some 50 ms and 64 MB, so two at a time."""
+    if not _limiters:  # needs a running event loop
+        _limiters.append(CapacityLimiter(2))
+    return _limiters[0]

@@ -1,0 +1,58 @@
+"""Session cookies: signed statements of who signed in, until when, and by which password or e-mail address.
+
+A cookie alone proves nothing: `app.signin.current_user` checks that password and address are still in force
+and that the sign-in has not been ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from typing import NamedTuple
+
+from itsdangerous import BadData, URLSafeSerializer
+
+LASTS = 12 * 60 * 60
+"""Seconds for which a sign-in lasts: a working day."""
+
+
+class SignIn(NamedTuple):
+    """Who signed in, the revision of their password (-1: none), and the address if it was by one.
+
+    key: the unique id of this sign-in; `Sessions.issue` makes one where it is ''.
+    """
+
+    name: str
+    password_revision: int
+    email: str | None = None
+    key: str = ""
+
+
+class Sessions:
+    """Writes and reads the session cookies of one project."""
+
+    def __init__(self, key: bytes) -> None:
+        signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+        self._serializer = URLSafeSerializer(key, salt=b"goldset sign-in", signer_kwargs=signing)
+        # Browsers keep unsent answers under this id, so it must stay the same for a project.
+        self.project = hmac.new(key, b"goldset sign-in\0project", "sha256").hexdigest()[:8]
+        # Cookies are shared by all ports of a host: two projects on one machine need two names.
+        self.cookie = f"goldset_{self.project}"
+
+    def issue(self, sign_in: SignIn, now: float | None = None) -> str:
+        """A cookie value for a sign-in that begins now."""
+        expires = int(time.time() if now is None else now) + LASTS
+        return str(
+            self._serializer.dumps([expires, *sign_in._replace(key=sign_in.key or secrets.token_hex(16))])
+        )
+
+    def read(self, value: str, now: float | None = None) -> SignIn | None:
+        """The sign-in of a cookie value, or None where it was not issued here or has expired."""
+        try:
+            expires, *fields = self._serializer.loads(value)
+            sign_in = SignIn(*fields)
+        except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
+            return None
+        return sign_in if expires > (time.time() if now is None else now) else None

@@ -1,0 +1,1 @@
+"""The page Curate: sample, queries, pool and round, each a step with its own module."""

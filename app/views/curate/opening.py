@@ -1,0 +1,98 @@
+"""Curate, last step: open a round over the candidates that no round has shown yet."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.curate.jobs import CurateContext, done_here, submit
+from curation.errors import CurationError
+from curation.labeling.rounds.opening import RoundOpened
+from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round
+from curation.labeling.rounds.status import round_status
+from curation.people.annotators import list_annotators
+
+_OPENED = "rounds opened here"
+COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
+
+
+def show(context: CurateContext) -> None:
+    with context.store.reading() as cursor:
+        people = [one for one in list_annotators(cursor) if not one.imported]
+        rounds = [one for one in list_rounds(cursor) if one.kind != "imported"]
+    left, right = st.columns([2, 3], gap="large")
+    names = [one.name for one in people]
+    with left:
+        _form(context, names, [one.name for one in people if one.role == "annotator"], len(rounds))
+    with right:
+        if judged := [one.name for one in rounds if one.kind != "practice"]:
+            _newest(context, judged[-1])
+        else:
+            st.info("No round is open yet.")
+
+
+def _form(context: CurateContext, names: list[str], usual: list[str], rounds: int) -> None:
+    with st.form("round"):
+        name = st.text_input("Name of the round", placeholder="such as 2026-q4")
+        annotators = st.multiselect("Annotators", names, default=usual)
+        overlap = st.number_input("Annotators for each candidate", min_value=1, value=2)
+        duplicates = st.number_input(
+            "Share of blind duplicates", 0.0, 0.5, 0.08, 0.01, help="Of each annotator's items."
+        )
+        with st.expander("Control items, pace, pilot"):
+            known = st.number_input(
+                "Share of control items", 0.0, 0.5, 0.0, 0.01, help="Decided pairs, planted blind."
+            )
+            pace = st.number_input(
+                "Answers of an annotator in a day",
+                min_value=1,
+                value=None,
+                placeholder="not known",
+                help="Blind duplicates then come on another day.",
+            )
+            pilot = st.checkbox("Pilot: the same few queries for everyone; it does not count")
+            few = st.number_input("Queries of a pilot", min_value=1, value=PILOT_QUERIES)
+        seed = st.number_input("Seed", value=0, step=1)
+        again = st.checkbox("Show candidates again that were in a round or are judged")
+        asked = submit("Open the round", "open round", f"after {rounds}", done_here(_OPENED).get("state"))
+    if asked:
+        done = done_here(_OPENED)
+        try:
+            done["opened"] = open_round(
+                context.store,
+                name.strip(),
+                annotators,
+                overlap=int(overlap),
+                duplicates=float(duplicates),
+                seed=int(seed),
+                again=again,
+                kind="pilot" if pilot else "labeling",
+                known=float(known),
+                per_day=None if pace is None else int(pace),
+                queries=int(few),
+                author=context.annotator.name,
+            )
+            done["state"] = f"after {rounds + 1}"
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            st.rerun()
+
+
+def _newest(context: CurateContext, name: str) -> None:
+    status = round_status(context.store, name)
+    rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
+    ui.table(f"Round {name}: {status.candidates:,} candidates", COLUMNS, rows)
+    opened: RoundOpened | None = done_here(_OPENED).get("opened")
+    if opened is not None and opened.round == name:
+        ui.sentences("\n".join(_summary(opened)))
+
+
+def _summary(opened: RoundOpened) -> list[str]:
+    lines = [f"Opened: {opened.presentations:,} presentations. Annotators find them under Label."]
+    if opened.shortest_distance is not None:
+        lines.append(
+            f"Blind duplicates come back after {opened.shortest_distance} presentations or more "
+            f"(median {opened.median_distance:g})."
+        )
+    return [*lines, *(f"Left out: {count:,} {why}." for why, count in opened.left_out.items())]

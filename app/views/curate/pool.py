@@ -1,0 +1,127 @@
+"""Curate, third step: find the documents to be judged, and see what each system contributes."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.curate.jobs import CurateContext
+from curation.consensus.relevance import read_relevance
+from curation.errors import RefusedError
+from curation.negatives.hard_negatives import HardNegatives, hard_negatives
+from curation.pooling.contributions import Contributions, contributions
+from curation.pooling.pool import PoolReport, last_pool
+from curation.pooling.systems import SYSTEMS
+from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
+from curation.sources.runs import stored_runs
+
+COLUMNS = ["System", "Candidates", "Alone", "Graded", "Relevant", "Lost without it", "Judged at 10"]
+
+SHOWN = 20
+"""How many queries the table of hard negatives has; the command line has all."""
+
+
+def show(context: CurateContext) -> None:
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        _form(context)
+    with right:
+        context.ending("pool")
+        try:
+            found = contributions(context.store, read_relevance(context.store))
+        except RefusedError:
+            st.info("No pool is built yet.")
+        else:
+            _last(found)
+            report = last_pool(context.store)
+            if report is not None:
+                ui.sentences("\n".join(_summary(report)))
+            if found.graded and st.toggle("Hard negatives"):
+                with st.spinner("Comparing texts…"):
+                    _negatives(hard_negatives(context.store))
+
+
+def _form(context: CurateContext) -> None:
+    with context.store.reading() as cursor:
+        runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
+    with st.form("pool"):
+        systems = st.multiselect("Systems", [*SYSTEMS, *runs], default=list(SYSTEMS))
+        depth = st.number_input("Depth", min_value=1, value=10, help="Documents from the top of each system.")
+        random = st.number_input(
+            "Random negatives for each query",
+            min_value=0,
+            value=5,
+            help="Documents from outside every system's first 1,000.",
+        )
+        budget = st.number_input(
+            "Budget in pairs",
+            min_value=1,
+            value=None,
+            placeholder="no limit",
+            help="Evenly over the queries.",
+        )
+        with st.expander("Embedding model"):
+            model = st.text_input("Name or folder, for dense and hybrid", DEFAULT_MODEL)
+        seed = st.number_input("Seed", value=0, step=1)
+        asked = context.submit("Build the pool", "pool")
+    if asked:
+        numbers = {"depth": int(depth), "random_negatives": int(random), "seed": int(seed)}
+        limit = None if budget is None else int(budget)
+        context.start("pool", {"systems": systems, **numbers, "budget": limit, "model": model})
+
+
+def _last(found: Contributions) -> None:
+    rows = [
+        (
+            one.system,
+            one.candidates,
+            one.alone,
+            one.graded,
+            one.relevant,
+            one.lost,
+            ui.ShareCell(one.judged_at_10),
+        )
+        for one in found.systems
+    ]
+    ui.table(f"Pool {found.pool_id[:8]}: {found.queries:,} queries to depth {found.depth:,}", COLUMNS, rows)
+    ui.sentences(
+        "Alone: no other system proposed them. Lost without it: the relevant ones among these.\n"
+        f"{found.graded:,} of the systems' {found.candidates:,} candidates have a grade; {found.relevant:,} "
+        "are relevant: graded above the scale's lowest."
+    )
+
+
+def _summary(pool: PoolReport) -> list[str]:
+    """The pool's size, and what was left out of it, each with the reason."""
+    nothing = [
+        f"{system.system} found nothing for {count:,} {'query' if count == 1 else 'queries'}: {why}."
+        for system in pool.systems
+        for why, count in system.no_hit.items()
+    ]
+    return [
+        f"{pool.candidates:,} candidates for {pool.queries:,} queries, {pool.random_negatives:,} of them "
+        "random negatives.",
+        *nothing,
+        *(f"{count:,} {why}." for why, count in pool.left_out.items()),
+    ]
+
+
+def _negatives(found: HardNegatives) -> None:
+    needy = sorted((query for query in found.queries if query.missing), key=lambda query: -query.missing)
+    ui.table(
+        f"{found.negatives:,} hard negatives: high in a system's list, and judged not relevant",
+        ["Query", "Relevant", "Negatives", "Wanted", "To judge first"],
+        [
+            (query.text, query.positives, len(query.negatives), query.missing, len(query.suspects))
+            for query in needy[:SHOWN]
+        ],
+        words=True,
+    )
+    ui.sentences(
+        f"{found.enough:,} of {len(found.queries):,} queries have {found.want} or more and are not shown.\n"
+        "To judge first: documents without a grade that two systems rank above a relevant one. "
+        f"{found.near_duplicates:,} near-duplicates of relevant documents are excluded. "
+        "goldset negatives lists the documents."
+    )
+    if len(needy) > SHOWN:
+        ui.sentences(f"… and {len(needy) - SHOWN:,} queries more.")

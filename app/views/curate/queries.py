@@ -1,0 +1,151 @@
+"""Curate, second step: the queries in force, their tags by rule, and tags that people set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app import ui
+from app.components.picker import PickerRow, picker
+from app.views.curate.jobs import CurateContext, done_here
+from curation.errors import CurationError
+from curation.retrieval import DEFAULT_MODEL
+from curation.sampling.tags.kinds import FAILURE_MODES, RULE_TAGS, TAGS
+from curation.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries
+from curation.sampling.tags.written_queries import write_query
+
+ANY, UNTAGGED, NOT_DRAWN = "any", "no tag", "not drawn from traffic"
+COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
+_TAGGED, _WRITTEN = "tags set here", "queries written here"
+
+
+def show(context: CurateContext) -> None:
+    queries = tagged_queries(context.store)
+    if not queries:
+        st.info("There are no queries yet. Draw a sample, import queries, or write one below.")
+    else:
+        chosen = _chosen(queries, _filtered(queries))
+        _correct(context, chosen)
+    left, right = st.columns(2, gap="large")
+    with left:
+        _find(context)
+        context.ending("tags")
+    with right:
+        _write(context)
+
+
+def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
+    strata = sorted({query.stratum or NOT_DRAWN for query in queries})
+    text, tag, stratum = st.columns(3)
+    with text:
+        words = st.text_input("Text holds", type="search", key="query text")
+    with tag:
+        kind = st.selectbox("Tag", [ANY, UNTAGGED, *TAGS], key="query tag")
+    with stratum:
+        part = st.selectbox("Stratum", [ANY, *strata], key="query stratum")
+    return [
+        query
+        for query in queries
+        if words.casefold() in query.text.casefold()
+        and (kind == ANY or kind in query.tags or (kind == UNTAGGED and not query.tags))
+        and part in (ANY, query.stratum or NOT_DRAWN)
+    ]
+
+
+def _chosen(queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]) -> list[TaggedQuery]:
+    """The queries in force that are chosen, whether the filter shows them or not."""
+    untagged = (
+        ""
+        if any(query.tags for query in queries)
+        else " None has a tag yet: “Look for tags”, below, finds some."
+    )
+    ui.quiet(f"{len(shown):,} of {len(queries):,} queries. Choose some to say what kind they are.{untagged}")
+    rows = [
+        PickerRow(
+            query.query_id,
+            [
+                query.text,
+                query.stratum or NOT_DRAWN,
+                [tag for tag, by_person in query.tags.items() if not by_person],
+                [tag for tag, by_person in query.tags.items() if by_person],
+            ],
+        )
+        for query in shown
+    ]
+    done = done_here(_TAGGED)
+    chosen = picker("queries", COLUMNS, rows, done.get("chosen", []), done.get("acts", 0))
+    done["chosen"] = chosen  # the list starts from it when it is drawn again, as after another step
+    return [query for query in queries if query.query_id in set(chosen)]
+
+
+def _correct(context: CurateContext, chosen: Sequence[TaggedQuery]) -> None:
+    done = done_here(_TAGGED)
+    acts = done.get("acts", 0)
+    with st.form("tags"):
+        left, right = st.columns(2)
+        order = [*FAILURE_MODES, *RULE_TAGS]
+        # Fields and button are new ones after each act: a second click belongs to none, and is lost.
+        add = left.multiselect("They are", order, placeholder="choose tags to add", key=f"are {acts}")
+        remove = right.multiselect(
+            "They are not", order, placeholder="choose tags to take away", key=f"are not {acts}"
+        )
+        label = f"Say so of {_some(chosen)}" if chosen else "Say so of the chosen queries"
+        asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=f"set tags {acts}")
+    if asked:
+        try:
+            said = _set_tags(context, chosen, add, remove)
+            done.update(said=said, acts=acts + 1, chosen=[])
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            st.rerun()
+    elif not chosen and "said" in done:
+        ui.sentences(done["said"])
+
+
+def _set_tags(
+    context: CurateContext, chosen: Sequence[TaggedQuery], add: list[str], remove: list[str]
+) -> str:
+    name = context.annotator.name
+    done = set_tags(context.store, [query.query_id for query in chosen], add, remove, name, name)
+    return (
+        f"{_some(chosen)}. Tags that are there now: {len(done.added):,}, not there: {len(done.removed):,}, "
+        f"said before: {done.unchanged:,}."
+    )
+
+
+def _some(chosen: Sequence[TaggedQuery]) -> str:
+    return f"{len(chosen):,} {'query' if len(chosen) == 1 else 'queries'}"
+
+
+def _find(context: CurateContext) -> None:
+    with st.form("find tags"):
+        st.markdown("**Tags by rule**")
+        dense = st.checkbox("Synonyms, too: embeds the corpus, once", value=True)
+        with st.expander("Embedding model"):
+            model = st.text_input("Name or folder, for synonyms", DEFAULT_MODEL)
+        asked = context.submit("Look for tags", "tags")
+    if asked:
+        context.start("tags", {"model": model, "dense": dense})
+
+
+def _write(context: CurateContext) -> None:
+    written = done_here(_WRITTEN).setdefault("texts", [])
+    place = len(written)  # fields and button are new ones after each query
+    with st.form("write"):
+        st.markdown("**Write a query**")
+        text = st.text_input("Query", key=f"text of query {place}")
+        need = st.text_area("Information need (may stay empty)", height=80, key=f"need of query {place}")
+        tags = st.multiselect("It is", [*FAILURE_MODES, *RULE_TAGS], key=f"tags of query {place}")
+        asked = st.form_submit_button("Add the query", type="primary", key=f"add query {place}")
+    if asked:
+        name = context.annotator.name
+        try:
+            written.append(write_query(context.store, text, None, need or None, tags, name, name).text)
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            st.rerun()
+    elif written:
+        ui.sentences(f"Added: {written[-1]}. Build a pool again to find its documents.")

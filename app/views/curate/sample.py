@@ -1,0 +1,192 @@
+"""Curate, first step: draw the queries from the traffic, and compare the sample with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from app import ui
+from app.components.drawing import drawing
+from app.views.curate.jobs import CurateContext
+from curation.errors import CurationError
+from curation.releases.stored import list_releases
+from curation.retrieval import DEFAULT_MODEL
+from curation.sampling import (
+    ALLOCATIONS,
+    DESIGNS,
+    DIMENSIONS,
+    Limits,
+    SamplingPlan,
+    StoredSample,
+    current_sample,
+    read_quotas,
+)
+from curation.sampling.chart import sample_chart
+from curation.sampling.strata import TAG
+from curation.sampling.tags.kinds import TAGS
+from curation.sources.runs import stored_runs
+
+DEFAULT_SIZE = 200
+"""Queries that the form proposes to draw; the command has no default."""
+COLUMNS = ["Stratum", "Queries", "Traffic", "Drawn", "Probability"]
+
+
+class FormOptions(NamedTuple):
+    """Names that the forms offer."""
+
+    releases: list[str]
+    runs: list[str]
+    strata: list[str]
+
+
+def show(context: CurateContext) -> None:
+    sample = current_sample(context.store)
+    options = _options(context, sample)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        _draw(context, options)
+        if sample is not None:
+            with st.expander("Top up the current sample"):
+                _top_up(context, sample, options)
+    with right:
+        drawn = [job for kind in ("sample", "top up") if (job := context.jobs.get(kind))]
+        if drawn:
+            context.ending(max(drawn, key=lambda job: job.started_at).kind)
+        _current(sample)
+
+
+def _options(context: CurateContext, sample: StoredSample | None) -> FormOptions:
+    with context.store.reading() as cursor:
+        releases = [release.name for release in reversed(list_releases(cursor))]
+        runs = [run.name for run in stored_runs(cursor)]
+    return FormOptions(releases, runs, [stratum.name for stratum in sample.strata] if sample else [])
+
+
+def _draw(context: CurateContext, options: FormOptions) -> None:
+    with st.form("sample"):
+        size = st.number_input("Queries to draw", min_value=1, value=DEFAULT_SIZE, step=10)
+        plan = _plan()
+        with st.expander("More options"):
+            more = _more(options)
+            model = st.text_input("Embedding model of the tag synonym", DEFAULT_MODEL)
+            limits = _limits(options)
+        seed = st.number_input("Seed", value=0, step=1)
+        asked = context.submit("Draw the sample", "sample")
+    if asked:
+        try:
+            quotas = _quotas(more.pop("quotas"))
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            plan |= {**more, "quotas": quotas}
+            context.start(
+                "sample", {"size": size, "seed": seed, "plan": plan, "limits": limits, "model": model}
+            )
+
+
+def _plan() -> dict[str, Any]:
+    """What of a `SamplingPlan` most draws are asked for, as JSON knows it."""
+    usual = SamplingPlan()
+    kinds = [*DIMENSIONS, *(f"{TAG}{tag}" for tag in TAGS)]
+    by = st.multiselect(
+        "Strata",
+        kinds,
+        default=list(usual.strata),
+        accept_new_options=True,
+        help="They are crossed. A further field of the log is named field:NAME.",
+    )
+    design = st.selectbox("Design", DESIGNS, index=DESIGNS.index(usual.design))
+    shares = st.selectbox("Allocation", ALLOCATIONS, help="Shares of the strata; pps takes equal only.")
+    return {"strata": by, "design": design, "allocation": None if shares == ALLOCATIONS[0] else shares}
+
+
+def _more(options: FormOptions) -> dict[str, Any]:
+    """The rest of a `SamplingPlan`; quotas as they were written."""
+    usual = SamplingPlan()
+    quotas = _quota_field("Quotas: exactly so many from a stratum", options)
+    left, right = st.columns(2)
+    head = left.number_input("Head up to", 0.0, 1.0, usual.head, 0.05, help="Share of the traffic.")
+    torso = right.number_input("Torso up to", 0.0, 1.0, usual.torso, 0.05, help="Share of the traffic.")
+    release = run = None
+    if options.releases:
+        release = st.selectbox(
+            "Release that neyman learns from", [None, *options.releases], format_func=_name
+        )
+    if options.releases and options.runs:
+        run = st.selectbox(
+            "Run whose nDCG@10 varies there",
+            [None, *options.runs],
+            format_func=_name,
+            help="None: the share of judged candidates that are relevant.",
+        )
+    return {"quotas": quotas, "head": head, "torso": torso, "from_release": release, "run": run}
+
+
+def _limits(options: FormOptions) -> dict[str, Any]:
+    """What `Limits` take, as JSON knows it."""
+    usual = Limits()
+    since = st.datetime_input("Asked from this time on (UTC)", value=None, format="YYYY-MM-DD")
+    until = st.datetime_input("Asked before this time (UTC)", value=None, format="YYYY-MM-DD")
+    often = st.number_input("Asked at least so often", min_value=1, value=usual.min_count)
+    judged = st.checkbox("Leave out queries that a round shows or a release holds", usual.exclude_judged)
+    released = st.checkbox("Leave out queries that any release holds", usual.exclude_released)
+    held = st.multiselect("Leave out queries of these releases", options.releases) if options.releases else []
+    spellings = st.checkbox("Draw spellings one slip apart as one query", usual.group_spellings)
+    return {
+        "since": _written(since),
+        "until": _written(until),
+        "min_count": often,
+        "exclude_judged": judged,
+        "exclude_released": released,
+        "exclude_releases": held,
+        "group_spellings": spellings,
+    }
+
+
+def _top_up(context: CurateContext, sample: StoredSample, options: FormOptions) -> None:
+    with st.form("top up", border=False):
+        size = st.number_input(
+            "Queries in the whole sample",
+            min_value=1,
+            value=None,
+            placeholder=f"{sample.size:,} now",
+            help="What the quotas leave of it goes to the strata without one.",
+        )
+        quotas = _quota_field("Quotas: at least so many from a stratum", options)
+        ui.quiet("No earlier query is lost. Seed, strata and limits are the current sample's.")
+        asked = context.submit("Top up", "top up")
+    if asked:
+        try:
+            wanted = _quotas(quotas)
+        except CurationError as error:
+            ui.problem(error)
+        else:
+            context.start("top up", {"size": size, "quotas": wanted})
+
+
+def _quota_field(label: str, options: FormOptions) -> str:
+    example = "\n".join(f"{name}=40" for name in options.strata[:2]) or "head=40\ntail=60"
+    return st.text_area(label, placeholder=example, height=88, help="One a line, such as tail=40.")
+
+
+def _quotas(text: str) -> dict[str, int]:
+    return read_quotas([line for line in text.splitlines() if line.strip()])
+
+
+def _written(time: datetime | None) -> str | None:
+    return None if time is None else time.isoformat()
+
+
+def _name(choice: str | None) -> str:
+    return choice or "none"
+
+
+def _current(sample: StoredSample | None) -> None:
+    if sample is None:
+        st.info("No sample is drawn yet. Queries that were imported or written are judged without one.")
+        return
+    drawing(sample_chart(sample.strata))
+    ui.table(f"Sample {sample.sample_id[:8]}", COLUMNS, [tuple(stratum) for stratum in sample.strata])
+    ui.sentences("\n".join(sample.warnings))

@@ -1,0 +1,1 @@
+"""The page Rounds: progress, quality, remarks and management of each round."""

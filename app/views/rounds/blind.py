@@ -1,0 +1,97 @@
+"""Rounds, what blind items and a pilot say: distances of duplicates, control items, grade boundaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app import ui
+from curation.labeling.progress.pilot import pilot_report
+from curation.labeling.rounds.control_items import MINIMUM_ANSWERED
+from curation.labeling.rounds.spacing import NAMES
+from curation.labeling.rounds.status import RoundStatus
+from curation.store import Store
+
+
+def figure_row(
+    label: str, value: float | None, low: float | None, high: float | None, n: int, why: str | None
+) -> tuple[object, ...]:
+    """A figure with its interval, or why there is none, as `figures` shows it."""
+    if why or value is None:
+        return (label, "–", "–", "", n, why or "")
+    interval = "–" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    return (label, ui.figure(value), interval, ui.IntervalCell(value, low, high), n, "")
+
+
+def figures(caption: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:
+    """A table of rows of `figure_row`; the reasons have a column where there are any.
+
+    Parameters
+    ----------
+    columns: what the row is about, the figure, and what n counts.
+    """
+    label, value, n = columns
+    shown = [label, value, "95 % interval", "From 0 to 1", n, "Why no figure"]
+    if not any(row[-1] for row in rows):
+        shown, rows = shown[:-1], [row[:-1] for row in rows]
+    ui.table(caption, shown, rows)
+
+
+def duplicates(status: RoundStatus) -> None:
+    """How far apart the two showings of blind duplicates are."""
+    apart = status.spacing
+    if not apart.duplicates:
+        return
+    ui.heading("Blind duplicates")
+    measured = {"Presentations": apart.distances, "Hours": apart.hours}
+    shown = [
+        (what, *(ui.NumberCell(values.get(name), 1) for name in NAMES)) for what, values in measured.items()
+    ]
+    ui.table(
+        "How far apart the two showings are",
+        ["Measured in", "Least", "Quarter", "Median", "Three quarters", "Most"],
+        shown,
+    )
+    ui.quiet(
+        f"{apart.duplicates:,} planted, {apart.judged:,} answered both times, {apart.another_day:,} of these "
+        "on another day."
+    )
+
+
+def control_items(status: RoundStatus) -> None:
+    """How annotators do on control items."""
+    if not status.known:
+        return
+    rows: list[tuple[object, ...]] = [
+        figure_row(
+            one.annotator,
+            one.share,
+            one.low,
+            one.high,
+            one.answered,
+            f"too few: {one.answered} of {MINIMUM_ANSWERED}" if one.too_few else None,
+        )
+        for one in status.known
+    ]
+    ui.heading("Control items")
+    figures("As decided before", ["Annotator", "As decided", "Answered"], rows)
+
+
+def pilot(store: Store, name: str) -> None:
+    """Where on the scale annotators differ."""
+    report = pilot_report(store, name)
+    ui.heading("What the pilot shows")
+    rows = [
+        figure_row(f"{one.lower} | {one.upper}", one.share, one.low, one.high, one.n, None)
+        for one in report.boundaries
+    ]
+    figures("On different sides of a boundary", ["Boundary", "Share", "Comparisons"], rows)
+    spreads = [
+        (one.query, one.title, " ".join(map(str, one.grades)), "; ".join(one.notes)) for one in report.spreads
+    ]
+    if spreads:
+        ui.table(
+            f"Largest differences, {len(spreads):,} of {report.differing:,}",
+            ["Query", "Document", "Grades", "Notes"],
+            spreads,
+            words=True,
+        )

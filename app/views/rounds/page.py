@@ -1,0 +1,70 @@
+"""Rounds: how far a round is and when it ends, what its judgments are worth, and steering it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.context import project_store
+from app.page import LEADS, AppPage
+from app.views.rounds import manage, progress, quality, remarks
+from curation.labeling.rounds.rounds import list_rounds
+from curation.labeling.rounds.status import RoundStatus, round_status
+from curation.store.rows import Annotator
+
+KINDS = {
+    "labeling": "Labeling",
+    "audit": "Audit",
+    "pilot": "Pilot: its judgments do not count",
+    "practice": "Practice: its answers do not count",
+}
+PARTS = {
+    "Progress": progress.show,
+    "Quality": quality.show,
+    "Questions": remarks.show,
+    "Steer": manage.show,
+}
+
+
+def show(annotator: Annotator) -> None:
+    store = project_store()
+    with store.reading() as cursor:
+        names = [item.name for item in reversed(list_rounds(cursor)) if item.kind != "imported"]
+    if not names:
+        st.info("No round is open yet. Open one under Curate, or with `goldset round open`.")
+        return
+    done = st.session_state.pop("round done", "")
+    if done:
+        st.success(ui.plain(done), icon=":material/check:")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
+        st.button("Look again", icon=":material/refresh:")
+    status = round_status(store, name)
+    ui.quiet(_state(status))
+    part = st.segmented_control(
+        "Part",
+        list(PARTS),
+        default="Progress",
+        required=True,
+        key="part",
+        bind="query-params",  # so that a reload stays there
+        label_visibility="collapsed",
+    )
+    PARTS[part or "Progress"](store, status, annotator)
+
+
+PAGE = AppPage(50, "Rounds", "rounds", LEADS, show)
+
+
+def _state(status: RoundStatus) -> str:
+    said = [KINDS.get(status.kind, status.kind), f"opened {status.opened_at:%d %b %Y}"]
+    if status.closed_at is not None:
+        said.append(f"closed {status.closed_at:%d %b %Y}")
+    elif status.paused:
+        said.append("paused")
+    said.append(f"guide {status.guide_hash[:8]}")
+    if status.late:
+        said.append(f"{status.late:,} answers came after it was closed")
+    if status.withdrawn:
+        said.append(f"{status.withdrawn:,} items were moved to somebody else")
+    return "  ·  ".join(said)

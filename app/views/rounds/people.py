@@ -1,0 +1,95 @@
+"""Rounds, transfers: hand somebody's untouched work to others, or let others join and share it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from curation.errors import CurationError
+from curation.labeling.rounds.status import RoundStatus
+from curation.labeling.transfers.extension import extend_round
+from curation.labeling.transfers.reassignment import reassign
+from curation.people.annotators import list_annotators
+from curation.store import Store
+from curation.store.rows import Annotator
+
+SOMEBODY = "Choose somebody"
+
+
+def show(store: Store, status: RoundStatus, annotator: Annotator) -> None:
+    with store.reading() as cursor:
+        able = [one.name for one in list_annotators(cursor) if one.role == "annotator" and not one.imported]
+    inside = [one.annotator for one in status.annotators]
+    outside = [name for name in able if name not in inside]
+    if status.kind != "pilot":
+        _hand_over(store, status, annotator, outside)
+    _extend(store, status, annotator, outside)
+
+
+def _extend(store: Store, status: RoundStatus, annotator: Annotator, outside: list[str]) -> None:
+    ui.heading("Extend")
+    labeling = status.kind == "labeling"
+    ui.quiet(
+        "Whoever joins has the pairs that everybody has."
+        if status.kind == "pilot"
+        else "Whoever joins takes untouched work of those who have most before them, until it is even."
+    )
+    if not (outside or labeling):
+        ui.quiet("Every annotator is in this round.")
+        return
+    given = sum(one.presentations for one in status.annotators)
+    place = f"{status.round} {given}"  # fields and button are new ones after each extension
+    with st.form(f"extend {place}", width=640):
+        joining = st.multiselect(
+            "Who joins",
+            outside,
+            placeholder=SOMEBODY if outside else "every annotator is in it",
+            disabled=not outside,
+        )
+        new = labeling and st.checkbox("Add the candidates that no round has shown yet")
+        asked = st.form_submit_button("Extend", type="primary", key=f"extend button {place}")
+    if not asked:
+        return
+    if not (joining or new):
+        st.error("Say who joins, or tick the box.", icon=":material/error:")
+        return
+    try:
+        done = extend_round(store, status.round, joining, new, annotator.name)
+    except CurationError as error:
+        ui.problem(error)
+        return
+    stays = "".join(f" {count:,}: {why}." for why, count in done.left_out.items())
+    st.session_state["round done"] = (
+        f"{done.candidates:,} candidates added; {done.moved:,} pairs are with those who joined.{stays}"
+    )
+    st.rerun()
+
+
+def _hand_over(store: Store, status: RoundStatus, annotator: Annotator, outside: list[str]) -> None:
+    people = [one.annotator for one in status.annotators if one.answered < one.presentations]
+    if not people:
+        return
+    ui.heading("Hand somebody's untouched work to others")
+    from_ = st.selectbox(
+        "Whose work", people, index=None, width=320, key=f"from {status.round}", placeholder=SOMEBODY
+    )
+    if from_ is None:
+        return
+    inside = [one.annotator for one in status.annotators if one.annotator != from_]
+    with st.form(f"hand over {status.round} {from_}", width=640):
+        to = st.multiselect("To", [*inside, *outside], default=inside)
+        sure = st.checkbox(f"{ui.plain(from_)} loses what they have not touched; the others get it for good")
+        asked = st.form_submit_button("Hand over", type="primary")
+    if not asked:
+        return
+    if not sure or not to:
+        st.error("Say to whom, and tick the box.", icon=":material/error:")
+        return
+    try:
+        moved = reassign(store, status.round, from_, to, annotator.name)
+    except CurationError as error:
+        ui.problem(error)
+        return
+    stays = "".join(f" {count:,} {why}." for why, count in moved.left_out.items())
+    st.session_state["round done"] = f"{moved.moved:,} pairs of {from_} are with others now.{stays}"
+    st.rerun()

@@ -1,0 +1,110 @@
+"""Rounds, progress: how far each annotator is, how fast, and when the round will be done."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import streamlit as st
+
+from app import ui
+from curation.labeling.practice.status import practice_statuses
+from curation.labeling.progress.forecast import AnnotatorPace, Forecast, forecast, pace, read_work
+from curation.labeling.rounds.status import RoundStatus
+from curation.store import Store
+from curation.store.rows import Annotator
+
+COLUMNS = ["Annotator", "Share", "Answered", "Of", "Cannot tell", "Put off", "Flagged", "Last answer (UTC)"]
+PACE = ["Annotator", "Open", "Median seconds", "Answers an hour of work", "Hours of work left"]
+PRACTICE = ["Annotator", "Answered", "Of", "As expected", "Needed", "Status"]
+
+
+def show(store: Store, status: RoundStatus, _: Annotator) -> None:
+    if status.kind == "practice":
+        _practice(store, status.round)
+        return
+    work = read_work(store, status.round)
+    seen = forecast(work)
+    left, middle, right = st.columns(3, gap="large")
+    answered, of = (
+        sum(getattr(one, name) for one in status.annotators) for name in ("answered", "presentations")
+    )
+    left.metric("Answered", f"{answered:,} of {of:,}")
+    middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
+    right.metric("Done, as it goes now", _day(seen.done_at) if seen.done_at else "–")
+    ui.quiet(_range(seen))
+    ui.table("Progress by annotator", COLUMNS, _rows(status))
+    ui.quiet(
+        "Blind duplicates are counted here. A pair is complete when all its first showings are answered."
+    )
+    if status.left_out:
+        ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in status.left_out.items()))
+    _paces([pace(one) for one in work])
+
+
+def _paces(paces: list[AnnotatorPace]) -> None:
+    ui.table("Pace", PACE, [_pace(one) for one in paces])
+    ui.quiet(
+        "Seconds are those on screen. An hour of work leaves out pauses of more than ten minutes. A dash: "
+        "fewer than ten answers, or a pace that is no person's."
+    )
+    fast = [f"{one.annotator} {one.hourly:,.0f}" for one in paces if one.too_fast]
+    if fast:
+        ui.quiet(
+            f"More answers an hour than a person can read: {', '.join(fast)}. They came from a script, or "
+            "many were sent at once; no pace is taken from them."
+        )
+
+
+def _rows(status: RoundStatus) -> list[tuple[object, ...]]:
+    return [
+        (
+            one.annotator,
+            ui.BarCell(one.answered, one.presentations),
+            one.answered,
+            one.presentations,
+            one.cannot_tell,
+            one.later,
+            one.flagged,
+            "–" if one.last_at is None else f"{one.last_at:%Y-%m-%d %H:%M}",
+        )
+        for one in status.annotators
+    ]
+
+
+def _pace(found: AnnotatorPace) -> tuple[object, ...]:
+    hourly = None if found.too_fast else found.hourly
+    figures = (found.seconds, 1), (hourly, 0), (found.hours_left, 1)
+    return (found.annotator, found.open, *(ui.NumberCell(*figure) for figure in figures))
+
+
+def _range(seen: Forecast) -> str:
+    if seen.low is None or seen.high is None:
+        return seen.how
+    return f"Between {_day(seen.low)} and {_day(seen.high)} in four of five cases. {seen.how}"
+
+
+def _day(at: datetime) -> str:
+    return f"{at:%d %b %Y}"
+
+
+def _practice(store: Store, name: str) -> None:
+    with store.reading() as cursor:
+        found = [one for one in practice_statuses(cursor) if one.round == name]
+    passed = sum(one.waived or bool(one.state.passed) for one in found)
+    st.metric("May begin to label", f"{passed:,} of {len(found):,}")
+    rows = [
+        (
+            one.annotator,
+            one.state.answered,
+            one.state.total,
+            one.state.right,
+            ui.ShareCell(one.state.pass_mark),
+            "let pass"
+            if one.waived
+            else {None: "under way", True: "passed", False: "not passed"}[one.state.passed],
+        )
+        for one in found
+    ]
+    ui.table("Practice by annotator", PRACTICE, rows)
+    if any(one.state.passed is False for one in found):
+        ui.quiet("Who has not passed waits for you: `goldset practice again` or `goldset practice pass`.")

@@ -1,0 +1,73 @@
+"""Rounds, questions: what people could not tell, flagged or said of queries; where the guide is unclear."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from curation.guides.questions import guide_questions
+from curation.labeling.progress.remarks import AnnotatorRemark, query_answer_counts, remarks
+from curation.labeling.rounds.status import RoundStatus
+from curation.store import Store
+from curation.store.rows import Annotator
+
+SHOWN = 50
+
+
+def show(store: Store, status: RoundStatus, _: Annotator) -> None:
+    said = remarks(store, status.round)
+    unclear = [one for one in said if one.grade is None]
+    flagged = [one for one in said if one.flagged]
+    answers = query_answer_counts(store, status.round)
+    with store.reading() as cursor:
+        questions = guide_questions(cursor)
+    if not (said or answers or questions):
+        st.info("Nobody could not tell, set a flag, or said of a query whether the corpus answers it, yet.")
+        return
+    _remarks("Cannot tell", "Why", unclear)
+    _remarks("Flagged", "Answer", flagged)
+    if answers:
+        rows = [(one.query, one.yes, one.partly, one.no) for one in answers[:SHOWN]]
+        columns = ["Query", "Yes", "Partly", "No"]
+        ui.table(_caption("Does the corpus answer the query?", len(answers)), columns, rows, words=True)
+    if questions:
+        asked = [
+            (
+                one.query,
+                one.title,
+                one.words,
+                one.author,
+                "in force" if one.in_force else f"{one.guide_hash[:8]}, replaced",
+            )
+            for one in questions[:SHOWN]
+        ]
+        columns = ["Query", "Document", "What is unclear", "Who", "Guide"]
+        ui.table(_caption("The guide is unclear here", len(questions)), columns, asked, words=True)
+        ui.quiet(
+            "Of the whole project, for the guide's next version. goldset guide questions prints them, too."
+        )
+
+
+def _remarks(what: str, column: str, found: list[AnnotatorRemark]) -> None:
+    if not found:
+        return
+    rows = [
+        (
+            one.query,
+            one.title,
+            one.annotator,
+            _answer(one) if column == "Answer" else one.reason or "",
+            one.note or "",
+        )
+        for one in found[:SHOWN]
+    ]
+    columns = ["Query", "Document", "Who", column, "Note"]
+    ui.table(_caption(what, len(found)), columns, rows, words=True)
+
+
+def _answer(one: AnnotatorRemark) -> str:
+    return f"cannot tell: {one.reason or 'no reason'}" if one.grade is None else f"grade {one.grade}"
+
+
+def _caption(what: str, n: int) -> str:
+    return f"{what}, {n:,}" if n <= SHOWN else f"{what}, {SHOWN} of {n:,}"

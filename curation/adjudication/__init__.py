@@ -1,0 +1,1 @@
+"""Adjudication: disputed pairs, the reviewer's decisions, and second opinions."""

@@ -1,0 +1,108 @@
+"""Decisions of reviewers as they are stored: appended with the next revision; the latest one counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from curation.store import Cursor, Store, append_rows, fetch, utc_now
+from curation.store.documents import title_last_shown
+
+Pair = tuple[str, str]
+
+
+class ReviewerDecision(NamedTuple):
+    """A reviewer's decision; grade is None for "no grade can be given"."""
+
+    query_id: str
+    document_id: str
+    revision: int
+    grade: int | None
+    reason: str
+    reviewer: str
+    decided_at: datetime
+
+
+class Ruling(NamedTuple):
+    """A decision that is to be written."""
+
+    query_id: str
+    document_id: str
+    grade: int | None
+    reason: str
+
+    @property
+    def pair(self) -> Pair:
+        return (self.query_id, self.document_id)
+
+    def repeats(self, decision: ReviewerDecision, reviewer: str) -> bool:
+        """Whether the same reviewer has made the same decision."""
+        said = (decision.grade, decision.reason, decision.reviewer)
+        return said == (self.grade, self.reason, reviewer)
+
+
+class DecidedPair(NamedTuple):
+    """A current decision with the query's text and the document's title."""
+
+    decision: ReviewerDecision
+    query: str
+    title: str
+
+
+def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+    """The current decision of every decided pair, or of those among `pairs`."""
+    columns = ", ".join(ReviewerDecision._fields)
+    sql = f"SELECT {columns} FROM current_adjudications"  # noqa: S608
+    if pairs is None:
+        rows = fetch(cursor, ReviewerDecision, sql)
+    else:
+        ids = [list(part) for part in zip(*pairs, strict=True)] or [[], []]
+        wanted = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
+        rows = fetch(cursor, ReviewerDecision, sql + wanted, ids)
+    return {(row.query_id, row.document_id): row for row in rows}
+
+
+def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[DecidedPair]:
+    """The reviewer's own current decisions, newest first."""
+    with store.reading() as cursor:
+        rows = cursor.execute(_RECENT, [reviewer, limit]).fetchall()
+    return [DecidedPair(ReviewerDecision(*row[:-2]), *row[-2:]) for row in rows]
+
+
+def append_decisions(
+    cursor: Cursor, rulings: Sequence[Ruling], current: Mapping[Pair, ReviewerDecision], reviewer: str
+) -> list[ReviewerDecision]:
+    """Write rulings, each with the revision after the pair's current decision."""
+    now = utc_now()
+    decisions = []
+    for ruling in rulings:
+        before = current.get(ruling.pair)
+        revision = 0 if before is None else before.revision + 1
+        decisions.append(ReviewerDecision(*ruling.pair, revision, ruling.grade, ruling.reason, reviewer, now))
+    append_rows(cursor, "adjudications", decisions, _TYPES)
+    return decisions
+
+
+_RECENT = f"""
+    SELECT a.query_id, a.document_id, a.revision, a.grade, a.reason, a.reviewer, a.decided_at,
+           coalesce(q.text, a.query_id),
+           {title_last_shown("a")}
+    FROM current_adjudications a LEFT JOIN queries q USING (query_id)
+    WHERE a.reviewer = ?
+    ORDER BY a.decided_at DESC, a.query_id, a.document_id LIMIT ?
+"""  # noqa: S608
+
+_TYPES = pa.schema(
+    {
+        "query_id": pa.string(),
+        "document_id": pa.string(),
+        "revision": pa.int32(),
+        "grade": pa.int32(),
+        "reason": pa.string(),
+        "reviewer": pa.string(),
+        "decided_at": pa.timestamp("us"),
+    }
+)

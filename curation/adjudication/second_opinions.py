@@ -1,0 +1,163 @@
+"""Second opinions: a disputed pair goes back to an annotator who has not judged it.
+
+A request makes one more presentation in the round that showed the pair, for the member with fewest open items
+who never had the pair. It comes after their open items and looks like any other. The reviewer does not learn
+who judges, nor the annotator why. The dispute is not listed until the opinion is in, or the round is closed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.errors import NotFoundError, RefusedError
+from curation.labeling.practice.status import practice_statuses
+from curation.labeling.rounds.assignment import Candidate, Slot
+from curation.labeling.rounds.layout import presentations_of
+from curation.labeling.rounds.members import members
+from curation.people.annotators import list_annotators, require_author
+from curation.sources.queries import find_query
+from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
+from curation.store.settings import COMMAND_LINE
+from curation.text import digest
+
+Pair = tuple[str, str]
+
+
+class OpinionRequest(NamedTuple):
+    """A pair that waits for one more opinion, and the round that brings it."""
+
+    query_id: str
+    document_id: str
+    round: str
+    asked_at: datetime
+
+
+class _Round(NamedTuple):
+    """A round that showed the pair, and the document version that it shows."""
+
+    round_id: str
+    name: str
+    kind: str
+    closed: bool
+    content_hash: str
+
+
+def ask_opinion(store: Store, query: str, document_id: str, reviewer: str = COMMAND_LINE) -> OpinionRequest:
+    """Ask for one more opinion on a judged pair; nothing happens if it waits for one already.
+
+    Parameters
+    ----------
+    query: the query's id or its text.
+    reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
+
+    Raises
+    ------
+    NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
+    RefusedError: it is not the reviewer's to ask, the pair is decided, no round that shows it is open, or
+        nobody is left who has not had it.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, "reviewer", "lead")
+        named = find_query(cursor, query)
+    with store.transaction() as cursor:
+        if named is None or not cursor.execute(_JUDGED, [named.query_id, document_id]).fetchall():
+            raise NotFoundError(f"Nobody has judged the document {document_id!r} for the query {query!r}.")
+        pair = (named.query_id, document_id)
+        before = awaited_opinions(cursor).get(pair)
+        if before is not None:
+            return before
+        if cursor.execute(_DECIDED, list(pair)).fetchall():
+            raise RefusedError("This pair is decided, and a decision counts whatever is judged later.")
+        found = _open_round(cursor, pair)
+        who = _whom(cursor, found, pair, reviewer)
+        asked = OpinionRequest(*pair, found.name, utc_now())
+        _write(cursor, asked, found, who, reviewer)
+    return asked
+
+
+def awaited_opinions(cursor: Cursor) -> dict[Pair, OpinionRequest]:
+    """The pairs that wait for an opinion that was requested and may still come."""
+    return {(row.query_id, row.document_id): row for row in fetch(cursor, OpinionRequest, _AWAITED)}
+
+
+def _open_round(cursor: Cursor, pair: Pair) -> _Round:
+    """The newest open round that shows the pair for judging."""
+    rounds = fetch(cursor, _Round, _ROUNDS, pair)
+    usable = [found for found in rounds if not found.closed and found.kind != "imported"]
+    if usable:
+        return usable[0]
+    closed = [found.name for found in rounds if found.closed]
+    if closed:
+        raise RefusedError(
+            f"{closed[0]} is closed: nobody would be shown the pair. Decide it, or let the lead reopen the "
+            "round."
+        )
+    raise RefusedError(
+        "The pair was judged elsewhere and imported: no round of this project shows it. Decide it, or let "
+        "the lead open a round over it."
+    )
+
+
+def _whom(cursor: Cursor, found: _Round, pair: Pair, reviewer: str) -> str:
+    """The member of the round with fewest open items who never had the pair."""
+    had = {row[0] for row in cursor.execute(_HAD, list(pair)).fetchall()}
+    practising = {one.annotator for one in practice_statuses(cursor) if one.open}
+    able = {one.name for one in list_annotators(cursor) if not one.imported} - had - practising - {reviewer}
+    left = [who for who in members(cursor, found.round_id) if who in able]
+    if not left:
+        raise RefusedError(
+            f"Nobody is left in {found.name} who could judge this pair without having had it before. Decide "
+            "it, or let the lead add somebody to the round."
+        )
+    loads = dict(cursor.execute(_LOADS).fetchall())
+    return min(left, key=lambda who: (loads.get(who, 0), digest("opinion", *pair, who)))
+
+
+def _write(cursor: Cursor, asked: OpinionRequest, found: _Round, who: str, reviewer: str) -> None:
+    start = cursor.execute(_START, [found.round_id, who]).fetchall()[0][0]
+    candidate = Candidate(asked.query_id, asked.document_id, found.content_hash)
+    rows = presentations_of(found.round_id, who, [Slot(candidate, again=False)], start)
+    append_rows(cursor, "presentations", rows)
+    cursor.execute(
+        "INSERT INTO opinion_requests VALUES (?, ?, ?, ?, ?)",
+        [rows[0].presentation_id, asked.query_id, asked.document_id, reviewer, asked.asked_at],
+    )
+    detail = {"query_id": asked.query_id, "document_id": asked.document_id, "round": asked.round}
+    record_event(cursor, "ask for one more opinion", detail, reviewer)
+
+
+_JUDGED = "SELECT 1 FROM counted_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+
+_DECIDED = "SELECT 1 FROM current_adjudications WHERE query_id = ? AND document_id = ?"
+
+_AWAITED = """
+SELECT o.query_id, o.document_id, r.name, o.asked_at
+FROM opinion_requests o
+JOIN live_presentations p USING (presentation_id)
+JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE NOT r.closed AND NOT coalesce(s.answered, false)
+ORDER BY o.asked_at, o.query_id, o.document_id
+"""
+
+_ROUNDS = """
+SELECT r.round_id, r.name, r.kind, r.closed, max(p.content_hash)
+FROM live_presentations p JOIN round_states r USING (round_id)
+WHERE p.query_id = ? AND p.document_id = ? AND r.kind IN ('labeling', 'audit', 'imported') AND NOT EXISTS (
+    FROM known_answers k
+    WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+GROUP BY r.round_id, r.name, r.kind, r.closed, r.opened_at
+ORDER BY r.opened_at DESC, r.round_id
+"""
+
+_HAD = "SELECT DISTINCT annotator FROM live_presentations WHERE query_id = ? AND document_id = ?"
+
+_LOADS = """
+SELECT p.annotator, count(*)
+FROM live_presentations p JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE NOT r.closed AND NOT coalesce(s.answered, false) GROUP BY p.annotator
+"""
+
+_START = "SELECT coalesce(max(position) + 1, 0) FROM presentations WHERE round_id = ? AND annotator = ?"

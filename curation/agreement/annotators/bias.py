@@ -1,0 +1,143 @@
+"""The bias of one annotator beside the others, and its course over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.agreement.annotators.change_points import weeks_of
+from curation.agreement.annotators.differences import MINIMUM_GRADES, Differences, Ints
+from curation.agreement.annotators.pace import PaceAccuracy, pace_accuracy
+from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
+from curation.statistics.p_values import mean_p, permuted_p
+
+ONE_TIME = "all grades carry one time, so their order is unknown"
+
+
+class BiasWeek(NamedTuple):
+    """Bias in one week; `p`: how probable one as far from the other weeks' is, were weeks all alike.
+
+    `low` and `high` are a 95 % interval; None below 5 queries.
+    """
+
+    monday: date
+    grades: int
+    queries: int
+    bias: float
+    low: float | None
+    high: float | None
+    p: float
+
+
+@dataclass(frozen=True)
+class AnnotatorBias:
+    """One annotator's grades beside the others'.
+
+    Attributes
+    ----------
+    grades, queries: with something to compare with.
+    bias: mean of own less others' grades, with a 95 % interval by bootstrap over queries; `bias_p`: how
+        probable one as far from 0 is, were there none.
+    undefined: why there is no bias.
+    trend: how far the bias moved from the first to the last query, in grades, on a straight line;
+        `trend_p`: how probable a move as clear is, did the order of the queries not matter. None where
+        `no_trend` says why.
+    weeks: in order; one alone has nothing to be compared with, and p 1.
+    pace: None where `no_pace` says why.
+    """
+
+    annotator: str
+    grades: int
+    queries: int
+    bias: float | None = None
+    low: float | None = None
+    high: float | None = None
+    bias_p: float | None = None
+    undefined: str | None = None
+    trend: float | None = None
+    trend_p: float | None = None
+    no_trend: str | None = None
+    weeks: tuple[BiasWeek, ...] = ()
+    pace: PaceAccuracy | None = None
+    no_pace: str | None = None
+
+
+class _Visits(NamedTuple):
+    """Queries in the order in which they were begun: sums of differences, grades, and weeks."""
+
+    sums: Floats
+    grades: Floats
+    week: Ints
+    timed: bool
+
+
+def annotator_bias(given: Differences, seed: int = 0) -> AnnotatorBias:
+    """Bias, its course, and pace against accuracy."""
+    compared = ~np.isnan(given.off)
+    queries, query = np.unique(given.query[compared], return_inverse=True)
+    grades = int(compared.sum())
+    if grades < MINIMUM_GRADES or len(queries) < MINIMUM_QUERIES:
+        why = (
+            f"{grades:,} grades of {len(queries):,} queries can be compared; {MINIMUM_GRADES} of "
+            f"{MINIMUM_QUERIES} are needed"
+        )
+        return AnnotatorBias(given.annotator, grades, len(queries), undefined=why, no_trend=why, no_pace=why)
+    visits = _visits(query, given.at[compared], given.off[compared])
+    bias = float(visits.sums.sum() / visits.grades.sum())
+    ends = _ratio_interval(visits.sums, visits.grades, seed)
+    trend, p = _trend(visits, bias, seed) if visits.timed else (None, None)
+    pace = pace_accuracy(given, seed)
+    return AnnotatorBias(
+        annotator=given.annotator,
+        grades=grades,
+        queries=len(queries),
+        bias=bias,
+        low=ends[0],
+        high=ends[1],
+        bias_p=mean_p(bias, (visits.sums - visits.grades * bias) / visits.grades.sum()),
+        trend=trend,
+        trend_p=p,
+        no_trend=None if visits.timed else ONE_TIME,
+        weeks=_weeks(visits, bias, seed) if visits.timed else (),
+        pace=pace if isinstance(pace, PaceAccuracy) else None,
+        no_pace=pace if isinstance(pace, str) else None,
+    )
+
+
+def _visits(query: Ints, at: NDArray[np.datetime64], off: Floats) -> _Visits:
+    _, first = np.unique(query, return_index=True)  # grades are in the order of their times
+    order = np.argsort(first, kind="stable")
+    sums = np.bincount(query, off).astype(np.float64)
+    grades = np.bincount(query).astype(np.float64)
+    return _Visits(sums[order], grades[order], weeks_of(at[first[order]]), bool(at.min() < at.max()))
+
+
+def _trend(visits: _Visits, bias: float, seed: int) -> tuple[float, float]:
+    rank = np.arange(len(visits.sums), dtype=np.float64)
+    centred = rank - float(visits.grades @ rank) / float(visits.grades.sum())
+    slope = float(centred @ visits.sums) / float(visits.grades @ centred**2)
+    return slope * float(rank[-1]), permuted_p(rank, visits.sums - visits.grades * bias, seed)
+
+
+def _weeks(visits: _Visits, bias: float, seed: int) -> tuple[BiasWeek, ...]:
+    found = []
+    for monday in np.unique(visits.week).tolist():
+        mine = visits.week == monday
+        sums, grades = visits.sums[mine], visits.grades[mine]
+        queries = int(mine.sum())
+        ends = _ratio_interval(sums, grades, seed) if queries >= MINIMUM_QUERIES else (None, None)
+        p = permuted_p(mine.astype(np.float64), visits.sums - visits.grades * bias, seed)
+        mean = float(sums.sum() / grades.sum())
+        day = date(1970, 1, 1) + timedelta(days=monday)
+        found.append(BiasWeek(day, int(grades.sum()), queries, mean, *ends, p))
+    return tuple(found)
+
+
+def _ratio_interval(sums: Floats, grades: Floats, seed: int) -> tuple[float | None, float | None]:
+    blocks = resampled(np.stack([sums, grades], axis=1), seed)
+    drawn = np.concatenate([block[:, 0] / block[:, 1] for block in blocks])
+    return percentile_interval(drawn, len(sums)) or (None, None)

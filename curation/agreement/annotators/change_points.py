@@ -1,0 +1,166 @@
+"""Whether an annotator's repeats changed over time: shares by tens or weeks, and change points.
+
+Each test names its false alarms: at most `LEVEL` of annotators of whom nothing changed. Permutations decide
+where they can, so that this holds for small numbers too; their seed is the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import pairwise
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.statistics.intervals import Floats
+from curation.statistics.p_values import PERMUTATIONS
+
+Ints = NDArray[np.integer[Any]]
+Bools = NDArray[np.bool_]
+Times = NDArray[np.datetime64]
+
+LEVEL = 0.05
+SHORTEST = 8
+"""Repeats on either side of a change point."""
+
+GROUP = 10
+"""Repeats in a group of a control chart by order."""
+
+
+class ChartPoint(NamedTuple):
+    """A group of repeats on a p-chart.
+
+    Attributes
+    ----------
+    begins, ends: the first and the last repeat.
+    lower, upper: control limits, three standard errors around the annotator's mean share.
+    outside: below or above them.
+    """
+
+    begins: datetime
+    ends: datetime
+    identical: int
+    n: int
+    share: float
+    centre: float
+    lower: float
+    upper: float
+    outside: bool
+
+
+class ChangePoint(NamedTuple):
+    """A change point: the shares before and after it, within the stretch that it divides.
+
+    Attributes
+    ----------
+    place: the number of repeats before it.
+    at: when the first repeat after it was graded.
+    p: how probable a change as clear, anywhere in the stretch, is where nothing changed; of a change within
+        a side of another one no less than that one's.
+    """
+
+    place: int
+    at: datetime
+    before: float
+    after: float
+    p: float
+
+
+def p_chart(alike: Bools, at: Times, by_week: bool = False) -> tuple[ChartPoint, ...]:
+    """Shares of identical grades by tens of repeats in their order (the last group has 10 to 19), or by week.
+
+    D. C. Montgomery, Introduction to Statistical Quality Control, section 7.2: the fraction nonconforming,
+    with limits for groups of different size. It shows the course of the work; groups of ten are too small to
+    find much, which `cusum` does.
+    """
+    centre = float(alike.mean())
+    points = []
+    for start, end in _weeks(at) if by_week else _groups(len(alike)):
+        n, same = end - start, int(alike[start:end].sum())
+        half = 3 * sqrt(centre * (1 - centre) / n)
+        lower, upper = max(0.0, centre - half), min(1.0, centre + half)
+        share = same / n
+        outside = share < lower or share > upper
+        span = (moment(at[start]), moment(at[end - 1]))
+        points.append(ChartPoint(*span, same, n, share, centre, lower, upper, outside))
+    return tuple(points)
+
+
+def change_points(
+    alike: Bools, at: Times, seed: int = 0, falls_only: bool = False
+) -> tuple[ChangePoint, ...]:
+    """Where the share of identical grades changed, by order.
+
+    Binary segmentation: the place with the largest likelihood ratio is a change when a random order has as
+    large a one anywhere in at most `LEVEL` of `PERMUTATIONS` cases; then both sides are looked at likewise.
+    Where nothing changed, at most `LEVEL` of annotators get any. With `falls_only` a rise is no change, not
+    even in the random orders, so falls are found more often.
+
+    A. J. Scott and M. Knott (1974), A cluster analysis method for grouping means, Biometrics 30.
+    """
+    random = np.random.Generator(np.random.PCG64(seed))
+    return tuple(sorted(_changes(alike.astype(np.int8), at, 0, 0.0, random, falls_only)))
+
+
+def _changes(
+    alike: Ints, at: Times, start: int, least: float, random: np.random.Generator, falls_only: bool
+) -> Iterator[ChangePoint]:
+    if len(alike) < 2 * SHORTEST or alike.min() == alike.max():
+        return
+    ratios = likelihood_ratios(alike[None, :], falls_only)[0]
+    place = int(np.round(ratios, 9).argmax())
+    orders = random.permuted(np.tile(alike, (PERMUTATIONS, 1)), axis=1)
+    as_clear = int((likelihood_ratios(orders, falls_only).max(axis=1) >= ratios[place] - 1e-9).sum())
+    p, split = max(least, (1 + as_clear) / (1 + PERMUTATIONS)), place + SHORTEST
+    if p > LEVEL:
+        return
+    sides = alike[:split], alike[split:]
+    yield ChangePoint(start + split, moment(at[split]), float(sides[0].mean()), float(sides[1].mean()), p)
+    yield from _changes(sides[0], at[:split], start, p, random, falls_only)
+    yield from _changes(sides[1], at[split:], start + split, p, random, falls_only)
+
+
+def likelihood_ratios(rows: Ints, falls_only: bool = False) -> Floats:
+    """Log-likelihood ratios of a change at each place that leaves `SHORTEST` on both sides; rows are 0, 1.
+
+    With `falls_only` they are 0 where the share after the place is no lower than before it.
+    """
+    length = rows.shape[1]
+    left = np.cumsum(rows, axis=1, dtype=np.int32)[:, SHORTEST - 1 : length - SHORTEST]
+    before = np.arange(SHORTEST, length - SHORTEST + 1)
+    right = rows.sum(axis=1, keepdims=True) - left
+    # Bernoulli's log-likelihood at its maximum is made of k log k for counts k.
+    counts = np.arange(length + 1, dtype=np.float64)
+    terms = counts * np.log(np.maximum(counts, 1))
+    ends: Floats = terms[left] + terms[before - left] + terms[right] + terms[length - before - right]
+    whole = terms[left[:, :1] + right[:, :1]] + terms[length - left[:, :1] - right[:, :1]] - terms[length]
+    found: Floats = ends - terms[before] - terms[length - before] - whole
+    return np.where(right * before < left * (length - before), found, 0.0) if falls_only else found
+
+
+def _groups(n: int) -> list[tuple[int, int]]:
+    starts = list(range(0, max(1, n // GROUP) * GROUP, GROUP))
+    return list(zip(starts, [*starts[1:], n], strict=True))
+
+
+def _weeks(at: Times) -> list[tuple[int, int]]:
+    """Stretches of one week each, Monday to Sunday in UTC."""
+    numbers = weeks_of(at)
+    ends = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(at)]
+    return list(pairwise(ends))
+
+
+def weeks_of(at: Times) -> NDArray[np.int64]:
+    """Weeks from Monday to Sunday in UTC, numbered as days of their Monday since 1970."""
+    days = at.astype("datetime64[D]").astype(np.int64)
+    monday: NDArray[np.int64] = days - (days + 3) % 7  # 1970-01-01 was a Thursday
+    return monday
+
+
+def moment(at: np.datetime64) -> datetime:
+    """A time of an array as Python's."""
+    found: datetime = at.astype("datetime64[us]").astype(datetime)
+    return found

@@ -1,0 +1,280 @@
+"""Agreement of each annotator with themselves, on blind duplicates.
+
+A repeat is a pair that was shown to the same annotator twice and graded both times. Repeats
+close together look falsely consistent. So the distance between the showings is reported with the share, and
+the nearer half is compared with the farther one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.agreement.annotators.change_points import ChangePoint, ChartPoint, change_points, p_chart
+from curation.agreement.annotators.control_chart import Cusum, cusum
+from curation.statistics.intervals import Floats, percentile_interval, resampled, wilson
+from curation.statistics.p_values import sign_p
+from curation.store import Cursor, fetch
+
+Ints = NDArray[np.int64]
+
+MINIMUM_REPEATS = 10
+"""With fewer repeats a share is marked as resting on too few."""
+
+NOT_PLANTED = "no blind duplicate was planted"
+NOT_JUDGED = "no blind duplicate judged twice yet"
+ONE_GRADE = "no variation: one grade on all showings, so chance explains all"
+
+
+@dataclass(frozen=True)
+class IntraAgreement:
+    """One annotator's consistency.
+
+    Attributes
+    ----------
+    identical: share of repeats with the same grade, with Wilson's 95 % interval; None where n is 0.
+    n: repeats with a grade on both showings.
+    undefined: why there is no share.
+    too_few: fewer than `MINIMUM_REPEATS` repeats: not a figure to show.
+    planted: blind duplicates among this annotator's presentations, judged or not.
+    cannot_tell: repeats with a cannot-tell on either showing, kept apart.
+    distance: mean distance between the two showings, in presentations.
+    """
+
+    annotator: str
+    identical: float | None
+    low: float | None
+    high: float | None
+    n: int
+    undefined: str | None
+    too_few: bool
+    planted: int
+    cannot_tell: int
+    distance: float | None
+
+
+class Repeats(NamedTuple):
+    """What one annotator did with their blind duplicates, counted."""
+
+    annotator: str
+    planted: int
+    graded: int
+    identical: int
+    cannot_tell: int
+    distance: float | None
+
+
+def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
+    """Everyone with presentations in the round, or in any but pilot and practice rounds, by name."""
+    return fetch(
+        cursor,
+        Repeats,
+        """
+        SELECT p.annotator,
+               count(p.duplicate_of),
+               count(*) FILTER (again.kind = 'grade' AND first.kind = 'grade'),
+               count(*) FILTER (again.grade = first.grade),
+               count(*) FILTER (again.kind = 'cannot_tell' OR first.kind = 'cannot_tell'),
+               avg(again.position - first.position) FILTER (again.kind = 'grade' AND first.kind = 'grade')
+        FROM live_presentations p JOIN rounds r USING (round_id)
+        LEFT JOIN (
+            current_judgments again JOIN current_judgments first ON first.presentation_id = again.duplicate_of
+        ) ON again.presentation_id = p.presentation_id
+        WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
+        GROUP BY p.annotator ORDER BY p.annotator
+        """,
+        [round_id, round_id],
+    )
+
+
+def intra_agreement(repeats: Repeats) -> IntraAgreement:
+    """One annotator's consistency from their counts."""
+    identical = low = high = None
+    if repeats.graded:
+        identical = repeats.identical / repeats.graded
+        low, high = wilson(repeats.identical, repeats.graded)
+    return IntraAgreement(
+        annotator=repeats.annotator,
+        identical=identical,
+        low=low,
+        high=high,
+        n=repeats.graded,
+        undefined=None if repeats.graded else NOT_JUDGED if repeats.planted else NOT_PLANTED,
+        too_few=0 < repeats.graded < MINIMUM_REPEATS,
+        planted=repeats.planted,
+        cannot_tell=repeats.cannot_tell,
+        distance=repeats.distance,
+    )
+
+
+class Showings(NamedTuple):
+    """One annotator's repeats in the order of the second grades, in parallel.
+
+    Attributes
+    ----------
+    first, again: the two grades.
+    distance: presentations between the showings.
+    at: when the second grade was given, UTC, datetime64[us].
+    """
+
+    annotator: str
+    first: Ints
+    again: Ints
+    distance: Ints
+    at: NDArray[np.datetime64]
+
+
+class DistanceShare(NamedTuple):
+    """A share of identical grades with Wilson's 95 % interval, and the distances that it is about."""
+
+    identical: int
+    n: int
+    share: float
+    low: float
+    high: float
+    nearest: int
+    farthest: int
+
+
+@dataclass(frozen=True)
+class SelfConsistency:
+    """One annotator's repeats in detail. Intervals are at 95 %; the bootstrap draws repeats again.
+
+    Attributes
+    ----------
+    off: how far the two grades are apart, mean of the absolute differences in grades.
+    kappa: quadratically weighted, of the first and the second grades; None where `no_kappa` says why.
+    shift: the second less the first grade, mean in grades: not 0 where people grade higher or lower the
+        second time; `shift_p`: how probable one as far from 0 is, were each difference as likely to be up as
+        down.
+    near, far: the halves by distance, equal distances together; None where all are equal.
+    near_far_p: how probable it is that the nearer half is so much more alike, were there no difference
+        (Fisher's exact test, one-sided: memory makes near repeats alike, nothing makes far ones so).
+    chart: consecutive tens, or weeks, with control limits.
+    cusum: the same repeats one by one; None with too few of them or without variation.
+    changes: where the share of identical grades changed.
+    """
+
+    annotator: str
+    n: int
+    off: float
+    off_low: float
+    off_high: float
+    kappa: float | None
+    no_kappa: str | None
+    shift: float
+    shift_low: float
+    shift_high: float
+    shift_p: float
+    near: DistanceShare | None
+    far: DistanceShare | None
+    near_far_p: float | None
+    chart: tuple[ChartPoint, ...]
+    cusum: Cusum | None
+    changes: tuple[ChangePoint, ...]
+
+
+def read_showings(cursor: Cursor, round_id: str | None = None) -> list[Showings]:
+    """Everyone with repeats in the round, or in any but pilot and practice rounds, by name."""
+    rows = cursor.execute(_SHOWINGS, [round_id, round_id]).fetchnumpy()
+    who, at = np.asarray(rows["annotator"], dtype=object), np.asarray(rows["at"])
+    first, again, distance = (
+        np.asarray(rows[name]).astype(np.int64) for name in ("first", "again", "distance")
+    )
+    ends = np.flatnonzero(who[1:] != who[:-1]) + 1
+    return [
+        Showings(str(who[part[0]]), first[part], again[part], distance[part], at[part])
+        for part in np.split(np.arange(len(who)), ends)
+        if len(part)
+    ]
+
+
+def self_consistency(
+    showings: Showings, scale: Sequence[int], seed: int = 0, by_week: bool = False
+) -> SelfConsistency:
+    """What repeats show beyond their identical share."""
+    first, again = showings.first, showings.again
+    alike = first == again
+    off, off_low, off_high = _mean(np.abs(again - first), seed)
+    shift, shift_low, shift_high = _mean(again - first, seed)
+    near, far, p = _halves(alike, showings.distance)
+    kappa = weighted_kappa(first, again, scale)
+    return SelfConsistency(
+        annotator=showings.annotator,
+        n=len(alike),
+        off=off,
+        off_low=off_low,
+        off_high=off_high,
+        kappa=kappa,
+        no_kappa=ONE_GRADE if kappa is None else None,
+        shift=shift,
+        shift_low=shift_low,
+        shift_high=shift_high,
+        shift_p=sign_p(again - first),
+        near=near,
+        far=far,
+        near_far_p=p,
+        chart=p_chart(alike, showings.at, by_week),
+        cusum=cusum(alike, showings.at, seed),
+        changes=change_points(alike, showings.at, seed),
+    )
+
+
+def weighted_kappa(first: Ints, again: Ints, scale: Sequence[int]) -> float | None:
+    """Quadratically weighted kappa of two columns of grades; None without variation.
+
+    J. Cohen (1968), Weighted kappa, Psychological Bulletin 70; grades count by their values.
+    """
+    values = np.asarray(sorted({*scale, *first.tolist(), *again.tolist()}), dtype=np.float64)
+    one, other = np.searchsorted(values, first), np.searchsorted(values, again)
+    weights = (values[:, None] - values[None, :]) ** 2
+    marginals = [np.bincount(column, minlength=len(values)) for column in (one, other)]
+    expected = float((np.outer(*marginals) * weights).sum()) / len(first)
+    return 1 - float(weights[one, other].sum()) / expected if expected else None
+
+
+def _mean(values: Ints, seed: int) -> tuple[float, float, float]:
+    each = np.stack([values, np.ones(len(values))], axis=1).astype(np.float64)
+    drawn: Floats = np.concatenate([block[:, 0] / block[:, 1] for block in resampled(each, seed)])
+    low, high = percentile_interval(drawn) or (np.nan, np.nan)
+    return float(values.mean()), low, high
+
+
+def _halves(
+    alike: NDArray[np.bool_], distance: Ints
+) -> tuple[DistanceShare | None, DistanceShare | None, float | None]:
+    from scipy.stats import fisher_exact  # takes a second
+
+    near = distance <= np.median(distance)
+    if near.all():
+        near = distance < np.median(distance)
+    if near.all() or not near.any():
+        return None, None, None
+    table = [[int(alike[part].sum()), int((~alike[part]).sum())] for part in (near, ~near)]
+    return (
+        _share(alike, distance, near),
+        _share(alike, distance, ~near),
+        float(fisher_exact(table, "greater")[1]),
+    )
+
+
+def _share(alike: NDArray[np.bool_], distance: Ints, part: NDArray[np.bool_]) -> DistanceShare:
+    same, n = int(alike[part].sum()), int(part.sum())
+    far = distance[part]
+    return DistanceShare(same, n, same / n, *wilson(same, n), int(far.min()), int(far.max()))
+
+
+_SHOWINGS = """
+SELECT again.annotator AS annotator, first.grade AS first, again.grade AS again,
+       again.position - first.position AS distance, again.submitted_at AS at
+FROM current_judgments again
+JOIN current_judgments first ON first.presentation_id = again.duplicate_of
+JOIN rounds r ON r.round_id = again.round_id
+WHERE again.kind = 'grade' AND first.kind = 'grade'
+  AND (again.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice')))
+ORDER BY again.annotator, again.submitted_at, again.position, again.presentation_id
+"""

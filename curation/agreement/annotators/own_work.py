@@ -1,0 +1,243 @@
+"""What annotators may know of their own work: how consistent, how fast, and what was settled otherwise.
+
+A pair is settled when the reviewer decided it, or when everybody who was to judge it has and the project's
+rule gives a grade; in a closed round, when the rule gives one to what was said. Never shown: who else
+graded or how many, which items were blind duplicates, and anything of pilots, practice or control items. A
+pair that may still come back to the annotator is held back: its grade would give the answer away.
+
+No single answer changes any of this, or the page before and after it would tell whether it was a repeat.
+An annotator's answers are released in blocks of 50, in the order in which they were first given, and only
+those blocks that were full when the day began (UTC). Each counts as it was when its block was full: a later
+change would be a question about one item. Of a closed round everything is released, as it was then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
+from curation.consensus.consensus import PairConsensus, settled
+from curation.consensus.votes import Votes, read_votes
+from curation.labeling.session.showings import pace
+from curation.statistics.intervals import wilson
+from curation.store import Cursor, Store, utc_now
+from curation.store.documents import VERSION
+
+REVIEWER = "reviewer"
+NOT_SETTLED = ("disputed", "unjudgeable", "single")
+"""A single grade is either the annotator's own, or would reveal that one other person graded."""
+FEWEST_SETTLED = 10
+"""Settled pairs below which the share of equal grades is not shown."""
+BLOCK = 50
+"""Answers that are released together."""
+
+
+class Difference(NamedTuple):
+    """A settled pair on which the annotator said something else.
+
+    Attributes
+    ----------
+    mine: the annotator's grade; None for cannot-tell.
+    settled: the grade of the pair; None where the reviewer decided that none can be given.
+    how: 'reviewer', or the rule that gave the grade, such as 'majority'.
+    reason: the reviewer's, else None.
+    """
+
+    query: str
+    title: str
+    mine: int | None
+    settled: int | None
+    how: str
+    reason: str | None
+    answered_at: datetime
+
+
+@dataclass(frozen=True)
+class MyDifferences:
+    """Where an annotator differs; `alike` of `settled` pairs have their grade.
+
+    share: with Wilson's 95 % interval; None below 10 settled pairs.
+    """
+
+    differences: tuple[Difference, ...]
+    alike: int
+    settled: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class MyConsistency(NamedTuple):
+    """The same grade again, on the repeats that are released.
+
+    Attributes
+    ----------
+    repeats: those with a grade on both showings; 0 below `MINIMUM_REPEATS`.
+    share: with Wilson's 95 % interval; None below `MINIMUM_REPEATS`.
+    """
+
+    repeats: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+
+class MyWork(NamedTuple):
+    """Consistency (None without items), answers in the last 60 minutes, median seconds of the last 50."""
+
+    consistency: MyConsistency | None
+    hour: int
+    seconds_each: float | None
+
+
+def my_work(store: Store, annotator: str, now: datetime | None = None) -> MyWork:
+    """How consistently and how fast an annotator works."""
+    with store.reading() as cursor:
+        has_items = bool(cursor.execute(_HAS_ITEMS, [annotator]).fetchall())
+        counts = cursor.execute(_RELEASED + _REPEATS, _about(annotator, now)).fetchall()[0]
+        return MyWork(_consistency(*counts) if has_items else None, *pace(cursor, annotator))
+
+
+def my_differences(store: Store, annotator: str, now: datetime | None = None) -> MyDifferences:
+    """Where the annotator's released grades differ from settled ones, the latest answer first."""
+    with store.reading() as cursor:
+        rows = _rows(cursor, annotator, now)
+        votes = read_votes(cursor) if rows else None
+    pairs = settled(_as_released(votes, annotator, rows)).pairs if votes else ()
+    by_pair = {(pair.query_id, pair.document_id): pair for pair in pairs}
+    compared = [_settled(row, by_pair[row.query_id, row.document_id]) for row in rows]
+    found = [one for one in compared if one is not None]
+    different = tuple(one for one in found if one.mine != one.settled)
+    alike, n = len(found) - len(different), len(found)
+    if n < FEWEST_SETTLED:
+        return MyDifferences(different, alike, n, None, None, None)
+    return MyDifferences(different, alike, n, alike / n, *wilson(alike, n))
+
+
+class _JudgedPair(NamedTuple):
+    """A pair that the annotator judged; `finished` when nobody else's first showing of it is open."""
+
+    query_id: str
+    document_id: str
+    query: str
+    title: str
+    mine: int | None
+    at: datetime
+    finished: bool
+    reason: str | None
+
+
+def _about(annotator: str, now: datetime | None) -> dict[str, object]:
+    midnight = (now or utc_now()).replace(hour=0, minute=0, second=0, microsecond=0)
+    return {"who": annotator, "block": BLOCK, "today": midnight}
+
+
+def _consistency(repeats: int, identical: int) -> MyConsistency:
+    if repeats < MINIMUM_REPEATS:
+        return MyConsistency(0, None, None, None)
+    return MyConsistency(repeats, identical / repeats, *wilson(identical, repeats))
+
+
+def _rows(cursor: Cursor, annotator: str, now: datetime | None) -> list[_JudgedPair]:
+    found = cursor.execute(_RELEASED + _MINE, _about(annotator, now)).fetchall()
+    return [_JudgedPair(*row) for row in found]
+
+
+def _as_released(votes: Votes, annotator: str, rows: Sequence[_JudgedPair]) -> Votes:
+    """The votes with the annotator's own as released: what they answer now moves no settled grade."""
+    released = {(row.query_id, row.document_id): row.mine for row in rows}
+    table = votes.rows
+    pairs = list(zip(table["query_id"].to_pylist(), table["document_id"].to_pylist(), strict=True))
+    own = [who == annotator for who in table["annotator"].to_pylist()]
+    grades = [
+        released.get(pair) if mine else grade
+        for pair, mine, grade in zip(pairs, own, table["grade"].to_pylist(), strict=True)
+    ]
+    place = table.schema.get_field_index("grade")
+    replaced = table.set_column(place, "grade", pa.array(grades, table.schema.field(place).type))
+    keep = [pair in released or not mine for pair, mine in zip(pairs, own, strict=True)]
+    return votes._replace(rows=replaced.filter(pa.array(keep)))
+
+
+def _settled(row: _JudgedPair, pair: PairConsensus) -> Difference | None:
+    """What was settled by others than the annotator alone, if anything was."""
+    if pair.how == "adjudicated":
+        return Difference(row.query, row.title, row.mine, pair.grade, REVIEWER, row.reason, row.at)
+    if not row.finished or pair.judgments < 2 or pair.how in NOT_SETTLED:
+        return None
+    return Difference(row.query, row.title, row.mine, pair.grade, pair.how, None, row.at)
+
+
+_HAS_ITEMS = """
+SELECT 1 FROM live_presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
+"""
+
+_RELEASED = """
+WITH events AS (
+    SELECT e.*, r.closed
+    FROM judgment_events e
+    JOIN live_presentations p USING (presentation_id)
+    JOIN round_states r USING (round_id)
+    WHERE e.author = $who AND p.annotator = $who AND r.kind NOT IN ('pilot', 'practice')),
+firsts AS (
+    SELECT presentation_id, min(submitted_at) AS given_at FROM events WHERE kind IN ('grade', 'cannot_tell')
+    GROUP BY presentation_id),
+placed AS (
+    SELECT presentation_id, given_at,
+           (row_number() OVER (ORDER BY given_at, presentation_id) - 1) // $block AS block
+    FROM firsts),
+blocks AS (
+    SELECT block, max(given_at) AS full_at FROM placed
+    GROUP BY block HAVING count(*) = $block AND max(given_at) < $today),
+released AS (
+    SELECT p.*, s.kind, s.grade, s.submitted_at
+    FROM (
+        SELECT e.* FROM events e LEFT JOIN placed USING (presentation_id) LEFT JOIN blocks b USING (block)
+        WHERE CASE WHEN e.closed THEN NOT coalesce(e.late, false) ELSE e.submitted_at <= b.full_at END
+        QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1) s
+    JOIN presentations p USING (presentation_id)
+    WHERE s.kind IN ('grade', 'cannot_tell'))
+"""
+
+_REPEATS = """
+SELECT count(*), count(*) FILTER (again.grade = first.grade)
+FROM released again JOIN released first ON first.presentation_id = again.duplicate_of
+WHERE again.kind = 'grade' AND first.kind = 'grade'
+"""
+
+_MINE = f""",
+mine AS (
+    SELECT j.* FROM released j JOIN rounds r USING (round_id)
+    WHERE j.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
+        FROM known_answers k
+        WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
+    QUALIFY row_number() OVER (
+        PARTITION BY j.query_id, j.document_id ORDER BY r.opened_at DESC, r.round_id) = 1),
+shown AS (
+    SELECT p.query_id, p.document_id, p.annotator = $who AS own, p.duplicate_of IS NULL AS first, r.closed,
+           coalesce(s.answered, false) AS answered,
+           p.presentation_id IN (SELECT presentation_id FROM released) AS released
+    FROM live_presentations p JOIN round_states r USING (round_id)
+    LEFT JOIN presentation_states s USING (presentation_id)
+    WHERE r.kind IN ('labeling', 'audit')
+      AND (p.query_id, p.document_id) IN (SELECT (query_id, document_id) FROM mine)),
+pair_states AS (
+    SELECT query_id, document_id, bool_or(NOT closed AND NOT own AND first AND NOT answered) AS unfinished,
+           bool_or(NOT closed AND own AND NOT released) AS may_come_back
+    FROM shown GROUP BY query_id, document_id)
+SELECT m.query_id, m.document_id, q.text, coalesce(nullif(d.title, ''), m.document_id), m.grade,
+       m.submitted_at, NOT o.unfinished, a.reason
+FROM mine m
+JOIN pair_states o USING (query_id, document_id)
+JOIN queries q USING (query_id)
+JOIN {VERSION}
+LEFT JOIN current_adjudications a USING (query_id, document_id)
+WHERE NOT o.may_come_back
+ORDER BY m.submitted_at DESC, m.presentation_id
+"""  # noqa: S608

@@ -1,0 +1,28 @@
+"""Signal `change`: from one repeat on, another share of repeats gets the same grade, and that lasts."""
+
+from __future__ import annotations
+
+from curation.agreement.annotators.change_points import SHORTEST
+from curation.agreement.annotators.signals.signal import Evidence, Finding, Look, Signal
+
+
+def look(person: Evidence) -> Look | str:
+    """One look at all change points; their p values allow for every place that was looked at."""
+    if person.changes is None or person.repeats_number < 2 * SHORTEST:
+        return f"{person.repeats_number:,} blind duplicates judged twice; {2 * SHORTEST} are needed"
+    findings = []
+    for change in person.changes:
+        sentence = (
+            f"From {change.at:%Y-%m-%d %H:%M} on, {change.after:.0%} of the pairs that came again got the "
+            f"same grade, before it {change.before:.0%} (p {change.p:.3f}). What was different then?"
+        )
+        findings.append((change.p, Finding("change", sentence, change._asdict())))
+    return Look(min((p for p, _ in findings), default=1.0), tuple(findings))
+
+
+CHANGE = Signal(
+    "change",
+    f"share of at least {2 * SHORTEST} blind duplicates graded alike: another one from some repeat on "
+    "(largest likelihood ratio beside random orders)",
+    look,
+)

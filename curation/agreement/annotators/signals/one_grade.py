@@ -1,0 +1,31 @@
+"""Signal `one grade`: one grade nearly all the time, where others on the same pairs give others."""
+
+from __future__ import annotations
+
+from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS
+from curation.agreement.annotators.favourite_grade import ONE_GRADE, FavouriteGrade
+from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+
+
+def look(person: Evidence) -> Look | str:
+    """An exact test: whose grade is whose does not matter; see `FavouriteGrade.p`."""
+    one = person.favourite
+    if not isinstance(one, FavouriteGrade):
+        return one or "no grades were read"
+    return single(
+        "one grade",
+        one.p,
+        f"Look at these together: {person.annotator} gave grade {one.grade} to {one.times:,} of "
+        f"{one.pairs:,} pairs; on these others gave it {one.others_times:,} times of {one.others_grades:,}. "
+        f"The longest run of one grade is {one.longest_run:,}, among the others {one.others_run:,}. A part "
+        "of the guide that was read differently can do that, too.",
+        one._asdict(),
+    )
+
+
+ONE_GRADE_THROUGHOUT = Signal(
+    "one grade",
+    f"one grade on at least {ONE_GRADE:.0%} of at least {FEWEST_ANSWERS} pairs that others graded, too, more "
+    "often than theirs explain",
+    look,
+)

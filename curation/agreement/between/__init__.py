@@ -1,0 +1,1 @@
+"""Agreement between annotators: coefficients, their parts, and where disagreement comes from."""

@@ -1,0 +1,227 @@
+"""Agreement of each two annotators: their table of grades, Cohen's kappa, and who grades higher.
+
+Cohen's kappa is about two people. For more, it is the mean over all annotator pairs, each weighted by the
+units that both graded: Light's kappa (R. J. Light (1971), Psychological Bulletin 76) where all share alike.
+Annotator pairs with fewer than `MINIMUM_UNITS` shared units are left out and counted.
+
+Kappa of few units is too low on average, and kappa of few units drawn again is lower still by as much. Over
+many annotator pairs this does not even out. How far the mean of the resamples is from the mean itself
+therefore estimates how far that is from the truth (B. Efron and R. J. Tibshirani (1993), An Introduction to
+the Bootstrap, section 10.3), and the interval of a mean is moved up by both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from curation.agreement.between.coefficients import Floats, Ints, cohen_of, raw_of, weights_of
+from curation.agreement.between.grades import Grades, value_counts
+from curation.agreement.between.inter_annotator import (
+    MINIMUM_UNITS,
+    AgreementFigure,
+    Basis,
+    Size,
+    basis_of,
+    figure_of,
+)
+from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
+
+FEW_SHARED = f"no interval: each two annotators share fewer than {MINIMUM_QUERIES} queries on average"
+NO_PAIR = f"no two annotators share {MINIMUM_UNITS} pairs"
+NO_SPREAD = "no variation: both gave the same grade to every pair they share"
+
+
+@dataclass(frozen=True)
+class AnnotatorPair:
+    """Two annotators on the pairs that both graded.
+
+    Attributes
+    ----------
+    raw: share of equal grades. plain, linear, quadratic: Cohen's kappa.
+    difference: mean of the second one's grade less the first one's, in steps of the scale.
+    table: pairs by the first one's grade (row) and the second one's (column), in the order of the scale.
+    """
+
+    first: str
+    second: str
+    queries: int
+    raw: AgreementFigure
+    plain: AgreementFigure
+    linear: AgreementFigure
+    quadratic: AgreementFigure
+    difference: AgreementFigure
+    table: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class MeanKappa(AgreementFigure):
+    """A mean over annotator pairs.
+
+    `too_low_by` is how far few shared units are estimated to pull it down. The interval is around the value
+    without that.
+    """
+
+    too_low_by: float | None = None
+
+
+@dataclass(frozen=True)
+class Cohen:
+    """Cohen's kappa over all annotator pairs.
+
+    Attributes
+    ----------
+    plain, linear, quadratic: means; their `units` are shared ones, summed over the annotator pairs.
+    shared_queries: how many queries two annotators share, on average over the shared units.
+    annotator_pairs: those that enter, by name.
+    left_out: reason → how many do not.
+    """
+
+    plain: MeanKappa
+    linear: MeanKappa
+    quadratic: MeanKappa
+    shared_queries: float
+    annotator_pairs: tuple[AnnotatorPair, ...]
+    left_out: dict[str, int]
+
+
+_FIGURES = ("raw", "plain", "linear", "quadratic", "difference")
+
+
+class _Met(NamedTuple):
+    """Where two annotators graded one pair; all of shape (M,), grades as steps of the scale."""
+
+    first: Ints
+    second: Ints
+    queries: Ints
+    rows: Ints
+    columns: Ints
+
+
+def cohen(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESAMPLES) -> Cohen:
+    """Cohen's kappa of each two annotators, and its mean.
+
+    Raises
+    ------
+    RefusedError: grades that are not on the scale.
+    """
+    basis = basis_of(value_counts(grades, scale), grades.unit_queries)
+    met, values = _meetings(basis, grades, scale), len(scale)
+    key = met.first * grades.annotators + met.second
+    # A number for each annotator pair that met; `pair` is that of each meeting.
+    found, pair = np.unique(key, return_inverse=True)
+    shared = np.bincount(pair, minlength=len(found))
+    kept = np.flatnonzero(shared >= MINIMUM_UNITS)
+    left_out = {f"fewer than {MINIMUM_UNITS} shared pairs": len(found) - len(kept)}
+    names = [(grades.names[one // grades.annotators], grades.names[one % grades.annotators]) for one in found]
+    if not len(kept):
+        nothing = MeanKappa(None, None, None, 0, 0, NO_PAIR)
+        return Cohen(nothing, nothing, nothing, 0.0, (), {k: n for k, n in left_out.items() if n})
+    part = _sums(met, pair, kept, basis.number, values)
+    tables = np.asarray(part.sums.sum(axis=0)).reshape(len(kept), values, values)
+    points = part.figures(tables.reshape(1, -1))[0].reshape(len(kept), len(_FIGURES))
+    (drawn,) = resampled_figures([part], basis.number, seed, resamples)
+    drawn = drawn.reshape(-1, len(kept), len(_FIGURES))
+    queries = _queries(met, pair, kept)
+    pairs = [
+        _annotator_pair(names[place], points[row], drawn[:, row], tables[row], queries[row])
+        for row, place in enumerate(kept)
+    ]
+    size = Size(int(shared[kept].sum()), int(shared[kept].sum()), basis.number)
+    usual = float(queries @ shared[kept] / shared[kept].sum())
+    means = [_mean(points[:, place], drawn[:, :, place], shared[kept], size, usual) for place in (1, 2, 3)]
+    return Cohen(means[0], means[1], means[2], usual, tuple(pairs), {k: n for k, n in left_out.items() if n})
+
+
+def _meetings(basis: Basis, grades: Grades, scale: Sequence[int]) -> _Met:
+    """Every two grades of one unit, those with as many grades as each other taken at once."""
+    place = np.full(len(grades.documents), -1)
+    place[basis.units] = basis.queries
+    rows = np.flatnonzero(grades.graded & (place[grades.units] >= 0))
+    people, steps = grades.people[rows], np.searchsorted(scale, grades.grades[rows])
+    given = basis.counts.sum(axis=1)
+    starts = np.cumsum(given) - given
+    blocks = []
+    for size in np.unique(given):
+        of_size = given == size
+        one, other = np.triu_indices(size, 1)
+        first, second = (starts[of_size][:, None] + side for side in (one, other))
+        whose = np.repeat(basis.queries[of_size], len(one))
+        first, second = first.ravel(), second.ravel()
+        blocks.append(_Met(people[first], people[second], whose, steps[first], steps[second]))
+    if not blocks:
+        return _Met(*(np.empty(0, dtype=np.int64) for _ in _Met._fields))
+    return _Met(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
+
+
+def _sums(met: _Met, pair: Ints, kept: Ints, queries: int, values: int) -> Sums:
+    """The tables of all kept annotator pairs side by side, shape (queries, kept · values²): mostly 0."""
+    rank = np.full(int(pair.max(initial=-1)) + 1, -1)
+    rank[kept] = np.arange(len(kept))
+    stays = rank[pair] >= 0
+    cells = met.rows[stays] * values + met.columns[stays]
+    columns = rank[pair[stays]] * values**2 + cells
+    ones = np.ones(len(columns))
+    shape = (queries, len(kept) * values**2)
+    sums = coo_array((ones, (met.queries[stays], columns)), shape).tocsr()
+    return Sums(np.arange(queries), sums, _figures(values))
+
+
+def _queries(met: _Met, pair: Ints, kept: Ints) -> Ints:
+    """How many queries each kept annotator pair shares."""
+    width = int(met.queries.max()) + 1
+    owners = np.unique(pair * width + met.queries) // width
+    return np.bincount(owners, minlength=int(pair.max()) + 1)[kept]
+
+
+def _figures(values: int) -> Callable[[Floats], Floats]:
+    """Tables of shape (r, kept · values²) → (r, kept · 5), the `_FIGURES` of each annotator pair."""
+    weights = [weights_of(values, kind) for kind in ("identity", "linear", "quadratic")]
+    higher = np.subtract.outer(np.arange(values), np.arange(values)).T.astype(np.float64)
+
+    def figures(sums: Floats) -> Floats:
+        tables = sums.reshape(-1, values, values)
+        total = tables.sum(axis=(1, 2))
+        apart = (tables * higher).sum(axis=(1, 2))
+        mean = np.divide(apart, total, out=np.full(len(total), np.nan), where=total > 0)
+        found = [raw_of(tables), *(cohen_of(tables, one) for one in weights), mean]
+        return np.stack(found, axis=1).reshape(len(sums), -1)
+
+    return figures
+
+
+def _annotator_pair(
+    names: tuple[str, str], point: Floats, drawn: Floats, table: Floats, queries: int
+) -> AnnotatorPair:
+    shared = int(table.sum())
+    size = Size(shared, shared, int(queries))
+    raw, plain, linear, quadratic, difference = (
+        figure_of(value, some, size, NO_SPREAD) for value, some in zip(point, drawn.T, strict=True)
+    )
+    rows = tuple(tuple(row) for row in table.astype(np.int64).tolist())
+    return AnnotatorPair(*names, size.queries, raw, plain, linear, quadratic, difference, rows)
+
+
+def _mean(points: Floats, drawn: Floats, shared: Ints, size: Size, usual: float) -> MeanKappa:
+    """The mean of all kappas, shape (kept,), with that of their resamples, shape (R, kept)."""
+    value, means = _weighted(points[:, None], shared)[0], _weighted(drawn.T, shared)
+    low_by = float(value - np.nanmean(means)) if not np.isnan(means).all() else 0.0
+    found = figure_of(value, means + 2 * low_by, size, NO_SPREAD)
+    if found.value is None:
+        return MeanKappa(**vars(found))
+    if usual < MINIMUM_QUERIES:
+        return MeanKappa(**{**vars(found), "low": None, "high": None, "no_interval": FEW_SHARED})
+    return MeanKappa(**vars(found), too_low_by=low_by)
+
+
+def _weighted(kappas: Floats, shared: Ints) -> Floats:
+    """The mean of those that are defined, shape (kept, R) → (R,)."""
+    defined = ~np.isnan(kappas)
+    weight = (defined * shared[:, None]).sum(axis=0)
+    total = (np.where(defined, kappas, 0.0) * shared[:, None]).sum(axis=0)
+    mean: Floats = np.divide(total, weight, out=np.full(len(weight), np.nan), where=weight > 0)
+    return mean

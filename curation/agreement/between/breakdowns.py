@@ -1,0 +1,255 @@
+"""Agreement in parts: by query type, by grade boundary, by week, and with one annotator left out.
+
+Every part is drawn with the whole: a resample draws queries of all the doubly judged ones, and a part gets
+those of them that are its own. So the interval of a part takes in that its size is chance too, and a part
+can be compared with the whole resample by resample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.agreement.between.coefficients import Floats, Ints, alpha_of, meetings, raw_of
+from curation.agreement.between.grades import Grades, value_counts
+from curation.agreement.between.inter_annotator import (
+    AgreementFigure,
+    Alpha,
+    Basis,
+    RawAgreement,
+    Size,
+    alpha_figure,
+    basis_of,
+    figure_of,
+    raw_figure,
+)
+from curation.statistics.intervals import RESAMPLES, Sums, resampled_figures
+from curation.store import Cursor, get_setting
+
+NO_TAG = "no tag"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Agreement on a part of the doubly judged pairs.
+
+    Attributes
+    ----------
+    kind: 'tag', 'stratum', 'boundary', 'without' (an annotator left out) or 'week'.
+    name: the tag, the stratum, '0|1', the annotator, or the week's Monday.
+    queries: how many the part's pairs belong to.
+    alpha: ordinal; at a boundary of the two sides, where all levels of measurement are one.
+    raw: the share of equal grades; at a boundary, of grades on the same side.
+    marginals: how often each grade was given; at a boundary, each side.
+    difference: the part's alpha less the whole's, on the same resamples; for an annotator left out.
+    boundaries: of a week: agreement at each boundary in that week.
+    """
+
+    kind: str
+    name: str
+    queries: int
+    alpha: Alpha
+    raw: RawAgreement
+    marginals: tuple[int, ...]
+    difference: AgreementFigure | None = None
+    boundaries: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """Parts by kind. A query with two tags is in both parts; a pair is in the week of its latest grade."""
+
+    type: tuple[Part, ...]
+    boundary: tuple[Part, ...]
+    annotator: tuple[Part, ...]
+    week: tuple[Part, ...]
+
+
+class Types(NamedTuple):
+    """Query ids by tag, and by stratum of the current sample."""
+
+    tags: Mapping[str, frozenset[str]]
+    strata: Mapping[str, frozenset[str]]
+
+
+class _Slice(NamedTuple):
+    """A part's size and grades, and what it sums to per query of the whole (or, for an annotator left out,
+    what is taken away from the whole's sums)."""
+
+    kind: str
+    name: str
+    size: Size
+    marginals: Ints
+    sums: Sums
+
+
+def read_types(cursor: Cursor) -> Types:
+    """What is known of the types of queries."""
+    tags = cursor.execute("SELECT tag, list(query_id) FROM current_query_tags GROUP BY tag ORDER BY tag")
+    by_tag = {tag: frozenset(found) for tag, found in tags.fetchall()}
+    sample = get_setting(cursor, "sample")
+    strata = cursor.execute(
+        """SELECT stratum, list(query_id) FROM sample_queries WHERE sample_id = ?
+        GROUP BY stratum ORDER BY stratum""",
+        [sample],
+    )
+    return Types(by_tag, {stratum: frozenset(found) for stratum, found in strata.fetchall()})
+
+
+def breakdown(
+    grades: Grades, scale: Sequence[int], types: Types, seed: int, resamples: int = RESAMPLES
+) -> Breakdown:
+    """Agreement by query type, boundary, annotator left out and week.
+
+    Raises
+    ------
+    RefusedError: grades that are not on the scale.
+    """
+    counts = value_counts(grades, scale)
+    basis = basis_of(counts, grades.unit_queries)
+    if not len(basis.counts):
+        return Breakdown((), (), (), ())
+    whole = _slice("whole", "", basis, np.ones(len(basis.counts), dtype=bool))
+    slices = [*_by_type(basis, grades, types), *_by_week(basis, grades)]
+    without = list(_without_each(basis, grades, scale))
+    parts = [one.sums for one in (whole, *slices, *without)]
+    first, *drawn = resampled_figures(parts, basis.number, seed, resamples)
+    values = np.asarray(scale, dtype=np.float64)
+    found = [_part(one, _total(one), sums, values) for one, sums in zip(slices, drawn, strict=False)]
+    rest = zip(without, drawn[len(slices) :], strict=True)
+    return Breakdown(
+        type=tuple(part for part in found if part.kind != "week"),
+        boundary=_boundaries(whole, first, scale),
+        annotator=tuple(_left_out(one, whole, first, sums, values) for one, sums in rest),
+        week=tuple(
+            replace(part, boundaries=_boundaries(one, sums, scale))
+            for part, one, sums in zip(found, slices, drawn, strict=False)
+            if part.kind == "week"
+        ),
+    )
+
+
+def _by_type(basis: Basis, grades: Grades, types: Types) -> list[_Slice]:
+    asked = grades.unit_queries[basis.units]
+    tagged = frozenset[str]().union(*types.tags.values())
+    untagged = {NO_TAG: frozenset(grades.query_ids) - tagged} if types.tags else {}
+    groups = [
+        *(("tag", name, found) for name, found in {**types.tags, **untagged}.items()),
+        *(("stratum", name, found) for name, found in types.strata.items()),
+    ]
+    masks = [
+        (kind, name, np.fromiter((query in found for query in grades.query_ids), bool)[asked])
+        for kind, name, found in groups
+    ]
+    return [_slice(kind, name, basis, mask) for kind, name, mask in masks if mask.any()]
+
+
+def _by_week(basis: Basis, grades: Grades) -> list[_Slice]:
+    latest = np.full(len(grades.documents), np.iinfo(np.int64).min)
+    np.maximum.at(latest, grades.units[grades.graded], grades.weeks[grades.graded].astype(np.int64))
+    weeks = latest[basis.units].astype("datetime64[D]")
+    return [_slice("week", str(week), basis, weeks == week) for week in np.unique(weeks)]
+
+
+def _slice(kind: str, name: str, basis: Basis, mask: NDArray[np.bool_]) -> _Slice:
+    counts = basis.counts[mask]
+    queries, local = np.unique(basis.queries[mask], return_inverse=True)
+    size = Basis(basis.units[mask], counts, local, len(queries)).size
+    sums = Sums(queries, _columns(counts, local, len(queries)), _same)
+    return _Slice(kind, name, size, counts.sum(axis=0), sums)
+
+
+def _without_each(basis: Basis, grades: Grades, scale: Sequence[int]) -> Iterator[_Slice]:
+    """What each annotator adds to the sums, to be taken away again: their own pairs only, so that many
+    annotators cost as much as few."""
+    place = np.full(len(grades.documents), -1)
+    place[basis.units] = np.arange(len(basis.units))
+    rows = np.flatnonzero(grades.graded & (place[grades.units] >= 0))
+    rows = rows[np.argsort(grades.people[rows], kind="stable")]
+    people, steps = grades.people[rows], np.searchsorted(scale, grades.grades[rows])
+    units, per_query = place[grades.units[rows]], np.bincount(basis.queries)
+    for person in np.unique(people):
+        own = slice(np.searchsorted(people, person), np.searchsorted(people, person, "right"))
+        yield _without(basis, grades.names[person], units[own], steps[own], per_query)
+
+
+def _without(basis: Basis, name: str, units: Ints, steps: Ints, per_query: Ints) -> _Slice:
+    before = basis.counts[units]
+    after = before.copy()
+    after[np.arange(len(units)), steps] -= 1
+    queries, local = np.unique(basis.queries[units], return_inverse=True)
+    lone = after.sum(axis=1) < 2
+    gone = np.bincount(local[lone], minlength=len(queries)) == per_query[queries]
+    size = Size(int(lone.sum()), int(after.sum()), int(gone.sum()))
+    change = _columns(before, local, len(queries)) - _columns(after, local, len(queries))
+    dropped = before.sum(axis=0) - (after * ~lone[:, None]).sum(axis=0)
+    return _Slice("without", name, size, dropped, Sums(queries, change, _same))
+
+
+def _columns(counts: Ints, queries: Ints, number: int) -> Floats:
+    """Meetings and coincidences of each query, shape (queries, 2 · values²)."""
+    met = meetings(counts, queries, number)
+    both = (met.meetings.reshape(number, -1), met.coincidences.reshape(number, -1))
+    return np.concatenate(both, axis=1)
+
+
+def _same(sums: Floats) -> Floats:
+    return sums
+
+
+def _total(part: _Slice) -> Floats:
+    total: Floats = part.sums.sums.sum(axis=0, keepdims=True)
+    return total
+
+
+def _matrices(sums: Floats, values: int) -> tuple[Floats, Floats]:
+    """Meetings and coincidences of stacked sums."""
+    both = sums.reshape(-1, 2, values, values)
+    return both[:, 0], both[:, 1]
+
+
+def _alphas(sums: Floats, scale: Floats) -> Floats:
+    return alpha_of(_matrices(sums, len(scale))[1], scale, "ordinal")
+
+
+def _raws(sums: Floats, scale: Floats) -> Floats:
+    return raw_of(_matrices(sums, len(scale))[0])
+
+
+def _part(one: _Slice, total: Floats, drawn: Floats, scale: Floats) -> Part:
+    return Part(
+        kind=one.kind,
+        name=one.name,
+        queries=one.size.queries,
+        alpha=alpha_figure(_alphas(total, scale)[0], _alphas(drawn, scale), one.size),
+        raw=raw_figure(_raws(total, scale)[0], _raws(drawn, scale), one.size),
+        marginals=tuple(one.marginals.tolist()),
+    )
+
+
+def _left_out(one: _Slice, whole: _Slice, everything: Floats, drawn: Floats, scale: Floats) -> Part:
+    """The part without an annotator, from what is taken away."""
+    total = np.maximum(_total(whole) - _total(one), 0.0)
+    rest = np.maximum(everything - drawn, 0.0)
+    size = Size(*(all_ - gone for all_, gone in zip(whole.size, one.size, strict=True)))
+    part = _part(one._replace(size=size, marginals=whole.marginals - one.marginals), total, rest, scale)
+    changes = _alphas(rest, scale) - _alphas(everything, scale)
+    change = (_alphas(total, scale) - _alphas(_total(whole), scale))[0]
+    return replace(part, difference=figure_of(change, changes, size))
+
+
+def _boundaries(whole: _Slice, drawn: Floats, scale: Sequence[int]) -> tuple[Part, ...]:
+    """The two sides of each boundary as a scale of two."""
+    values, two, found = len(scale), np.arange(2.0), []
+    for cut, (lower, upper) in enumerate(pairwise(scale), start=1):
+        side = np.stack([np.arange(values) < cut, np.arange(values) >= cut]).astype(np.float64)
+        stacks = [(side @ sums.reshape(-1, 2, values, values) @ side.T) for sums in (_total(whole), drawn)]
+        marginals = (side @ whole.marginals).astype(np.int64)
+        one = whole._replace(kind="boundary", name=f"{lower}|{upper}", marginals=marginals)
+        found.append(_part(one, stacks[0], stacks[1], two))
+    return tuple(found)

@@ -1,0 +1,249 @@
+"""Where the disagreement comes from: which queries, and which lines of the guide.
+
+The whole is the observed disagreement of ordinal alpha: every two grades of a pair add their squared
+distance, so a 0 against a 3 weighs as much as it does in alpha. It is a sum, and can be shared out: over
+queries, and over the grades that were taken for each other. Nobody is asked which rule of the guide they
+followed. What the guide must keep apart are its grades. So its lines are named by the two grades between
+which opinions differ, with the words that reviewers and annotators left on just those pairs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.agreement.between.coefficients import Floats, distances_of, meetings
+from curation.agreement.between.grades import Grades
+from curation.agreement.between.inter_annotator import Basis
+from curation.store import Cursor, fetch
+
+NO_REASON = "no reason given"
+SHOWN = 10
+"""Queries, and remarks on a line of the guide, that are listed one by one."""
+
+
+@dataclass(frozen=True)
+class QueryShare:
+    """A query's share of all disagreement, beside its share of the doubly judged pairs."""
+
+    query_id: str
+    text: str
+    disagreement: float
+    pairs: float
+    units: int
+    disputed: int
+
+
+class PairRemark(NamedTuple):
+    """Words on pairs about which opinions went apart: a reviewer's 'decision', a 'question', a 'note'."""
+
+    kind: str
+    words: str
+    times: int
+
+
+@dataclass(frozen=True)
+class GuideLine:
+    """What the guide has to keep apart: two grades that were given to one and the same pair.
+
+    Attributes
+    ----------
+    lower, upper: the two grades. met: pairs of grades that went apart just so.
+    disagreement: their share of all disagreement.
+    units: pairs whose lowest and highest grade these are. decided: those that a reviewer decided; of these
+        `towards_upper` got the upper grade and `towards_lower` the lower one.
+    remarks: the words that were left on these pairs, the most frequent first, at most `SHOWN` of them.
+    unshown: remarks beyond those.
+    """
+
+    lower: int
+    upper: int
+    met: int
+    disagreement: float
+    units: int
+    decided: int
+    towards_lower: int
+    towards_upper: int
+    remarks: tuple[PairRemark, ...]
+    unshown: int
+
+
+class Unjudged(NamedTuple):
+    """A reason for cannot-tell: how often it was given, and on how many of these pairs there is a grade."""
+
+    reason: str
+    times: int
+    graded_by_others: int
+
+
+@dataclass(frozen=True)
+class DisagreementSources:
+    """Where the disagreement comes from.
+
+    Attributes
+    ----------
+    queries: the `SHOWN` with the most of it. disagreeing: all that have some.
+    half: the fewest queries that hold half of it.
+    lines: by two grades, the most disagreement first. unjudged: reasons for cannot-tell, by frequency.
+    """
+
+    queries: tuple[QueryShare, ...]
+    disagreeing: int
+    half: int
+    lines: tuple[GuideLine, ...]
+    unjudged: tuple[Unjudged, ...]
+
+
+class PairDecision(NamedTuple):
+    """A reviewer's decision on a pair."""
+
+    query_id: str
+    document_id: str
+    grade: int | None
+    reason: str
+
+
+class GuideGap(NamedTuple):
+    """A question that the guide left open on a pair."""
+
+    query_id: str
+    document_id: str
+    words: str
+
+
+class Words(NamedTuple):
+    """What was said about pairs beside their grades, and the queries' texts."""
+
+    texts: dict[str, str]
+    decisions: Sequence[PairDecision]
+    questions: Sequence[GuideGap]
+
+
+def read_words(cursor: Cursor) -> Words:
+    """Decisions, questions about the guide, and the texts of judged queries."""
+    texts = cursor.execute("SELECT query_id, text FROM queries").fetchall()
+    decided = """
+        SELECT query_id, document_id, grade, reason FROM current_adjudications ORDER BY query_id, document_id
+    """
+    asked = "SELECT query_id, document_id, words FROM guide_questions ORDER BY ALL"
+    return Words(dict(texts), fetch(cursor, PairDecision, decided), fetch(cursor, GuideGap, asked))
+
+
+def disagreement_sources(
+    basis: Basis, grades: Grades, scale: Sequence[int], words: Words
+) -> DisagreementSources:
+    """Share the observed disagreement out over queries and over the grades that met."""
+    met = meetings(basis.counts, basis.queries, basis.number)
+    whole = met.coincidences.sum(axis=0, keepdims=True)
+    distances = distances_of(whole.sum(axis=2), np.asarray(scale, dtype=np.float64), "ordinal")[0]
+    per_query = (met.coincidences * distances).sum(axis=(1, 2))
+    total = float(per_query.sum())
+    order = np.argsort(-per_query, kind="stable")
+    disagreeing = int((per_query > 0).sum())
+    sums = np.cumsum(per_query[order])
+    return DisagreementSources(
+        queries=tuple(
+            _query(basis, grades, words, place, per_query[place] / total)
+            for place in order[: min(SHOWN, disagreeing)]
+        ),
+        disagreeing=disagreeing,
+        half=int(np.searchsorted(sums, total / 2 * (1 - 1e-12))) + 1 if total else 0,
+        lines=_lines(basis, grades, scale, words, whole[0] * distances / (total or 1.0)),
+        unjudged=_unjudged(grades),
+    )
+
+
+def _query(basis: Basis, grades: Grades, words: Words, place: int, share: float) -> QueryShare:
+    own = np.flatnonzero(basis.queries == place)
+    query_id = grades.query_ids[grades.unit_queries[basis.units[own[0]]]]
+    disputed = int(((basis.counts[own] > 0).sum(axis=1) > 1).sum())
+    text = words.texts.get(query_id, query_id)
+    return QueryShare(query_id, text, float(share), len(own) / len(basis.units), len(own), disputed)
+
+
+def _lines(
+    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, shares: Floats
+) -> tuple[GuideLine, ...]:
+    there = basis.counts > 0
+    lowest = there.argmax(axis=1)
+    highest = len(scale) - 1 - there[:, ::-1].argmax(axis=1)
+    remarks, decided = _remarks(basis, grades, words)
+    found = []
+    for low, high in combinations(range(len(scale)), 2):
+        own = (lowest == low) & (highest == high)
+        between = int((basis.counts[:, low] * basis.counts[:, high]).sum())
+        if not between and not own.any():
+            continue
+        units = set(np.flatnonzero(own).tolist())
+        said = Counter((kind, text) for unit, kind, text in remarks if unit in units)
+        shown = sorted(said.items(), key=lambda item: (-item[1], item[0]))
+        verdicts = [grade for unit, grade in decided if unit in units]
+        line = GuideLine(
+            lower=scale[low],
+            upper=scale[high],
+            met=between,
+            disagreement=float(shares[low, high] + shares[high, low]),
+            units=len(units),
+            decided=len(verdicts),
+            towards_lower=verdicts.count(scale[low]),
+            towards_upper=verdicts.count(scale[high]),
+            remarks=tuple(PairRemark(*key, times) for key, times in shown[:SHOWN]),
+            unshown=sum(times for _, times in shown[SHOWN:]),
+        )
+        found.append(line)
+    return tuple(sorted(found, key=lambda line: (-line.disagreement, line.lower, line.upper)))
+
+
+def _remarks(
+    basis: Basis, grades: Grades, words: Words
+) -> tuple[list[tuple[int, str, str]], list[tuple[int, int | None]]]:
+    """Words and decisions by place among the doubly judged pairs."""
+    places = _places(basis, grades, [*words.decisions, *words.questions])
+    rank = dict(zip(basis.units.tolist(), range(len(basis.units)), strict=True))
+    remarks = [(rank[one.unit], one.kind, one.words) for one in grades.said if one.unit in rank]
+    remarks = [remark for remark in remarks if remark[1] == "note"]
+    decided = []
+    for decision in words.decisions:
+        place = places.get(decision[:2])
+        if place is not None:
+            decided.append((place, decision.grade))
+            remarks.append((place, "decision", decision.reason))
+    for question in words.questions:
+        place = places.get(question[:2])
+        if place is not None:
+            remarks.append((place, "question", question.words))
+    return remarks, decided
+
+
+def _places(
+    basis: Basis, grades: Grades, pairs: Iterable[PairDecision | GuideGap]
+) -> dict[tuple[str, str], int]:
+    """The places among the doubly judged pairs of the pairs that words are about."""
+    wanted = {(one.query_id, one.document_id) for one in pairs}
+    if not wanted:
+        return {}
+    queries = grades.unit_queries[basis.units].tolist()
+    keys = (
+        (grades.query_ids[query], grades.documents[unit])
+        for query, unit in zip(queries, basis.units.tolist(), strict=True)
+    )
+    return {key: place for place, key in enumerate(keys) if key in wanted}
+
+
+def _unjudged(grades: Grades) -> tuple[Unjudged, ...]:
+    number = len(grades.documents)
+    graded = np.bincount(grades.units[grades.graded], minlength=number) > 0
+    silent = np.bincount(grades.units[~grades.graded], minlength=number)
+    reasons = [(one.words, one.unit) for one in grades.said if one.kind == "cannot tell"]
+    np.subtract.at(silent, np.array([unit for _, unit in reasons], dtype=np.int64), 1)
+    times = Counter(reason for reason, _ in reasons)
+    others = Counter(reason for reason, unit in set(reasons) if graded[unit])
+    found = [Unjudged(reason, number, others[reason]) for reason, number in times.items()]
+    if silent.any():
+        found.append(Unjudged(NO_REASON, int(silent.sum()), int(graded[silent > 0].sum())))
+    return tuple(sorted(found, key=lambda one: (-one.times, one.reason)))

@@ -1,0 +1,238 @@
+"""What annotators said about pairs, in arrays: the input of every figure between annotators.
+
+One judgment per annotator and pair. Blind duplicates, control items, practice and (for the project's figures)
+pilot rounds are left out where the rows are read, so that no figure can let them in again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
+
+from curation.agreement.between.coefficients import Ints
+from curation.errors import RefusedError
+from curation.store import Cursor
+
+
+class JudgmentWords(NamedTuple):
+    """Words that came with a judgment: why no grade could be given ('cannot tell'), or a 'note'."""
+
+    unit: int
+    kind: str
+    words: str
+
+
+class Grades(NamedTuple):
+    """Judgments in long form, ordered by pair and annotator; Q queries, U pairs, A annotators, J judgments.
+
+    Attributes
+    ----------
+    query_ids, documents, names: of length Q, U and A; queries and pairs in the order of their ids.
+    unit_queries: shape (U,), the query of each (query, document) pair.
+    units, people: shape (J,), which pair and which annotator a judgment is about and from.
+    graded: shape (J,), False for a cannot-tell.
+    grades: shape (J,), 0 where there is none.
+    weeks: shape (J,), the Monday of the week in which it was submitted (UTC).
+    said: the words beside the judgments, by pair.
+    """
+
+    query_ids: Sequence[str]
+    documents: Sequence[str]
+    names: Sequence[str]
+    unit_queries: Ints
+    units: Ints
+    people: Ints
+    graded: NDArray[np.bool_]
+    grades: Ints
+    weeks: NDArray[np.datetime64]
+    said: Sequence[JudgmentWords] = ()
+
+    @property
+    def annotators(self) -> int:
+        """How many people said something."""
+        return len(self.names)
+
+    @property
+    def cannot_tell(self) -> int:
+        """Judgments without a grade."""
+        return int((~self.graded).sum())
+
+    def only(self, chosen: NDArray[np.bool_]) -> Grades:
+        """The judgments chosen, all names kept: shape (J,)."""
+        return self._replace(
+            units=self.units[chosen],
+            people=self.people[chosen],
+            graded=self.graded[chosen],
+            grades=self.grades[chosen],
+            weeks=self.weeks[chosen],
+        )
+
+
+def read_grades(cursor: Cursor, round_id: str | None = None) -> Grades:
+    """The judgments that count: of the whole project, or those that were given in one round."""
+    relation, parameters = judgments_of(round_id)
+    cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
+    rows: pa.Table = cursor.sql(
+        f"""
+        SELECT query_id, document_id, annotator, kind = 'grade' AS graded, coalesce(grade, 0) AS grade,
+               date_trunc('week', submitted_at)::DATE AS week, reason, note
+        FROM {relation} ORDER BY query_id, document_id, annotator
+        """,  # noqa: S608
+        params=parameters,
+    ).to_arrow_table()
+    return _grades(rows.combine_chunks())
+
+
+def judgments_of(round_id: str | None) -> tuple[str, list[str]]:
+    """The relation with one judgment per annotator and pair, and its parameters.
+
+    For a round these are the judgments given in it, also where a later round has asked again.
+    """
+    if round_id is None:
+        return "counted_judgments", []
+    return (
+        """(SELECT j.* FROM current_judgments j
+            WHERE j.duplicate_of IS NULL AND j.round_id = ? AND NOT EXISTS (
+                SELECT 1 FROM known_answers k WHERE k.round_id = j.round_id
+                AND k.query_id = j.query_id AND k.document_id = j.document_id))""",
+        [round_id],
+    )
+
+
+def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
+    """Judgments from rows of query, document, annotator and grade; None where none could be given.
+
+    Raises
+    ------
+    RefusedError: an annotator speaks twice about one pair.
+    """
+    ordered = sorted(rows, key=lambda row: row[:3])
+    twice = [one[:3] for one, other in pairwise(ordered) if one[:3] == other[:3]]
+    if twice:
+        query, document, who = twice[0]
+        raise RefusedError(
+            f"{len(twice):,} pairs have two judgments of the same annotator, the first: {who} on query "
+            f"{query!r} and document {document!r}. Agreement between annotators takes one judgment of each: "
+            "keep the one that counts."
+        )
+    columns = list(zip(*ordered, strict=True)) or [(), (), (), ()]
+    graded = [grade is not None for grade in columns[3]]
+    table = {
+        **{name: pa.array(columns[place], pa.string()) for place, name in enumerate(_IDS)},
+        "graded": pa.array(graded, pa.bool_()),
+        "grade": pa.array([grade or 0 for grade in columns[3]], pa.int64()),
+        "week": pa.array([0] * len(ordered), pa.int32()).cast(pa.date32()),
+        "reason": pa.nulls(len(ordered), pa.string()),
+        "note": pa.nulls(len(ordered), pa.string()),
+    }
+    return _grades(pa.table(table))
+
+
+def grades_of_table(table: ArrayLike, annotators: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Grades:
+    """Judgments from a table of annotators (rows) and pairs (columns), NaN where there is none.
+
+    A transposed table gives a number too, and a wrong one. Its names are therefore asked for, and
+    a square table, which could be transposed unseen, is refused.
+
+    Parameters
+    ----------
+    table: shape (annotators, pairs).
+    pairs: (query, document) of each column.
+
+    Raises
+    ------
+    RefusedError: the table's shape is not the one that its names say, or it is square.
+    """
+    cells = np.asarray(table, dtype=np.float64)
+    wanted = (len(annotators), len(pairs))
+    if cells.shape != wanted or wanted[0] == wanted[1]:
+        why = f"expected a row for each of {wanted[0]} annotators and a column for each of {wanted[1]} pairs"
+        if cells.shape == wanted[::-1] and wanted[0] != wanted[1]:
+            why += ". It is transposed: swap its rows and columns"
+        elif wanted[0] == wanted[1]:
+            why += ". A square table could lie on its side unseen: give rows, a judgment each"
+        raise RefusedError(f"The table of grades has the shape {cells.shape}; {why}.")
+    return grades_of(
+        (*pair, who, int(cells[row, column]))
+        for row, who in enumerate(annotators)
+        for column, pair in enumerate(pairs)
+        if not np.isnan(cells[row, column])
+    )
+
+
+def value_counts(grades: Grades, scale: Sequence[int]) -> Ints:
+    """How often each pair got each grade of an ascending scale, shape (U, values).
+
+    Raises
+    ------
+    RefusedError: grades that are not on the scale.
+    """
+    values = np.asarray(scale, dtype=np.int64)
+    given = grades.grades[grades.graded]
+    _refuse_outside(given, values)
+    cells = grades.units[grades.graded] * len(values) + np.searchsorted(values, given)
+    number = len(grades.documents)
+    return np.bincount(cells, minlength=number * len(values)).reshape(number, len(values))
+
+
+_IDS = ("query_id", "document_id", "annotator")
+
+
+def _grades(rows: pa.Table) -> Grades:
+    """From rows ordered by query, document and annotator."""
+    first_query = _changes(rows["query_id"])
+    first_unit = first_query | _changes(rows["document_id"])
+    units = np.cumsum(first_unit) - 1
+    names = pc.unique(rows["annotator"]).sort()
+    people = pc.index_in(rows["annotator"], names)
+    return Grades(
+        query_ids=rows["query_id"].filter(pa.array(first_query)).to_pylist(),
+        documents=rows["document_id"].filter(pa.array(first_unit)).to_pylist(),
+        names=names.to_pylist(),
+        unit_queries=(np.cumsum(first_query) - 1)[first_unit],
+        units=units,
+        people=_numbers(people),
+        graded=rows["graded"].to_numpy(),
+        grades=_numbers(rows["grade"]),
+        weeks=rows["week"].to_numpy().astype("datetime64[D]"),
+        said=[
+            *_said(rows["reason"], units, "cannot tell"),
+            *_said(rows["note"], units, "note"),
+        ],
+    )
+
+
+def _numbers(column: pa.ChunkedArray) -> Ints:
+    numbers: Ints = column.to_numpy().astype(np.int64)
+    return numbers
+
+
+def _changes(column: pa.ChunkedArray) -> NDArray[np.bool_]:
+    """Where a row's text is another than that of the row before."""
+    changed = np.ones(len(column), dtype=bool)
+    if len(column) > 1:
+        changed[1:] = pc.not_equal(column.slice(1), column.slice(0, len(column) - 1)).to_numpy()
+    return changed
+
+
+def _said(column: pa.ChunkedArray, units: Ints, kind: str) -> list[JudgmentWords]:
+    there = pc.is_valid(column).to_numpy()
+    words = column.filter(pa.array(there)).to_pylist()
+    found = zip(units[there].tolist(), words, strict=True)
+    return sorted(JudgmentWords(unit, kind, " ".join(text.split())) for unit, text in found if text.strip())
+
+
+def _refuse_outside(grades: Ints, scale: Ints) -> None:
+    outside, times = np.unique(grades[~np.isin(grades, scale)], return_counts=True)
+    if len(outside):
+        found = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(outside, times, strict=True))
+        raise RefusedError(
+            f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {found}. Grades of "
+            "two scales cannot be compared: look at one round at a time with --round NAME."
+        )

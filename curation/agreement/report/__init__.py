@@ -1,0 +1,1 @@
+"""The agreement report: its figures, findings, sections and page."""

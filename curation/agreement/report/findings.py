@@ -1,0 +1,217 @@
+"""What the parts of a report say, a plain sentence each: for the page and the terminal beside the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curation.agreement.between.annotator_pairs import AnnotatorPair, Cohen, MeanKappa
+from curation.agreement.between.breakdowns import Part
+from curation.agreement.between.disagreement_sources import DisagreementSources
+from curation.agreement.between.inter_annotator import (
+    MINIMUM_UNITS,
+    AgreementFigure,
+    Alpha,
+    InterAgreement,
+    RawAgreement,
+)
+from curation.agreement.report.report import AgreementReport, not_shown
+
+REMARKABLE = 0.005
+"""How far too low a mean of kappas must be to be mentioned."""
+
+SECTIONS = (
+    "level",
+    "cannot tell",
+    "boundary",
+    "confusion",
+    "type",
+    "week",
+    "annotator",
+    "pair",
+    "query",
+    "guide",
+)
+
+
+def section_findings(report: AgreementReport) -> dict[str, str]:
+    """A sentence for each of `SECTIONS`; those of a report's details only where it has them."""
+    sentences = {"level": _levels(report.between), "cannot tell": _cannot_tell(report.between)}
+    details = report.details
+    if details is None:
+        return sentences
+    return sentences | {
+        "boundary": _boundaries(details.by.boundary),
+        "confusion": _confusion(details.sources),
+        "type": _types(details.by.type, report.between.ordinal),
+        "week": _weeks(details.by.week),
+        "annotator": _left_out(details.by.annotator),
+        "pair": _annotator_pairs(details.cohen),
+        "query": _queries(details.sources),
+        "guide": _guide(details.sources),
+    }
+
+
+def shown(parts: Sequence[Part]) -> list[Part]:
+    """The parts whose alpha is a figure to show."""
+    return [part for part in parts if not_shown(part.alpha) is None]
+
+
+def span(figure: Alpha | RawAgreement | AgreementFigure, places: int = 3) -> str:
+    """The interval in words, or why there is none."""
+    if figure.low is None or figure.high is None:
+        return figure.no_interval or "no interval"
+    return f"95 % interval {figure.low:.{places}f} to {figure.high:.{places}f}"
+
+
+def _levels(result: InterAgreement) -> str:
+    raw, ac2 = result.raw, result.figures["ac2"]
+    if result.ordinal.undefined and raw.share is not None:
+        counts = ", ".join(
+            f"grade {g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True) if n
+        )
+        return f"Equal grades: {raw.share:.1%}. Alpha is undefined ({result.ordinal.undefined}; {counts})."
+    if not_shown(raw) or raw.share is None or ac2.value is None:
+        return f"Agreement between annotators is {not_shown(raw)}."
+    return (
+        f"{raw.share:.1%} of {raw.pairs:,} pairs of grades are equal ({span(raw)}). Alpha takes off what "
+        f"chance would give with these grades; Gwet's AC2 takes off less where one grade is very common "
+        f"({ac2.value:.3f})."
+    )
+
+
+def _cannot_tell(result: InterAgreement) -> str:
+    judged = result.judgeable
+    if not judged.cannot_tell:
+        return "Nobody said that a pair cannot be judged."
+    alpha = judged.nominal
+    how = not_shown(alpha) or f"alpha {alpha.alpha:.3f} ({span(alpha)})"
+    return (
+        f"“Cannot tell” was said {judged.cannot_tell:,} times, {judged.cannot_tell / judged.judgments:.1%} "
+        f"of the judgments; on {judged.mixed:,} pairs somebody else gave a grade. Agreement on what can be "
+        f"judged: {how}."
+    )
+
+
+def _boundaries(parts: Sequence[Part]) -> str:
+    found = shown(parts)
+    if not found:
+        return "No boundary has enough doubly judged pairs on both sides."
+    worst = min(found, key=lambda part: part.alpha.alpha or 0.0)
+    lower, upper = worst.name.split("|")
+    return (
+        f"The boundary between {lower} and {upper} is drawn least alike: alpha {worst.alpha.alpha:.3f} "
+        f"({span(worst.alpha)}) for below it against above it."
+    )
+
+
+def _confusion(origins: DisagreementSources) -> str:
+    if not origins.lines:
+        return "No two grades were taken for each other."
+    often = max(origins.lines, key=lambda line: (line.met, line.disagreement))
+    return (
+        f"Most often {often.lower} and {often.upper} met on one pair: {often.met:,} pairs of grades. The "
+        "table is symmetric, since nobody knows the true grade: a row says what others said where one said "
+        "this."
+    )
+
+
+def _types(parts: Sequence[Part], whole: Alpha) -> str:
+    found = shown(parts)
+    if not parts:
+        return "No query has a tag or a stratum yet."
+    if not found or whole.alpha is None:
+        return f"No type of query has {MINIMUM_UNITS} doubly judged pairs with different grades."
+    low = [part for part in found if part.alpha.high is not None and part.alpha.high < whole.alpha]
+    if not low:
+        return f"None of {len(found)} types is below the whole by more than its interval."
+    worst = min(low, key=lambda part: part.alpha.alpha or 0.0)
+    return (
+        f"Annotators agree least on “{worst.name}”: ordinal alpha {worst.alpha.alpha:.3f} "
+        f"({span(worst.alpha)}) against {whole.alpha:.3f} overall; {len(low)} of {len(found)} types are "
+        "below it by more than their interval."
+    )
+
+
+def _weeks(parts: Sequence[Part]) -> str:
+    found = shown(parts)
+    if len(found) < 2:
+        return "There are not yet two weeks with enough doubly judged pairs to compare."
+    first, last = found[0].alpha, found[-1].alpha
+    ends = (
+        f"{first.alpha:.3f} in the week of {found[0].name} and {last.alpha:.3f} in that of {found[-1].name}"
+    )
+    apart = None not in (first.low, first.high, last.low, last.high) and (
+        (last.low or 0.0) > (first.high or 0.0) or (last.high or 0.0) < (first.low or 0.0)
+    )
+    rest = "their intervals do not meet" if apart else "their intervals meet, so this may be chance"
+    return f"Ordinal alpha was {ends}: {rest}."
+
+
+def _left_out(parts: Sequence[Part]) -> str:
+    changes = [
+        (part.difference.value, part)
+        for part in parts
+        if part.difference is not None and part.difference.value is not None and not part.difference.too_few
+    ]
+    if len(parts) < 3 or not changes:
+        return "With fewer than three annotators nobody can be left out."
+    value, most = max(changes, key=lambda item: item[0])
+    if value <= 0 or most.difference is None:
+        return "Leaving out no single annotator would raise agreement."
+    clear = most.difference.low is not None and most.difference.low > 0
+    doubt = "" if clear else "; its interval holds 0, so this may be chance"
+    return (
+        f"Without {most.name} ordinal alpha would be {value:.3f} higher ({span(most.difference)}), the most "
+        f"of {len(changes)} annotators{doubt}."
+    )
+
+
+def _annotator_pairs(cohen: Cohen) -> str:
+    if cohen.quadratic.value is None:
+        return f"Cohen's kappa is undefined: {cohen.quadratic.undefined}."
+    pairs = [pair for pair in cohen.annotator_pairs if pair.quadratic.value is not None]
+    worst = min(pairs, key=lambda pair: pair.quadratic.value or 0.0)
+    apart = max(pairs, key=lambda pair: abs(pair.difference.value or 0.0))
+    return (
+        f"Cohen's kappa with quadratic weights is {cohen.quadratic.value:.3f} on average over {len(pairs)} "
+        f"pairs ({span(cohen.quadratic)}); the lowest is {worst.quadratic.value:.3f}, {worst.first} and "
+        f"{worst.second} on {worst.raw.units:,} pairs. {_too_low(cohen.quadratic)}{_higher(apart)}"
+    )
+
+
+def _too_low(mean: MeanKappa) -> str:
+    if mean.too_low_by is None or mean.too_low_by < REMARKABLE:
+        return ""
+    return (
+        f"Kappas of few shared pairs are too low, this mean by about {mean.too_low_by:.2f}; its interval "
+        "allows for that. "
+    )
+
+
+def _higher(pair: AnnotatorPair) -> str:
+    value = pair.difference.value or 0.0
+    more, less = (pair.second, pair.first) if value > 0 else (pair.first, pair.second)
+    return f"The most apart in height: {more} grades {abs(value):.2f} steps above {less} on average."
+
+
+def _queries(origins: DisagreementSources) -> str:
+    if not origins.disagreeing:
+        return "No query has any disagreement."
+    many = "query holds" if origins.half == 1 else "queries hold"
+    return (
+        f"{origins.half:,} {many} half of all disagreement; {origins.disagreeing:,} have some. A query high "
+        "in this list may need a line that says what the person behind it wants."
+    )
+
+
+def _guide(origins: DisagreementSources) -> str:
+    if not origins.lines:
+        return "No pair has two different grades."
+    most = origins.lines[0]
+    decided = f"{most.decided:,} of {most.units:,} such pairs are decided"
+    if most.decided:
+        decided += f", {most.towards_upper:,} for {most.upper} and {most.towards_lower:,} for {most.lower}"
+    return (
+        f"{most.disagreement:.0%} of the disagreement is between {most.lower} and {most.upper}: look first "
+        f"at the lines of the guide that tell these two apart. {decided}."
+    )

@@ -1,0 +1,183 @@
+"""The agreement report: between annotators, within each, and the consensus, with sentences for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curation.agreement.annotators.intra_annotator import (
+    MINIMUM_REPEATS,
+    NOT_PLANTED,
+    IntraAgreement,
+    intra_agreement,
+    read_repeats,
+)
+from curation.agreement.between.annotator_pairs import Cohen, cohen
+from curation.agreement.between.breakdowns import Breakdown, Types, breakdown, read_types
+from curation.agreement.between.confusion import GradeConfusion, confusion
+from curation.agreement.between.disagreement_sources import (
+    DisagreementSources,
+    Words,
+    disagreement_sources,
+    read_words,
+)
+from curation.agreement.between.grades import Grades, read_grades, value_counts
+from curation.agreement.between.inter_annotator import (
+    MINIMUM_UNITS,
+    AgreementFigure,
+    Alpha,
+    InterAgreement,
+    RawAgreement,
+    basis_of,
+    inter_agreement,
+)
+from curation.consensus.consensus import ConsensusCounts, counted
+from curation.consensus.votes import read_votes
+from curation.guides.guide import Guide, current_guide, guide_by_hash
+from curation.labeling.rounds.rounds import find_round
+from curation.statistics.intervals import RESAMPLES
+from curation.store import Cursor, Store
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
+
+
+@dataclass(frozen=True)
+class Details:
+    """The parts and sources of the figures between annotators.
+
+    Attributes
+    ----------
+    by: agreement by query type, grade boundary, annotator left out and week.
+    cohen: each two annotators, and the mean of their kappas.
+    confusion: which grades were taken for which.
+    sources: the queries and the lines of the guide that the disagreement comes from.
+    """
+
+    by: Breakdown
+    cohen: Cohen
+    confusion: GradeConfusion
+    sources: DisagreementSources
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """What can be said about the labels of a project or of one round (`round_name`).
+
+    `seed` and `resamples` are those of the bootstrap; `scale` are the guide's values, `steps` its names for
+    them. `details` are None where they were not asked for.
+    """
+
+    round_name: str | None
+    seed: int
+    resamples: int
+    scale: tuple[int, ...]
+    steps: tuple[str, ...]
+    between: InterAgreement
+    within: tuple[IntraAgreement, ...]
+    consensus: ConsensusCounts
+    details: Details | None = None
+
+
+def agreement_report(
+    store: Store, round_name: str | None = None, seed: int = 0, details: bool = False
+) -> AgreementReport:
+    """The agreement of the project's annotators, or of one round's; with `details`, also its parts.
+
+    Raises
+    ------
+    NotFoundError: no round has this name.
+    RefusedError: grades are outside the scale of the guide in force (for a round: of its guide).
+    """
+    with store.reading() as cursor:
+        round_id, guide = _round(cursor, round_name)
+        grades = read_grades(cursor, round_id)
+        repeats = read_repeats(cursor, round_id)
+        votes = read_votes(cursor, round_id)
+        asides = (read_types(cursor), read_words(cursor)) if details else None
+    return AgreementReport(
+        round_name=round_name,
+        seed=seed,
+        resamples=RESAMPLES,
+        scale=guide.values,
+        steps=tuple(step.name for step in guide.scale),
+        between=inter_agreement(grades, guide.values, seed),
+        within=tuple(intra_agreement(row) for row in repeats),
+        consensus=counted(votes),
+        details=_details(grades, guide.values, *asides, seed) if asides else None,
+    )
+
+
+def findings(report: AgreementReport) -> list[str]:
+    """What the figures say, a sentence each."""
+    return [_between_finding(report.between), _within_finding(report.within), _open_finding(report.consensus)]
+
+
+def not_shown(figure: Alpha | RawAgreement | AgreementFigure) -> str | None:
+    """Why a figure is not shown to people, or None when it is."""
+    if figure.undefined:
+        return f"undefined: {figure.undefined}"
+    if figure.too_few:
+        return f"too few: {figure.units} of at least {MINIMUM_UNITS} doubly judged pairs"
+    return None
+
+
+def _details(grades: Grades, scale: tuple[int, ...], types: Types, words: Words, seed: int) -> Details:
+    basis = basis_of(value_counts(grades, scale), grades.unit_queries)
+    return Details(
+        by=breakdown(grades, scale, types, seed),
+        cohen=cohen(grades, scale, seed),
+        confusion=confusion(basis, scale),
+        sources=disagreement_sources(basis, grades, scale, words),
+    )
+
+
+def _round(cursor: Cursor, name: str | None) -> tuple[str | None, Guide]:
+    if name is None:
+        return None, current_guide(cursor)
+    found = find_round(cursor, name)
+    return found.round_id, guide_by_hash(cursor, found.guide_hash)
+
+
+def _between_finding(result: InterAgreement) -> str:
+    alpha = result.ordinal
+    why = not_shown(alpha)
+    if why or alpha.alpha is None:
+        return f"Agreement between annotators is {why}."
+    if alpha.low is None or alpha.high is None:
+        return f"Ordinal alpha is {alpha.alpha:.3f} on {alpha.units:,} pairs; {alpha.no_interval}."
+    return (
+        f"Ordinal alpha is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}) on "
+        f"{alpha.units:,} pairs of {result.queries:,} queries: {_verdict(alpha.low, alpha.high)}."
+    )
+
+
+def _verdict(low: float, high: float) -> str:
+    if low >= RELIABLE:
+        return f"reliable, the whole interval is above {RELIABLE}"
+    if low >= TENTATIVE:
+        return f"good enough for tentative conclusions, the whole interval is above {TENTATIVE}"
+    if high < TENTATIVE:
+        return f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
+    return f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
+
+
+def _within_finding(results: tuple[IntraAgreement, ...]) -> str:
+    shown = [row for row in results if row.n >= MINIMUM_REPEATS]
+    if shown:
+        repeats = sum(row.n for row in shown)
+        same = sum((row.identical or 0.0) * row.n for row in shown)
+        who = f"{len(shown)} annotator{'s' * (len(shown) > 1)}"
+        return f"{who} repeated {same / repeats:.0%} of {repeats:,} grades on blind duplicates."
+    if any(row.n for row in results):
+        return f"Consistency: too few blind duplicates judged twice so far (at least {MINIMUM_REPEATS} each)."
+    why = next((row.undefined for row in results if row.planted), NOT_PLANTED)
+    return f"Consistency of annotators with themselves is undefined: {why}."
+
+
+def _open_finding(counts: ConsensusCounts) -> str:
+    if counts.disputed:
+        return (
+            f"{counts.disputed:,} of {counts.pairs:,} judged pairs are disputed and have no grade until "
+            "a reviewer decides them."
+        )
+    return f"None of the {counts.pairs:,} judged pairs is disputed."

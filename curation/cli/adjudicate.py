@@ -1,0 +1,201 @@
+"""`goldset adjudicate`: list disputed pairs and decide them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, left_out, say, table
+from curation.store.settings import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from curation.adjudication.adjudication import Decided
+    from curation.adjudication.decisions import ReviewerDecision
+    from curation.adjudication.disputes import Dispute
+
+adjudication = command_group("adjudicate", "List disputed pairs and decide them.")
+
+Reviewer = Annotated[
+    str, typer.Option(help="Who decides: an annotator with the role reviewer or lead, or the command line.")
+]
+
+
+@adjudication.command("list")
+def adjudicate_list(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
+    settled: Annotated[bool, typer.Option("--settled", help="Show decided pairs too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """List disputed pairs, those whose decision would change most first, without annotators' names.
+
+    \b
+    Examples:
+      goldset adjudicate list
+      goldset adjudicate list --limit 100 --json
+    """
+    from curation.adjudication.disputes import disputes
+
+    found = disputes(project_store(context), include_settled=settled)
+    shown = found[:limit]
+    result = {"total": len(found), "shown": len(shown), "disputes": shown}
+    emit(as_json, result, lambda: _show_disputes(shown, len(found)))
+
+
+@adjudication.command("decide")
+def adjudicate_decide(
+    context: typer.Context,
+    query: Annotated[str | None, typer.Argument(help="The query's id or its text.")] = None,
+    document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
+    grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
+    unjudgeable: Annotated[bool, typer.Option("--unjudgeable", help="No grade can be given.")] = False,
+    reason: Annotated[str, typer.Option(help="Why: one sentence, stored with the decision.")] = "",
+    reviewer: Reviewer = COMMAND_LINE,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Decide the disputed pairs of this file instead of one pair."),
+    ] = None,
+    query_field: Annotated[
+        str, typer.Option(help="With --from: the field with query ids or texts.")
+    ] = "query",
+    document_field: Annotated[
+        str, typer.Option(help="With --from: the field with document ids.")
+    ] = "document",
+    grade_field: Annotated[str, typer.Option(help="With --from: the field with the grades.")] = "grade",
+    reason_field: Annotated[
+        str | None,
+        typer.Option(help="With --from: the field with the reasons; --reason fills empty ones."),
+    ] = None,
+    every_pair: Annotated[
+        bool,
+        typer.Option("--all", help="With --from: decide every judged pair of the file, disputed or not."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Decide a disputed pair, or the disputed pairs of a file. Decisions are appended; the last one counts.
+
+    \b
+    Examples:
+      goldset adjudicate decide "usb hub" 1993197 --grade 2 --reason "A hub without USB-C" --reviewer grace
+      goldset adjudicate decide q42 78503000 --unjudgeable --reason "The document is cut off"
+      goldset adjudicate decide --from final.csv --query-field query --document-field docid \\
+        --grade-field final_rating --reason "Final rating of the campaign"
+    """
+    pair = _pair_or_file(query, document, grade, unjudgeable, source)
+    store = project_store(context)
+    if pair is not None:
+        from curation.adjudication.adjudication import decide
+
+        decision = decide(store, *pair, grade, reason, reviewer)
+        emit(as_json, decision, lambda: _show_decision(decision))
+    elif source is not None:
+        from curation.adjudication.adjudication import decide_many
+        from curation.sources.decisions import read_decision_lines
+
+        proposals = read_decision_lines(
+            source, query_field, document_field, grade_field, reason, reason_field
+        )
+        decided = decide_many(store, proposals, reviewer, every_pair, source)
+        emit(as_json, decided, lambda: _show_decided(decided))
+
+
+@adjudication.command("send-back")
+def adjudicate_send_back(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    document: Annotated[str, typer.Argument(help="The document's id.")],
+    reviewer: Reviewer = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Send a disputed pair back for a second opinion. It leaves the list until that arrives.
+
+    An annotator of the round who has not had the pair gets it, after their open items. Their name is not
+    shown.
+
+    \b
+    Examples:
+      goldset adjudicate send-back "usb hub" 1993197
+      goldset adjudicate send-back q42 78503000 --reviewer grace
+    """
+    from curation.adjudication.second_opinions import ask_opinion
+
+    asked = ask_opinion(project_store(context), query, document, reviewer)
+    emit(
+        as_json,
+        asked,
+        f"Sent back for a second opinion, in {asked.round}. The pair returns to the list with it.",
+    )
+
+
+@adjudication.command("unclear")
+def adjudicate_unclear(
+    context: typer.Context,
+    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    document: Annotated[str, typer.Argument(help="The document's id.")],
+    words: Annotated[str, typer.Option(help="What the guide leaves unclear.")],
+    reviewer: Annotated[
+        str, typer.Option(help="Who asks: a reviewer or lead, or the command line.")
+    ] = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Note what the guide leaves unclear about a pair, for its next version.
+
+    \b
+    Examples:
+      goldset adjudicate unclear "usb hub" 1993197 --words "Does a hub without USB-C count?"
+    """
+    from curation.guides.questions import ask_guide
+    from curation.sources.queries import find_query
+
+    store = project_store(context)
+    with store.reading() as cursor:
+        stored = find_query(cursor, query)
+    question_id = ask_guide(store, stored.query_id if stored else query, document, words, reviewer)
+    emit(as_json, {"question_id": question_id}, "Noted. All questions: goldset guide questions")
+
+
+def _pair_or_file(
+    query: str | None, document: str | None, grade: int | None, unjudgeable: bool, source: Path | None
+) -> tuple[str, str] | None:
+    """The pair to decide, or None for a file."""
+    if source is not None:
+        if query is not None or grade is not None or unjudgeable:
+            raise typer.BadParameter(
+                "decides a file; leave QUERY, DOCUMENT and the grade out.", param_hint="--from"
+            )
+        return None
+    if query is None or document is None:
+        raise typer.BadParameter("name the pair, or a file with --from.", param_hint="QUERY DOCUMENT")
+    if (grade is None) != unjudgeable:
+        raise typer.BadParameter("give one of them.", param_hint="--grade, --unjudgeable")
+    return query, document
+
+
+def _show_disputes(shown: list[Dispute], total: int) -> None:
+    columns = ["query", "query id", "document", "document id", "grades", "cannot tell", "decision"]
+    table("Disputed pairs", columns, [_dispute_row(item) for item in shown])
+    say(f"{len(shown):,} of {total:,} shown.")
+    if shown:
+        say('Next: goldset adjudicate decide QUERY_ID DOCUMENT_ID --grade G --reason "..."')
+
+
+def _show_decision(decision: ReviewerDecision) -> None:
+    what = "unjudgeable" if decision.grade is None else f"grade {decision.grade}"
+    say(f"Decided: {what} (decision {decision.revision + 1} on this pair, by {decision.reviewer}).")
+
+
+def _show_decided(decided: Decided) -> None:
+    say(f"{decided.decided:,} pairs decided.")
+    left_out(decided.left_out, "lines")
+
+
+def _dispute_row(item: Dispute) -> tuple[object, ...]:
+    decision = None
+    if item.decision is not None:
+        decision = "unjudgeable" if item.decision.grade is None else item.decision.grade
+    grades = " ".join(map(str, item.grades))
+    return item.query, item.query_id, item.title, item.document_id, grades, item.cannot_tell, decision

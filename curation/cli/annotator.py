@@ -1,0 +1,145 @@
+"""`goldset annotator`: add and list who judges."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, table
+from curation.errors import InputError
+
+if TYPE_CHECKING:
+    from curation.people.identities import SignInState
+
+FromStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
+]
+annotators = command_group("annotator", "Add and list annotators.")
+
+
+@annotators.command("add")
+def annotator_add(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")],
+    role: Annotated[str, typer.Option(help="annotator, reviewer or lead.")] = "annotator",
+    password_stdin: FromStdin = False,
+    email: Annotated[
+        str | None,
+        typer.Option(help="Address for sign-in through an identity provider; no password is asked for."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add somebody who can sign in. The password is asked for twice.
+
+    With --email they sign in through the app's identity provider, and have no password unless
+    --password-stdin gives one.
+
+    \b
+    Examples:
+      goldset annotator add ada --role annotator
+      goldset annotator add joan --email joan@example.org
+      printf '%s\\n' "$PASSWORD" | goldset annotator add grace --role reviewer --password-stdin
+    """
+    from curation.people.annotators import add_annotator
+
+    password = _password(password_stdin) if password_stdin or email is None else None
+    added = add_annotator(project_store(context), name, role, password, email)
+    emit(as_json, added, f"Added {added.name} as {added.role}.")
+
+
+@annotators.command("identity")
+def annotator_identity(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    email: Annotated[str, typer.Argument(help="Address that the identity provider confirms.")],
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the address instead.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let somebody sign in through the identity provider with an e-mail address.
+
+    An annotator may have several addresses. When an address is removed, its sessions end within seconds.
+
+    \b
+    Examples:
+      goldset annotator identity ada ada@example.org
+      goldset annotator identity ada ada@example.org --remove
+    """
+    from curation.people.identities import add_identity, remove_identity
+
+    store = project_store(context)
+    found = remove_identity(store, name, email) if remove else add_identity(store, name, email)
+    can = "no longer signs in" if remove else "signs in"
+    result = {**found._asdict(), "removed": remove}
+    emit(as_json, result, f"{found.annotator} {can} as {found.email}.")
+
+
+@annotators.command("password")
+def annotator_password(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    password_stdin: FromStdin = False,
+    as_json: Json = False,
+) -> None:
+    """Give somebody a new password. All their sessions end.
+
+    \b
+    Examples:
+      goldset annotator password ada
+      printf '%s\\n' "$PASSWORD" | goldset annotator password ada --password-stdin
+    """
+    from curation.people.annotators import set_password
+
+    set_password(project_store(context), name, _password(password_stdin))
+    emit(
+        as_json,
+        {"name": name},
+        f"{name} has a new password. Anyone signed in as {name} has to sign in again.",
+    )
+
+
+@annotators.command("list")
+def annotator_list(context: typer.Context, as_json: Json = False) -> None:
+    """List the annotators with their roles.
+
+    \b
+    Examples:
+      goldset annotator list
+      goldset annotator list --json
+    """
+    from curation.people.annotators import list_annotators
+    from curation.people.identities import sign_in_states
+
+    with project_store(context).reading() as cursor:
+        found = list_annotators(cursor)
+        states = sign_in_states(cursor)
+    listed = [{**one._asdict(), **_sign_in_ways(states.get(one.name))} for one in found]
+    rows = [(one["name"], one["role"], _ways_in_words(one)) for one in listed]
+    emit(
+        as_json,
+        {"annotators": listed},
+        lambda: table("Annotators", ["name", "role", "signs in"], rows),
+    )
+
+
+def _sign_in_ways(state: SignInState | None) -> dict[str, Any]:
+    emails = sorted(state.emails) if state else []
+    return {"password": state is not None and state.password_revision >= 0, "emails": emails}
+
+
+def _ways_in_words(ways: dict[str, Any]) -> str:
+    found = [f"as {email}" for email in ways["emails"]]
+    if ways["password"]:
+        found.insert(0, "by password")
+    return ", ".join(found) or "no: from imported judgments only"
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        raise InputError("no terminal to ask for a password; pass it with --password-stdin")
+    return str(typer.prompt("Password", hide_input=True, confirmation_prompt=True))

@@ -1,0 +1,52 @@
+"""`goldset app`: serve a project to browsers."""
+
+from __future__ import annotations
+
+import sys
+import webbrowser
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_path
+from curation.cli.output import say
+
+Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
+
+
+def serve_project(project: Path, host: str, port: int, browser: bool) -> None:
+    """Serve a project until Ctrl+C; `browser` opens the page once it can be reached."""
+    from app.serve import serve
+
+    def ready(address: str) -> None:
+        say(f"goldset is at {address} (stop with Ctrl+C)")
+        sys.stdout.flush()  # whoever reads this through a pipe waits for it
+        if browser:
+            webbrowser.open(address)
+
+    serve(project, host, port, ready)
+
+
+@app.command("app")
+def serve_app(
+    context: typer.Context,
+    port: Port = 8501,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")
+    ] = "127.0.0.1",
+    browser: Annotated[
+        bool, typer.Option("--browser", help="Open the page in this machine's browser.")
+    ] = False,
+) -> None:
+    """Serve the app: annotators grade, the reviewer adjudicates, the lead watches.
+
+    Commands work on the same project while it runs. Stop it with Ctrl+C.
+
+    \b
+    Examples:
+      goldset app
+      goldset --project data/shop.duckdb app --port 8600 --host 0.0.0.0
+      goldset app --browser
+    """
+    serve_project(project_path(context), host, port, browser)

@@ -1,0 +1,34 @@
+"""`goldset card`: a release's data-set card."""
+
+from __future__ import annotations
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json, Licence, ReleaseName
+from curation.cli.output import emit
+
+
+@app.command()
+def card(
+    context: typer.Context,
+    name: ReleaseName,
+    licence: Licence = "unknown",
+    as_json: Json = False,
+) -> None:
+    """Print a release's data-set card (Markdown).
+
+    \b
+    Examples:
+      goldset card v1
+      goldset card v1 --license cc-by-4.0
+    """
+    from curation.releases.card.card import Card
+    from curation.releases.verify import opened
+
+    written = Card(opened(project_store(context), name), licence)
+    emit(
+        as_json,
+        {"name": name, "licence": licence, "limits": written.limits, "card": written.text},
+        lambda: print(written.text, end=""),
+    )

@@ -1,0 +1,113 @@
+"""`goldset consistency`: each annotator's work, and what to discuss with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json, Seed
+from curation.cli.output import emit, say, table
+
+if TYPE_CHECKING:
+    from curation.agreement.annotators.details import AnnotatorDetails
+    from curation.agreement.annotators.intra_annotator import SelfConsistency
+
+
+@app.command()
+def consistency(
+    context: typer.Context,
+    annotator: Annotated[
+        str | None, typer.Option(help="Only this annotator, with the whole chart.", show_default="all")
+    ] = None,
+    round_name: Annotated[
+        str | None, typer.Option("--round", help="Only what was judged in this round.", show_default="all")
+    ] = None,
+    by_week: Annotated[
+        bool, typer.Option("--by-week", help="Control chart by week instead of by ten repeats.")
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Show each annotator's consistency and bias, and feedback to discuss with them.
+
+    On blind duplicates: share of identical grades, distance in grades, weighted kappa, by near and far
+    repeats, with control chart and change points. Against the others: bias in grades and its drift over the
+    weeks. Also fast and slow answers.
+
+    \b
+    Examples:
+      goldset consistency
+      goldset consistency --annotator grace --by-week
+      goldset consistency --round first --seed 7 --json
+    """
+    from curation.agreement.annotators.details import annotator_details
+    from curation.errors import NotFoundError
+
+    found = annotator_details(project_store(context), round_name, seed, by_week)
+    shown = [one for one in found if annotator in (None, one.annotator)]
+    if annotator is not None and not shown:
+        names = ", ".join(one.annotator for one in found) or "nobody"
+        raise NotFoundError(f"{annotator!r} has no items here. Those with items: {names}.")
+    result = {"round": round_name, "seed": seed, "annotators": [_as_json(one) for one in shown]}
+    emit(as_json, result, lambda: _show_consistency(shown, with_charts=annotator is not None))
+
+
+def _as_json(one: AnnotatorDetails) -> dict[str, object]:
+    """The command's own keys, which stay when names in the code change."""
+    return {
+        "annotator": one.annotator,
+        "consistency": one.consistency,
+        "repeats": one.repeats,
+        "tendency": one.bias,
+        "known": one.control_items,
+        "points": one.feedback,
+    }
+
+
+def _show_consistency(shown: list[AnnotatorDetails], with_charts: bool) -> None:
+    _show_details(shown)
+    for one in shown:
+        if with_charts and one.repeats is not None:
+            _show_chart(one.repeats)
+        say("", f"{one.annotator}:", *(f"  {finding.sentence}" for finding in one.feedback))
+        if not one.feedback:
+            say("  no findings")
+
+
+def _show_details(shown: list[AnnotatorDetails]) -> None:
+    columns = ["annotator", "identical", "kappa", "repeats", "control items correct", "control items"]
+    columns += ["bias", "low", "high", "compared", "drift p", "feedback"]
+    table("Annotators", columns, [_details_row(one) for one in shown])
+
+
+def _details_row(one: AnnotatorDetails) -> tuple[object, ...]:
+    own, control, bias = one.consistency, one.control_items, one.bias
+    identical = None if own.too_few else own.identical
+    kappa = None if own.too_few or one.repeats is None else one.repeats.kappa
+    compared: tuple[float | None, ...] = (None, None, None, 0, None)
+    if bias is not None:
+        compared = (bias.bias, bias.low, bias.high, bias.grades, bias.trend_p)
+    consistency = (identical, kappa, own.n, control.share, control.answered)
+    return (one.annotator, *consistency, *compared, len(one.feedback))
+
+
+def _show_chart(one: SelfConsistency) -> None:
+    rows = [
+        (
+            f"{point.begins:%Y-%m-%d %H:%M}",
+            point.n,
+            point.share,
+            point.lower,
+            point.upper,
+            "!" if point.outside else "",
+        )
+        for point in one.chart
+    ]
+    table(f"Control chart of {one.annotator}", ["from", "repeats", "identical", "lower", "upper", ""], rows)
+    say(
+        one.cusum.sentence
+        if one.cusum
+        else "CUSUM: none, there are too few repeats or they are all the same."
+    )

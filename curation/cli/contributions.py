@@ -1,0 +1,77 @@
+"""`goldset contributions`: what each system added to a pool."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, say, table
+
+if TYPE_CHECKING:
+    from curation.pooling.contributions import Contributions
+
+
+@app.command()
+def contributions(
+    context: typer.Context,
+    pool: Annotated[
+        str | None,
+        typer.Option(help="A pool's id or its beginning.", show_default="the pool built last"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what each system contributed to a pool, and what would be lost without it.
+
+    For each system: its candidates, those that no other system proposed, and, after judging, how many of both
+    are relevant. A relevant document that only one system proposed is lost without that system. The judged
+    share counts the system's first 10 ranks.
+
+    \b
+    Examples:
+      goldset contributions
+      goldset contributions --pool 3f9a
+      goldset contributions --json
+    """
+    from curation.consensus.relevance import read_relevance
+    from curation.pooling.contributions import contributions as find
+
+    store = project_store(context)
+    report = find(store, read_relevance(store), pool)
+    emit(as_json, report, lambda: _show_contributions(report))
+
+
+def _show_contributions(report: Contributions) -> None:
+    table(
+        f"Pool {report.pool_id[:8]}: {report.queries:,} queries to depth {report.depth:,}",
+        [
+            "system",
+            "candidates",
+            "alone",
+            "graded",
+            "relevant",
+            "lost without",
+            "share lost",
+            "judged at 10",
+            "places",
+        ],
+        [(*line[:7], line.judged_at_10, line.top) for line in report.systems],
+    )
+    say(
+        f"{report.graded:,} of {report.candidates:,} candidates have a grade; {report.relevant:,} are "
+        "relevant (graded above the scale's lowest)."
+    )
+    if report.random_graded:
+        say(
+            f"{report.relevant_at_random:,} of {report.random_graded:,} graded pairs that only chance "
+            "proposed are relevant."
+        )
+    for twins in report.twins:
+        say(
+            f"{' and '.join(twins.systems)} proposed the same candidates, so one covers for the other: "
+            f"without all of them {twins.lost:,} relevant ones are lost."
+        )
+    for reason, count in report.left_out.items():
+        say(f"{count:,} candidates: {reason}")

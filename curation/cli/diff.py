@@ -1,0 +1,71 @@
+"""`goldset diff`: compare two releases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, say, table, write_page
+from curation.store.settings import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from curation.releases.diff.diff import Diff
+
+SHOWN = 20
+
+
+@app.command("diff")
+def diff_releases(
+    context: typer.Context,
+    old: Annotated[str, typer.Argument(help="The release to compare with, such as v1.")],
+    new: Annotated[str, typer.Argument(help="The newer release, such as v2.")],
+    page: Annotated[
+        Path | None,
+        typer.Option("--html", help="Write the comparison as one HTML file.", show_default="none"),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Rows of each table; --json has all.")] = SHOWN,
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            help="Also name the changed grades of sealed parts; the reason is logged.",
+            show_default="count them",
+        ),
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="Who opens the seal: an annotator with the role lead, or the command line.")
+    ] = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Compare two releases: queries, grades, documents, split, agreement and settings.
+
+    Changed grades of a sealed part are counted, and named only with --reason.
+
+    \b
+    Examples:
+      goldset diff v1 v2
+      goldset diff v1 v2 --html v1-v2.html --limit 200
+      goldset diff v1 v2 --reason "Release notes for the search team" --json
+    """
+    from curation.releases.diff.diff import diff
+    from curation.releases.diff.page import diff_page
+
+    found = diff(project_store(context), old, new, reason, by)
+    if page is not None:
+        write_page(page, diff_page(found, limit))
+    emit(as_json, found, lambda: _show_diff(found, limit, page))
+
+
+def _show_diff(found: Diff, limit: int, page: Path | None) -> None:
+    from curation.releases.diff.page import diff_sections, findings
+
+    say(f"From {found.old.name} to {found.new.name}:", *(f"  {sentence}" for sentence in findings(found)))
+    if not found.same:
+        for section in diff_sections(found, limit):
+            for part in section.tables:
+                table(f"{section.heading}: {part.caption}", part.columns, part.rows)
+    if page is not None:
+        say(f"Wrote {page}.")

@@ -1,0 +1,70 @@
+"""`goldset duplicates`: list documents that are the same text, or nearly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, left_out, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from curation.similarity.near_duplicates import DuplicateGroup
+    from curation.splits.duplicates import DuplicateReport
+
+IDS_SHOWN = 4
+
+
+@app.command()
+def duplicates(
+    context: typer.Context,
+    threshold: Annotated[
+        float, typer.Option(help="Minimum similarity (Jaccard of word 3-shingles) of two documents.")
+    ] = 0.8,
+    limit: Annotated[int, typer.Option(min=0, help="How many groups to list, largest first; 0: all.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List the groups of identical and near-duplicate documents in the corpus.
+
+    Identical documents (same title and body) are shown to annotators as one item. Near-duplicates are judged
+    one by one.
+
+    \b
+    Examples:
+      goldset duplicates
+      goldset duplicates --threshold 0.9 --limit 0 --json
+    """
+    from dataclasses import replace
+
+    from curation.splits.duplicates import corpus_duplicates
+
+    with progress_bar() as progress:
+        report = corpus_duplicates(project_store(context), threshold, progress)
+    shown = replace(report, groups=report.groups[: limit or None])
+    emit(
+        as_json,
+        {**vars(shown), "all_groups": len(report.groups)},
+        lambda: _show_duplicates(report, shown.groups, threshold),
+    )
+
+
+def _show_duplicates(report: DuplicateReport, shown: Sequence[DuplicateGroup], threshold: float) -> None:
+    say(
+        f"{report.grouped:,} of {report.documents:,} documents are in {len(report.groups):,} groups of "
+        f"near-duplicates (from {threshold:g} on; {report.method}).",
+        f"In {report.identical_groups:,} of these groups all documents are identical.",
+    )
+    if shown:
+        columns = ["documents", "they are", "weakest tie", "ids"]
+        table(f"The {len(shown):,} largest", columns, [_group_row(group) for group in shown])
+    left_out(report.left_out, "documents")
+
+
+def _group_row(group: DuplicateGroup) -> tuple[object, ...]:
+    ids = ", ".join(group.documents[:IDS_SHOWN])
+    if len(group.documents) > IDS_SHOWN:
+        ids += ", …"
+    return len(group.documents), "identical" if group.identical else "near", group.similarity, ids

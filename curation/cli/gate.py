@@ -1,0 +1,61 @@
+"""`goldset gate`: the agreement that a freeze demands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, say
+
+if TYPE_CHECKING:
+    from curation.agreement.gate import Gate
+
+
+@app.command()
+def gate(
+    context: typer.Context,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Minimum of the lower end of ordinal alpha's 95 % interval.",
+            show_default="0.667 or as it is",
+        ),
+    ] = None,
+    consistency: Annotated[
+        float | None,
+        typer.Option(
+            help="Minimum share of all blind duplicates that got identical grades.",
+            show_default="0.8 or as it is",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show or set the agreement that `goldset freeze` demands, with the current figures.
+
+    \b
+    Examples:
+      goldset gate
+      goldset gate --alpha 0.7 --consistency 0.75
+      goldset gate --json
+    """
+    from curation.agreement.gate import gate_now, read_demand, set_demand
+
+    store = project_store(context)
+    with store.reading() as cursor:
+        demand = read_demand(cursor)
+    asked = {"alpha": alpha, "consistency": consistency}
+    given = {name: value for name, value in asked.items() if value is not None}
+    if given:
+        set_demand(store, demand._replace(**given))
+    found = gate_now(store)
+    emit(as_json, {"open": found.open, "checks": found.checks}, lambda: _show_gate(found))
+
+
+def _show_gate(found: Gate) -> None:
+    say(*(check.sentence for check in found.checks))
+    say(
+        "The gate is open." if found.open else 'The gate is shut: goldset freeze NAME needs --override "why".'
+    )

@@ -1,0 +1,61 @@
+"""`goldset` itself: its options, the project that they name, and the Typer app of all commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curation import __version__
+from curation.store import Store, open_store
+
+app = typer.Typer(
+    name="goldset",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+DEFAULT_PROJECT = Path("data/goldset.duckdb")
+
+
+def command_group(name: str, help: str) -> typer.Typer:
+    """A new group of commands, `goldset NAME …`."""
+    group = typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
+    app.add_typer(group, name=name)
+    return group
+
+
+def project_path(context: typer.Context) -> Path:
+    """The project file named by --project, $GOLDSET_PROJECT or the default."""
+    return Path(context.find_root().params["project"])
+
+
+def project_store(context: typer.Context) -> Store:
+    """The store of the project that the command line names."""
+    return open_store(project_path(context))
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"goldset {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def goldset(
+    project: Annotated[
+        Path, typer.Option(envvar="GOLDSET_PROJECT", help="The project's database file.")
+    ] = DEFAULT_PROJECT,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """From a corpus and a traffic log to a frozen, human-judged gold set for search and RAG.
+
+    \b
+    The path:  init → import corpus → import traffic → sample → pool → annotator add → round open
+               → app → agreement → adjudicate → split → freeze → verify → export
+    """

@@ -1,0 +1,81 @@
+"""`goldset import corpus`: the documents."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import project_store
+from curation.cli.import_.summary import say_fields, say_rest
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, layout_of
+from curation.cli.output import emit, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from curation.sources.corpus import CorpusImport
+
+
+def import_corpus_command(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, Parquet (.gz too) or a BEIR folder.")],
+    id_field: Annotated[
+        str | None, typer.Option(help="Field with the document's id; usual: _id, id, doc_id.")
+    ] = None,
+    title_field: Annotated[str | None, typer.Option(help="Field with its title; usual: title, name.")] = None,
+    body_field: Annotated[
+        list[str] | None,
+        typer.Option(help="Field with its text; may be given several times; usual: text, body, description."),
+    ] = None,
+    url_field: Annotated[str | None, typer.Option(help="Field with its address; usual: url.")] = None,
+    date_field: Annotated[
+        str | None, typer.Option(help="Field with its date; usual: date, published.")
+    ] = None,
+    group_field: Annotated[
+        str | None,
+        typer.Option(help="Field with the group of a document, such as a product line or a project."),
+    ] = None,
+    add: Annotated[
+        bool,
+        typer.Option("--add", help="Add to the current corpus; without it the file is the whole new corpus."),
+    ] = False,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import the documents. All other fields are kept as metadata.
+
+    Importing the same file again changes nothing. A changed document makes a new snapshot of the corpus; the
+    old one is kept.
+
+    \b
+    Examples:
+      goldset import corpus beir/scifact
+      goldset import corpus products.jsonl.gz --id-field id --title-field title --body-field short_description
+      goldset import corpus products.json.gz --body-field description --body-field bullet_points
+      goldset import corpus more-pages.csv --add
+    """
+    from curation.sources.corpus import CorpusFields, import_corpus
+
+    fields = CorpusFields(id_field, title_field, tuple(body_field or ()), url_field, date_field, group_field)
+    layout = layout_of(format, encoding, columns, no_header)
+    with progress_bar() as progress:
+        result = import_corpus(project_store(context), path, fields, layout, add=add, progress=progress)
+    emit(as_json, result, lambda: _show_corpus(result))
+
+
+def _show_corpus(result: CorpusImport) -> None:
+    if result.is_new:
+        say(f"The corpus now has {result.documents:,} documents (snapshot {result.snapshot}).")
+        counts = (result.added, result.changed, result.removed, result.unchanged)
+        table("Against the corpus before", ["added", "changed", "removed", "unchanged"], [counts])
+    else:
+        say(f"Nothing changed: the project has these {result.documents:,} documents.")
+    used = result.fields
+    names = [("id", used.id), ("title", used.title or "–"), ("body", ", ".join(used.body) or "–")]
+    say_fields(
+        [*names, ("url", used.url), ("date", used.date), ("group", used.group)], "all others are metadata"
+    )
+    say_rest(result.left_out, result.replaced, "documents")

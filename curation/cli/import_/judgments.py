@@ -1,0 +1,121 @@
+"""`goldset import judgments`: judgments that people gave elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import project_store
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, layout_of
+from curation.cli.output import emit, left_out, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from curation.labeling.judgments.imported import JudgmentImport
+JUDGMENT_COUNTS = {"judgments": "new", "changed": "corrections"}
+
+
+def import_judgments_command(
+    context: typer.Context,
+    path: Annotated[
+        Path, typer.Argument(help="Judgments: CSV, TSV, JSON lines, Parquet (.gz too) or TREC qrels.")
+    ],
+    query_field: Annotated[
+        str | None, typer.Option(help="Field with the query, by id or text; usual: query, query_id.")
+    ] = None,
+    document_field: Annotated[
+        str | None, typer.Option(help="Field with the document's id; usual: document, doc_id, docid.")
+    ] = None,
+    annotator_field: Annotated[
+        str | None, typer.Option(help="Long form: field with who judged; usual: annotator, rater.")
+    ] = None,
+    grade_field: Annotated[
+        str | None, typer.Option(help="Long form: field with the grade; usual: grade, rating, relevance.")
+    ] = None,
+    annotator_columns: Annotated[
+        str | None,
+        typer.Option(
+            help="Wide form: the columns that hold grades, by commas; column=name names the annotator."
+        ),
+    ] = None,
+    annotator: Annotated[
+        str | None, typer.Option(help="Who gave all grades, where the file does not name them, as in qrels.")
+    ] = None,
+    note_field: Annotated[str | None, typer.Option(help="Field with a note; usual: note.")] = None,
+    time_field: Annotated[str | None, typer.Option(help="Field with the time of the judgment.")] = None,
+    cannot_tell_field: Annotated[
+        str | None, typer.Option(help="Field that is true where no grade could be given.")
+    ] = None,
+    grade_map: Annotated[
+        str | None,
+        typer.Option(help="Grades of another scale: 100=3,10=2,1=1,0=0; =cannot-tell is possible."),
+    ] = None,
+    skip_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown", help="Leave out judgments of documents that the corpus does not have."
+        ),
+    ] = False,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.
+
+    Missing pairs, queries and annotators are added and counted. Importing the same file again changes
+    nothing; another grade is a correction. An empty cell is no judgment.
+
+    \b
+    Examples:
+      goldset import judgments ratings.csv --query-field query --document-field docid \\
+        --annotator-columns agent_1_rating,agent_2_rating,agent_3_rating
+      goldset import judgments long.csv --annotator-field rater --cannot-tell-field unrateable
+      goldset import judgments test.qrels --format qrels --annotator nist
+      goldset import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
+    """
+    from curation.labeling.judgments.imported import import_judgments
+    from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
+
+    fields = JudgmentFields(
+        query=query_field,
+        document=document_field,
+        annotator=annotator_field,
+        grade=grade_field,
+        note=note_field,
+        time=time_field,
+        cannot_tell=cannot_tell_field,
+        annotator_columns=parse_annotator_columns(annotator_columns or ""),
+        annotator_name=annotator,
+    )
+    layout = layout_of(format, encoding, columns, no_header)
+    with progress_bar() as progress:
+        result = import_judgments(
+            project_store(context),
+            path,
+            fields,
+            layout,
+            grade_map=parse_grade_map(grade_map) if grade_map else None,
+            skip_unknown=skip_unknown,
+            progress=progress,
+        )
+    emit(as_json, result, lambda: _show_judgments(result))
+
+
+def _show_judgments(result: JudgmentImport) -> None:
+    if result.judgments or result.changed:
+        where = f" in the round “{result.round}”" if result.round else ""
+        say(
+            f"{result.judgments:,} new judgments{where}, {result.filled:,} of them answer open presentations."
+        )
+    else:
+        say("Nothing changed: the project has these judgments.")
+    counts = {name: value for name, value in vars(result).items() if isinstance(value, int)}
+    counts["added_annotators"] = len(result.added_annotators)
+    names = [JUDGMENT_COUNTS.get(name, name.replace("_", " ")) for name in counts]
+    table("Judgments", names, [tuple(counts.values())])
+    if result.added_annotators:
+        say(f"Annotators known from imports only, who cannot sign in: {', '.join(result.added_annotators)}.")
+    left_out(result.left_out, "judgments")

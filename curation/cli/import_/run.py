@@ -1,0 +1,109 @@
+"""`goldset import run`: the ranked lists of another system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import project_store
+from curation.cli.options import Columns, Encoding, Json, NoHeader, layout_of
+from curation.cli.output import emit, left_out, progress_bar, say
+from curation.sources.run_files import FORMATS
+
+if TYPE_CHECKING:
+    from curation.sources.run_import import RunImport
+
+RunFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help=f"{', '.join(FORMATS)}; default: found from the file's name or its first bytes."
+    ),
+]
+
+
+def import_run_command(
+    context: typer.Context,
+    path: Annotated[
+        Path, typer.Argument(help="A TREC run, a table (TSV, CSV, JSON lines) or ranx's own file.")
+    ],
+    name: Annotated[str, typer.Option(help="Name of the run; a pool refers to it as run:NAME.")],
+    query_field: Annotated[
+        str | None, typer.Option(help="Field with the query, by id or text; usual: query_id, q_id, query.")
+    ] = None,
+    document_field: Annotated[
+        str | None, typer.Option(help="Field with the document's id; usual: document, doc_id, docno.")
+    ] = None,
+    rank_field: Annotated[
+        str | None, typer.Option(help="Field with the rank, from 1 or 0; usual: rank, position.")
+    ] = None,
+    score_field: Annotated[
+        str | None, typer.Option(help="Field with the score; it orders the list only where there is no rank.")
+    ] = None,
+    skip_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown", help="Leave out lines whose query or document the project does not have."
+        ),
+    ] = False,
+    skip_repeated: Annotated[
+        bool,
+        typer.Option(
+            "--skip-repeated", help="Keep the best rank of a document that is repeated for a query."
+        ),
+    ] = False,
+    format: RunFormat = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import a run: a system's ranked list for each query. Importing it again changes nothing.
+
+    A list is ordered by its ranks, or by its scores where it has no ranks. Equal scores are ordered by
+    document id, descending, as in trec_eval. Lines may come in any order, but no rank may be missing or
+    repeated.
+
+    \b
+    Examples:
+      goldset import run bm25-tuned.trec.gz --name bm25-tuned
+      goldset import run run_vector.tsv --name vector --query-field query --score-field engine_score
+      goldset import run splade.json --name splade --format ranx-json --skip-unknown
+      goldset import run top10.tsv --name shop --no-header --columns query,rank,document
+    """
+    from curation.sources.run_files import RunFields
+    from curation.sources.run_import import import_run
+
+    fields = RunFields(query_field, document_field, rank_field, score_field)
+    layout = layout_of(format, encoding, columns, no_header)
+    with progress_bar() as progress:
+        result = import_run(
+            project_store(context),
+            path,
+            name,
+            fields,
+            layout,
+            skip_unknown=skip_unknown,
+            skip_repeated=skip_repeated,
+            progress=progress,
+        )
+    emit(as_json, result, lambda: _show_run(result))
+
+
+def _show_run(result: RunImport) -> None:
+    places = f"{result.entries:,} places for {result.queries:,} queries"
+    if result.is_new:
+        say(f"Imported the run {result.name!r}: {places}. A pool names it as run:{result.name}.")
+    else:
+        say(f"Nothing changed: the project has this run {result.name!r} with {places}.")
+    used = ", ".join(f"{what} {name}" for what, name in result.fields._asdict().items() if name is not None)
+    say(f"Read as {result.format}; fields used: {used}.")
+    if result.unordered:
+        say(f"{result.unordered:,} queries were not in the order of their ranks and were reordered.")
+    if result.against_scores:
+        say(
+            f"Note: for {result.against_scores:,} queries the scores contradict the ranks. The ranks count "
+            "here; trec_eval would go by the scores."
+        )
+    left_out(result.left_out, "lines")

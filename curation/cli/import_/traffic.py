@@ -1,0 +1,114 @@
+"""`goldset import traffic`: a log of queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import project_store
+from curation.cli.import_.summary import say_fields, say_rest
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, layout_of
+from curation.cli.output import emit, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from curation.sources.traffic.traffic_import import TrafficImport
+
+
+def import_traffic_command(
+    context: typer.Context,
+    path: Annotated[
+        Path, typer.Argument(help="A log of queries: CSV, TSV, JSON lines or Parquet (.gz too), or UBI.")
+    ],
+    query_field: Annotated[
+        str | None, typer.Option(help="Field with the query; usual: user_query, query, search_term, q, text.")
+    ] = None,
+    time_field: Annotated[
+        str | None, typer.Option(help="Field with the time; usual: time, timestamp.")
+    ] = None,
+    segment_field: Annotated[
+        str | None,
+        typer.Option(help="Field with the segment, such as a shop or language; usual: segment, application."),
+    ] = None,
+    session_field: Annotated[
+        str | None, typer.Option(help="Field with the session or user; usual: session, client_id, user.")
+    ] = None,
+    count_field: Annotated[
+        str | None, typer.Option(help="Field with how often the query was asked; usual: count.")
+    ] = None,
+    metadata_field: Annotated[
+        list[str] | None,
+        typer.Option(help="Another field to keep, for strata of a sample; may be given several times."),
+    ] = None,
+    max_words: Annotated[int, typer.Option(help="Leave out queries of more words; 0: off.")] = 32,
+    max_characters: Annotated[int, typer.Option(help="Leave out longer queries; 0: off.")] = 256,
+    repeat_minutes: Annotated[
+        int,
+        typer.Option(
+            help="The same query of a session within so many minutes counts once, as a turned page; 0: off."
+        ),
+    ] = 30,
+    bot_per_minute: Annotated[
+        int,
+        typer.Option(help="A session with more queries in a minute is a bot and is left out; 0: off."),
+    ] = 20,
+    bot_per_day: Annotated[
+        int,
+        typer.Option(help="A session with more different queries in a day is a bot and is left out; 0: off."),
+    ] = 200,
+    personal_data: Annotated[
+        str,
+        typer.Option(help="replace: by placeholders such as [email]; drop: leave the rows out."),
+    ] = "replace",
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Import logged queries, cleaned. Importing the same file again changes nothing.
+
+    E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
+    stored. Of a session only a keyed hash is stored. Rows that are left out are counted by reason. Times may
+    be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss. A time that cannot be
+    read is unknown, never guessed.
+
+    \b
+    Examples:
+      goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
+      goldset import traffic ubi_queries.json.gz
+      goldset import traffic excite-small.log --no-header --columns session,time,query
+      goldset import traffic shop.csv --metadata-field device --metadata-field country
+      goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
+    """
+    from curation.sources.traffic.cleaning import CleaningRules
+    from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+
+    further = tuple(metadata_field or ())
+    fields = TrafficFields(query_field, time_field, segment_field, session_field, count_field, further)
+    layout = layout_of(format, encoding, columns, no_header)
+    rules = CleaningRules(
+        max_words, max_characters, repeat_minutes, bot_per_minute, bot_per_day, personal_data
+    )
+    with progress_bar() as progress:
+        result = import_traffic(project_store(context), path, fields, layout, progress, rules)
+    emit(as_json, result, lambda: _show_traffic(result))
+
+
+def _show_traffic(result: TrafficImport) -> None:
+    say("Imported the log." if result.is_new else "Nothing changed: the project has this log already.")
+    first, last = (time and time.isoformat(" ", "seconds") for time in (result.first, result.last))
+    row = (result.rows, result.traffic, result.queries, result.sessions or None, result.segments or None)
+    columns = ["rows", "queries asked", "distinct queries", "sessions", "segments"]
+    table("Traffic", [*columns, "first (UTC)", "last (UTC)"], [(*row, first, last)])
+    further = ", ".join(result.fields.metadata) or None
+    say_fields(list((vars(result.fields) | {"metadata": further}).items()))
+    if result.fields.time and result.unknown_times:
+        example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
+        say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
+    if result.same_source:
+        say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
+    for kind, count in result.personal.items():
+        say(f"personal data, not stored: {count:,} rows with {kind}")
+    say_rest(result.left_out, result.replaced, "rows")

@@ -1,0 +1,53 @@
+"""`goldset init`: make a project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_path
+from curation.cli.options import Json
+from curation.cli.output import emit, say, table
+
+if TYPE_CHECKING:
+    from curation.project import Project
+
+
+@app.command()
+def init(
+    context: typer.Context,
+    guide: Annotated[
+        Path | None,
+        typer.Option(help="Labeling guide (Markdown with YAML front matter); default: graded relevance 0-3."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make the project's database with a labeling guide's grade scale.
+
+    \b
+    Examples:
+      goldset init
+      goldset --project data/shop.duckdb init --guide labeling_guides/binary-relevance.md
+    """
+    from curation.project import init_project
+
+    project = init_project(project_path(context), guide)
+    result = {
+        "project": project.store.path,
+        "guide": project.guide.title,
+        "guide_hash": project.guide.guide_hash,
+        "scale": [grade.model_dump() for grade in project.guide.scale],
+    }
+    emit(as_json, result, lambda: _show_project(project))
+
+
+def _show_project(project: Project) -> None:
+    say(f"Made {project.store.path} with the guide “{project.guide.title}”.")
+    table(
+        "Grade scale",
+        ["grade", "name", "key", "definition"],
+        [(grade.value, grade.name, grade.key, grade.definition) for grade in project.guide.scale],
+    )
+    say("Next: goldset import corpus PATH")

@@ -1,0 +1,236 @@
+"""`goldset negatives`: list hard negatives, and audit the assumed ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json, Seed, listed
+from curation.cli.output import emit, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from curation.negatives.audit import AuditOpened
+    from curation.negatives.audit_rate import AuditReport
+    from curation.negatives.hard_negatives import HardNegatives, QueryNegatives
+
+
+NEAR_DUPLICATES_SHOWN = 20
+
+negatives = typer.Typer()
+app.add_typer(negatives, name="negatives")
+
+
+@negatives.callback(invoke_without_command=True)
+def negatives_command(
+    context: typer.Context,
+    want: Annotated[int, typer.Option(help="Hard negatives wanted for each query; 10 to 20 are usual.")] = 10,
+    threshold: Annotated[
+        float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
+    ] = 0.8,
+    limit: Annotated[int, typer.Option(min=0, help="Rows of each table; --json has all.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List hard negatives: documents that systems rank high and people judged not relevant.
+
+    The margin is the number of ranks from the system's best relevant document down to the negative; it is
+    negative where the negative ranks higher. Near-duplicates of a relevant document are excluded and listed.
+    Suspects are unjudged documents that two systems rank above a relevant one: judge them first.
+
+    \b
+    Examples:
+      goldset negatives
+      goldset negatives --want 20 --limit 50
+      goldset negatives --threshold 0.7 --json
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from curation.negatives.hard_negatives import hard_negatives
+
+    report = hard_negatives(project_store(context), want, threshold)
+    emit(as_json, report, lambda: _show_negatives(report, limit))
+
+
+@negatives.command("audit")
+def negatives_audit(
+    context: typer.Context,
+    annotators: Annotated[
+        str | None,
+        typer.Option(help="Open a round for these annotators, separated by commas; without it: report."),
+    ] = None,
+    round: Annotated[
+        str | None,
+        typer.Option(
+            help="Name of the round to open or to report.",
+            show_default="audit-1, audit-2 …; the audit opened last",
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(help="How many pairs to audit.")] = 100,
+    seed: Seed = 0,
+    overlap: Annotated[int, typer.Option(help="How many different annotators judge each pair.")] = 1,
+    depth: Annotated[
+        int, typer.Option(help="How far down the systems' lists documents are assumed to be negatives.")
+    ] = 100,
+    threshold: Annotated[
+        float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
+    ] = 0.8,
+    systems: Annotated[
+        str | None,
+        typer.Option(
+            help="Systems whose lists are used, separated by commas: bm25, dense, hybrid, run:NAME.",
+            show_default="those of the latest pool",
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Embedding model of dense and hybrid, as for the pool.", show_default="the default model"
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure how many assumed negatives are relevant, by judging a random sample of them.
+
+    With --annotators it opens a blind round over pairs that count as not relevant although nobody judged
+    them. There are three strata: ranks within the pool's depth that are not in the pool (top), ranks below it
+    (below), and easy negatives (random). Annotators see a round like any other, and their judgments count.
+    Without --annotators it reports the rate measured so far, with its 95 % interval, for each stratum and
+    overall.
+
+    \b
+    Examples:
+      goldset negatives audit --annotators ada,grace --size 100 --seed 7
+      goldset negatives audit --annotators ada --round spring-audit --depth 50 --systems bm25
+      goldset negatives audit
+      goldset negatives audit --round spring-audit --json
+    """
+    from curation.negatives.audit import open_audit
+    from curation.negatives.audit_rate import audit_report
+    from curation.retrieval import DEFAULT_MODEL
+
+    if annotators is None:
+        report = audit_report(project_store(context), round)
+        emit(as_json, report, lambda: _show_audit(report))
+        return
+    with progress_bar() as progress:
+        opened = open_audit(
+            project_store(context),
+            listed(annotators),
+            name=round,
+            size=size,
+            seed=seed,
+            overlap=overlap,
+            depth=depth,
+            threshold=threshold,
+            systems=None if systems is None else listed(systems),
+            model=model or DEFAULT_MODEL,
+            progress=progress,
+        )
+    emit(as_json, opened, lambda: _show_audit_opened(opened))
+
+
+def _show_audit_opened(audit: AuditOpened) -> None:
+    opened = audit.opened
+    say(f"Opened {opened.round}: {opened.candidates:,} pairs, {opened.presentations:,} presentations.")
+    table(
+        f"Assumed negatives of {', '.join(audit.systems)} to depth {audit.depth:,}",
+        ["stratum", "pairs", "drawn", "probability"],
+        [(*item, item.drawn / item.population if item.population else None) for item in audit.strata],
+    )
+    for reason, count in opened.left_out.items():
+        say(f"{count:,} {reason}")
+    if audit.near_duplicates:
+        columns = ["query", "document", "relevant", "similarity"]
+        table(
+            "Near-duplicates left out (--json has all)",
+            columns,
+            audit.near_duplicates[:NEAR_DUPLICATES_SHOWN],
+        )
+    say(f"Next: goldset app; then goldset negatives audit --round {opened.round}")
+
+
+def _show_audit(report: AuditReport) -> None:
+    table(
+        f"{report.round}: assumed negatives of {', '.join(report.systems)} to depth {report.depth:,}",
+        ["stratum", "pairs", "drawn", "judged", "waiting", "no grade", "relevant", "rate", "95 % interval"],
+        [
+            (
+                item.name,
+                item.population,
+                item.drawn,
+                item.judged,
+                item.waiting,
+                item.cannot_tell + item.disputed,
+                item.false_negatives,
+                item.rate,
+                _interval(item.low, item.high),
+            )
+            for item in report.strata
+        ],
+    )
+    if report.rate is None:
+        say(report.why)
+    else:
+        say(
+            f"False-negative rate over all {report.population:,} assumed negatives: {report.rate:.1%} "
+            f"(95 % interval {_interval(report.low, report.high)}), from {report.judged:,} judged pairs."
+        )
+    for found in report.found:
+        say(f"relevant: {found.query_id}, {found.document_id} ({found.stratum}): grade {found.grade}")
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{low:.1%} to {high:.1%}"
+
+
+def _show_negatives(report: HardNegatives, limit: int) -> None:
+    found = report.queries
+    _limited(
+        f"{report.negatives:,} hard negatives",
+        ["query", "document", "title", "rank", "system", "score", "systems", "margin"],
+        [
+            (q.text, n.document_id, n.title, n.rank, n.system, n.score, len(n.systems), n.margin)
+            for q in found
+            for n in q.negatives
+        ],
+        limit,
+    )
+    _limited(
+        f"{report.near_duplicates:,} more are near-duplicates of a relevant document, and excluded",
+        ["query", "document", "relevant", "similarity"],
+        [(q.text, *near) for q in found for near in q.near_duplicates],
+        limit,
+    )
+    _limited(
+        f"{report.suspects:,} suspects to judge first: systems rank them above a relevant document",
+        ["query", "document", "title", "systems: rank < relevant"],
+        [(q.text, s.document_id, s.title, _above(s.above)) for q in found for s in q.suspects],
+        limit,
+    )
+    _limited(
+        f"{len(found) - report.enough:,} of {len(found):,} queries: fewer than {report.want} hard negatives",
+        ["query", "relevant", "hard negatives", "still wanted"],
+        [(q.text, q.positives, len(q.negatives), q.missing) for q in _needy(found)],
+        limit,
+    )
+    for reason, count in report.left_out.items():
+        say(f"{count:,} {reason}")
+
+
+def _needy(found: Sequence[QueryNegatives]) -> list[QueryNegatives]:
+    return sorted((q for q in found if q.missing), key=lambda q: (-q.missing, q.query_id))
+
+
+def _above(above: dict[str, tuple[int, int]]) -> str:
+    return ", ".join(f"{system}: {rank} < {relevant}" for system, (rank, relevant) in above.items())
+
+
+def _limited(title: str, columns: Sequence[str], rows: Sequence[tuple[Any, ...]], limit: int) -> None:
+    if not rows:
+        say(title)
+        return
+    table(title, columns, rows[:limit])
+    if len(rows) > limit:
+        say(f"… and {len(rows) - limit:,} more: --limit shows more of them, --json all.")

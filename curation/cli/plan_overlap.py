@@ -1,0 +1,52 @@
+"""`goldset plan-overlap`: how much more double judging a narrower interval needs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json, Seed
+from curation.cli.output import emit, say, table
+
+if TYPE_CHECKING:
+    from curation.agreement.between.overlap_plan import OverlapPlan
+
+
+@app.command("plan-overlap")
+def plan_overlap(
+    context: typer.Context,
+    half_width: Annotated[float, typer.Option(help="Half-width of alpha's 95 % interval to reach.")] = 0.05,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Plan double judging: how many more pairs two annotators must judge, and what it costs.
+
+    \b
+    Examples:
+      goldset plan-overlap
+      goldset plan-overlap --half-width 0.03 --json
+    """
+    from curation.agreement.between.overlap_plan import plan_overlap as planned
+
+    plan = planned(project_store(context), half_width, seed)
+    emit(as_json, plan, lambda: _show_plan(plan))
+
+
+def _show_plan(plan: OverlapPlan) -> None:
+    if plan.undefined is not None:
+        say(f"There is no plan: {plan.undefined}.")
+    else:
+        checked = plan.not_simulated or f"±{plan.simulated:.3f} in simulated projects of that size"
+        say(
+            f"Ordinal alpha is {plan.alpha:.3f} ± {plan.half_width:.3f} on {plan.units:,} doubly judged "
+            f"pairs of {plan.queries:,} queries.",
+            f"± {plan.wanted:g} takes {plan.units_needed:,} pairs of {plan.queries_needed:,} queries: "
+            f"{plan.more:,} more ({checked}).",
+        )
+    table(
+        f"Judging the {plan.open_pairs:,} pairs that nobody has judged",
+        ["overlap", "judgments", "hours", "doubly judged then", "± then"],
+        [(one.overlap, one.judgments, one.hours, one.doubly_judged, one.half_width) for one in plan.overlaps],
+    )

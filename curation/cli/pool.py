@@ -1,0 +1,122 @@
+"""`goldset pool`: find the documents to be judged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_store
+from curation.cli.options import Json, Seed, listed
+from curation.cli.output import emit, plain, progress_bar, say, table
+from curation.errors import InputError
+
+if TYPE_CHECKING:
+    from curation.pooling import PoolReport
+    from curation.retrieval.verify_bm25 import Bm25Check
+
+SHOWN = 3
+"""So many documents of a BM25 list that differs are printed; --json has all."""
+
+
+@app.command()
+def pool(
+    context: typer.Context,
+    systems: Annotated[
+        str,
+        typer.Option(
+            help="Systems that propose documents, separated by commas: bm25, dense, hybrid, run:NAME."
+        ),
+    ] = "bm25,dense,hybrid",
+    depth: Annotated[int, typer.Option(help="How many documents to take from the top of each system.")] = 10,
+    random_negatives: Annotated[
+        int, typer.Option(help="Random documents for each query from outside every system's first 1,000.")
+    ] = 5,
+    budget: Annotated[
+        int | None,
+        typer.Option(
+            help="Maximum number of pairs from the systems, spread evenly over queries.",
+            show_default="no limit",
+        ),
+    ] = None,
+    seed: Seed = 0,
+    model: Annotated[
+        str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
+    ] = "all-MiniLM-L6-v2",
+    verify_bm25: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Compare the BM25 lists of this many random queries with those of rank-bm25.",
+            show_default="no comparison",
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Find the documents to judge for each query: the top of each system, and random negatives.
+
+    Each candidate is stored with the systems, ranks and scores that proposed it. Embeddings are computed once
+    and stored; an interrupted run continues where it stopped. A budget is used rank by rank: first each
+    query's best candidate, then each query's second, and so on. Random negatives are not part of the budget.
+    With --verify-bm25 the exit status is 1 if a list differs.
+
+    \b
+    Examples:
+      goldset pool --systems bm25 --depth 10 --random-negatives 5 --seed 7
+      goldset pool --systems bm25,dense,hybrid --depth 20 --seed 7 --json
+      goldset pool --systems bm25,run:splade,run:shop --depth 20 --budget 2000
+      goldset pool --systems dense --model ./models/my-finetuned-encoder
+      goldset pool --systems bm25 --verify-bm25 50
+    """
+    from curation.pooling import build_pool
+    from curation.retrieval import verify_bm25 as verification
+
+    names = listed(systems)
+    if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(names):
+        raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
+    store = project_store(context)
+    with progress_bar() as progress:
+        report = build_pool(store, names, depth, random_negatives, seed, model, progress, budget)
+        if verify_bm25 is None:
+            check = None
+        else:
+            check = verification.verify_bm25(store, verify_bm25, depth, seed, progress)
+    result = plain(report) if check is None else plain(report) | {"verified_bm25": check}
+    emit(as_json, result, lambda: _show_pool(report, check))
+    if check is not None and check.differing:
+        raise typer.Exit(1)
+
+
+def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
+    table(
+        f"Pool {report.pool_id[:8]}",
+        ["system", "candidates", "of these alone"],
+        [(system.system, system.candidates, system.alone) for system in report.systems],
+    )
+    if report.built_before:
+        say("This pool was built before from the same inputs; nothing was added.")
+    else:
+        say(
+            f"{report.candidates:,} candidates for {report.queries:,} queries, "
+            f"{report.random_negatives:,} of them random negatives; {report.added:,} are new to the project."
+        )
+    for system in report.systems:
+        for reason, count in system.no_hit.items():
+            say(f"{system.system} found nothing for {count:,} queries: {reason}")
+    for reason, count in report.left_out.items():
+        say(f"{count:,} {reason}")
+    if check is not None:
+        _show_check(check)
+
+
+def _show_check(check: Bm25Check) -> None:
+    say(
+        f"BM25: {check.agree:,} of {check.queries:,} queries have the list of rank-bm25 to depth "
+        f"{check.depth:,}; the largest difference of a score is {check.largest_difference:.2g}."
+    )
+    for difference in check.differing:
+        ours, theirs = (
+            ", ".join(f"{document_id} {score:.6f}" for document_id, score in hits[:SHOWN]) or "nothing"
+            for hits in (difference.found, difference.expected)
+        )
+        say(f"{difference.text!r} ({difference.query_id}) differs: {ours} here, {theirs} by rank-bm25.")

@@ -1,0 +1,42 @@
+"""`goldset query`: write queries by hand."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Json, TagAuthor
+from curation.cli.output import emit
+from curation.store.settings import COMMAND_LINE
+
+query = command_group("query", "Write queries by hand.")
+
+
+@query.command("add")
+def query_add(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(help="The query, as a user would type it.")],
+    id: Annotated[str | None, typer.Option(help="Its id.", show_default="made from the text")] = None,
+    need: Annotated[
+        str | None, typer.Option(help="The information need behind it, shown to annotators.")
+    ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag of the query; repeatable.")] = None,
+    by: TagAuthor = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Add a query that is not in the log. It is judged like those of the sample.
+
+    A text that the project already has is refused, and so is a text with personal data.
+
+    \b
+    Examples:
+      goldset query add "cable for two 4k screens"
+      goldset query add "who repairs phones in space" --id odd-1 --tag unanswerable --tag question
+      goldset query add "usb c hub" --need "A hub that charges the laptop too" --by ada --json
+    """
+    from curation.sampling.tags.written_queries import write_query
+
+    added = write_query(project_store(context), text, id, need, tag or [], by)
+    emit(as_json, added, f"Added query {added.query_id}: {added.text}")

@@ -1,0 +1,86 @@
+"""`goldset release`: list releases, and show one with the log of its seal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Json, ReleaseName
+from curation.cli.output import emit, left_out, say, table
+
+if TYPE_CHECKING:
+    from curation.releases.overview import ListedRelease, ShownRelease
+
+release = command_group("release", "List the releases, and show one with the log of its seal.")
+
+
+@release.command("list")
+def release_list(context: typer.Context, as_json: Json = False) -> None:
+    """List the releases, oldest first, with how often their seal was opened.
+
+    \b
+    Examples:
+      goldset release list
+      goldset release list --json
+    """
+    from curation.releases.overview import releases
+
+    found = releases(project_store(context))
+    emit(as_json, {"releases": found}, lambda: _show_releases(found))
+
+
+@release.command("show")
+def release_show(context: typer.Context, name: ReleaseName, as_json: Json = False) -> None:
+    """Show a release: its parts, what is sealed, and the log of its seal.
+
+    \b
+    Examples:
+      goldset release show v1
+      goldset release show v1 --json
+    """
+    from curation.releases.overview import show
+
+    found = show(project_store(context), name)
+    emit(as_json, found, lambda: _show_release(found))
+
+
+def _show_release(found: ShownRelease) -> None:
+    rows = [
+        (part, queries, found.grades[part], "sealed" if part in found.sealed else "")
+        for part, queries in sorted(found.queries.items())
+    ]
+    title = f"Release {found.name}, frozen {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}"
+    table(f"{title}: {found.documents:,} documents", ["part", "queries", "grades", "seal"], rows)
+    left_out(found.left_out, "×")
+    if found.changed:
+        say(f"{found.changed:,} grades were given on another version of their document; they are marked.")
+    if found.override is not None:
+        say(f"Frozen against the gate; the release says so: “{found.override['reason']}”.")
+    if found.also_named:
+        say(f"The same content is also named {', '.join(found.also_named)}.")
+    if not found.sealed:
+        say("No part is sealed.")
+    elif not found.openings:
+        say(f"Nobody has opened the seal ({', '.join(found.sealed)}) yet.")
+    else:
+        log = [
+            (f"{one.opened_at:%Y-%m-%d %H:%M}", one.opened_by, one.purpose, ", ".join(one.parts), one.reason)
+            for one in found.log
+        ]
+        times = "once" if found.openings == 1 else f"{found.openings:,} times"
+        title = f"The seal was opened {times}"
+        table(title, ["when (UTC)", "who", "for", "parts", "reason"], log)
+    say(f"release id: {found.release_id}")
+
+
+def _show_releases(found: list[ListedRelease]) -> None:
+    if not found:
+        say("Nothing is frozen yet. Next: goldset freeze NAME")
+        return
+    rows = [
+        (row.name, f"{row.frozen_at:%Y-%m-%d %H:%M}", row.frozen_by, row.grades, row.openings, row.release_id)
+        for row in found
+    ]
+    table("Releases", ["name", "frozen (UTC)", "by", "grades", "seal opened", "release id"], rows)

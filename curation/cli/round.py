@@ -1,0 +1,352 @@
+"""`goldset round`: open rounds of labeling, follow them and change them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Json, Seed, listed
+from curation.cli.output import emit, left_out, say, table
+
+if TYPE_CHECKING:
+    from curation.labeling.progress.pilot import PilotReport
+    from curation.labeling.rounds.control_items import ControlItemResult
+    from curation.labeling.rounds.lifecycle import RoundState
+    from curation.labeling.rounds.opening import RoundOpened
+    from curation.labeling.rounds.spacing import Spacing
+    from curation.labeling.rounds.status import RoundStatus
+    from curation.labeling.transfers.extension import Extended
+    from curation.labeling.transfers.reassignment import Reassigned
+
+rounds = command_group("round", "Open rounds of labeling; follow, pause, extend and close them.")
+
+Name = Annotated[str, typer.Argument(help="Name of the round.")]
+Reason = Annotated[str, typer.Option(help="Why; stored in the audit trail.")]
+
+
+@rounds.command("open")
+def round_open(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="Name of the round, such as pilot or 2026-q4.")],
+    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
+    overlap: Annotated[int, typer.Option(help="How many different annotators judge each candidate.")] = 2,
+    duplicates: Annotated[
+        float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
+    ] = 0.08,
+    known: Annotated[
+        float,
+        typer.Option(
+            help="Control items (decided pairs, shown unmarked) as a share of each annotator's items, 0 to "
+            "0.5."
+        ),
+    ] = 0.0,
+    per_day: Annotated[
+        int | None,
+        typer.Option(
+            help="Answers expected of an annotator per day; blind duplicates then come on another day."
+        ),
+    ] = None,
+    seed: Seed = 0,
+    again: Annotated[
+        bool, typer.Option("--again", help="Also show candidates that were in a round or are judged already.")
+    ] = False,
+    pilot: Annotated[
+        bool, typer.Option("--pilot", help="Make it a pilot: the same few queries for everyone, not counted.")
+    ] = False,
+    queries: Annotated[int, typer.Option(help="Number of queries of a pilot.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Open a round: each candidate goes to exactly --overlap annotators. Who judges what, and in which order,
+    is fixed now.
+
+    \b
+    Examples:
+      goldset round open first --annotators ada,grace --overlap 2 --duplicates 0.08 --seed 7
+      goldset round open second --annotators ada,grace,joan --known 0.05 --per-day 400
+      goldset round open pilot --pilot --queries 10 --annotators ada,grace,joan --seed 1
+    """
+    from curation.labeling.rounds.rounds import open_round
+
+    opened = open_round(
+        project_store(context),
+        name,
+        listed(annotators),
+        overlap=overlap,
+        duplicates=duplicates,
+        seed=seed,
+        again=again,
+        kind="pilot" if pilot else "labeling",
+        known=known,
+        per_day=per_day,
+        queries=queries,
+    )
+    emit(as_json, opened, lambda: _show_opened(opened, pilot))
+
+
+@rounds.command("status")
+def round_status_command(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show a round's progress by annotator, the distance of its blind duplicates, and its control items.
+
+    \b
+    Examples:
+      goldset round status first
+      goldset round status first --json
+    """
+    from curation.labeling.rounds.status import round_status
+
+    status = round_status(project_store(context), name)
+    emit(as_json, status, lambda: _show_status(status))
+
+
+@rounds.command("list")
+def round_list(context: typer.Context, as_json: Json = False) -> None:
+    """List the rounds with their state, oldest first.
+
+    \b
+    Examples:
+      goldset round list
+    """
+    from curation.labeling.rounds.lifecycle import all_states
+
+    with project_store(context).reading() as cursor:
+        found = all_states(cursor)
+    columns = ["name", "kind", "opened (UTC)", "state", "open items"]
+    rows = [(r.round, r.kind, _minute(r.opened_at), _state_name(r), r.open_items) for r in found]
+    emit(as_json, {"rounds": found}, lambda: table("Rounds", columns, rows))
+
+
+@rounds.command("pause")
+def round_pause(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+    """Take a round out of all queues until it is resumed. What is on a screen can still be answered.
+
+    \b
+    Examples:
+      goldset round pause first --reason "the guide is being revised"
+    """
+    from curation.labeling.rounds.lifecycle import pause_round
+
+    _emit_state(pause_round(project_store(context), name, reason=reason), "is paused", as_json)
+
+
+@rounds.command("resume")
+def round_resume(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+    """Resume a paused round.
+
+    \b
+    Examples:
+      goldset round resume first
+    """
+    from curation.labeling.rounds.lifecycle import resume_round
+
+    _emit_state(resume_round(project_store(context), name, reason=reason), "is resumed", as_json)
+
+
+@rounds.command("close")
+def round_close(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+    """Close a round: no more items of it are shown. Late answers are kept and marked.
+
+    \b
+    Examples:
+      goldset round close first
+    """
+    from curation.labeling.rounds.lifecycle import close_round
+
+    _emit_state(close_round(project_store(context), name, reason=reason), "is closed", as_json)
+
+
+@rounds.command("reopen")
+def round_reopen(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+    """Reopen a closed round.
+
+    \b
+    Examples:
+      goldset round reopen first --reason "two queries were forgotten"
+    """
+    from curation.labeling.rounds.lifecycle import reopen_round
+
+    _emit_state(reopen_round(project_store(context), name, reason=reason), "is open again", as_json)
+
+
+@rounds.command("extend")
+def round_extend(
+    context: typer.Context,
+    name: Name,
+    annotators: Annotated[
+        str,
+        typer.Option(
+            help="New annotators, separated by commas; untouched items are shared with them evenly."
+        ),
+    ] = "",
+    candidates: Annotated[bool, typer.Option(help="Add the candidates that no round has shown yet.")] = True,
+    as_json: Json = False,
+) -> None:
+    """Add new candidates or annotators to a round. The overlap stays exact.
+
+    \b
+    Examples:
+      goldset round extend first
+      goldset round extend first --annotators joan --no-candidates
+    """
+    from curation.labeling.transfers.extension import extend_round
+
+    extended = extend_round(project_store(context), name, listed(annotators), candidates)
+    emit(as_json, extended, lambda: _show_extended(extended))
+
+
+@rounds.command("reassign")
+def round_reassign(
+    context: typer.Context,
+    name: Name,
+    from_: Annotated[str, typer.Option("--from", help="The annotator whose untouched items are moved.")],
+    to: Annotated[
+        str,
+        typer.Option("--to", help="Who gets them, separated by commas; default: everyone else in the round."),
+    ] = "",
+    as_json: Json = False,
+) -> None:
+    """Move an absent annotator's untouched items to others. Nobody gets a pair twice.
+
+    \b
+    Examples:
+      goldset round reassign first --from ada
+      goldset round reassign first --from ada --to grace,joan
+    """
+    from curation.labeling.transfers.reassignment import reassign
+
+    done = reassign(project_store(context), name, from_, listed(to))
+    emit(as_json, done, lambda: _show_reassigned(done, from_))
+
+
+@rounds.command("pilot")
+def round_pilot(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show a pilot's disagreement at each boundary of the scale, and its widest differences.
+
+    \b
+    Examples:
+      goldset round pilot pilot
+      goldset round pilot pilot --json
+    """
+    from curation.labeling.progress.pilot import pilot_report
+
+    report = pilot_report(project_store(context), name)
+    emit(as_json, report, lambda: _show_pilot(report))
+
+
+def _show_opened(opened: RoundOpened, pilot: bool) -> None:
+    what = "pilot " if pilot else ""
+    say(
+        f"Opened {what}{opened.round}: {opened.candidates:,} candidates, {opened.presentations:,} "
+        "presentations."
+    )
+    rows = [
+        (who, count, opened.duplicates[who], opened.known.get(who, 0))
+        for who, count in opened.per_annotator.items()
+    ]
+    table("Work", ["annotator", "presentations", "of them blind duplicates", "control items"], rows)
+    if opened.distances:
+        _show_distances("Blind duplicates come back after this many presentations", opened.distances)
+    left_out(opened.left_out)
+    say("Next: goldset app")
+
+
+def _show_status(status: RoundStatus) -> None:
+    where = ", closed" if status.closed else ", paused" if status.paused else ""
+    say(
+        f"{status.round} ({status.kind}{where}): {status.complete:,} of {status.candidates:,} candidates "
+        "have all their judgments."
+    )
+    if status.withdrawn:
+        say(f"{status.withdrawn:,} presentations were withdrawn and moved to others.")
+    if status.late:
+        say(f"{status.late:,} answers came after the round was closed. They are kept and marked.")
+    columns = ["annotator", "presentations", "answered", "cannot tell", "later", "flagged"]
+    columns += ["last judgment (UTC)"]
+    rows = [
+        (p.annotator, p.presentations, p.answered, p.cannot_tell, p.later, p.flagged, _minute(p.last_at))
+        for p in status.annotators
+    ]
+    table("Progress", columns, rows)
+    left_out(status.left_out)
+    _show_spacing(status.spacing)
+    if status.known:
+        _show_control_items(status.known)
+
+
+def _show_control_items(shares: list[ControlItemResult]) -> None:
+    columns = ["annotator", "planted", "answered", "correct", "share correct", "95 % from", "to"]
+    rows = [(k.annotator, k.planted, k.answered, k.right, k.share, k.low, k.high) for k in shares]
+    table("Control items", columns, rows)
+
+
+def _show_spacing(apart: Spacing) -> None:
+    if apart.distances:
+        _show_distances("Blind duplicates come back after this many presentations", apart.distances)
+    if apart.judged:
+        say(f"Judged twice: {apart.judged:,}, of them on another day (UTC): {apart.another_day:,}.")
+        _show_distances("Hours between the two answers", apart.hours)
+
+
+def _show_distances(title: str, quantiles: dict[str, float]) -> None:
+    table(
+        title, ["least", "first quarter", "median", "third quarter", "largest"], [tuple(quantiles.values())]
+    )
+
+
+def _show_new_presentations(per_annotator: dict[str, int]) -> None:
+    if per_annotator:
+        table("New presentations", ["annotator", "presentations"], list(per_annotator.items()))
+
+
+def _emit_state(state: RoundState, what: str, as_json: bool) -> None:
+    emit(as_json, state, f"{state.round} {what}; {state.open_items:,} items are open.")
+
+
+def _state_name(state: RoundState) -> str:
+    if state.kind == "imported":
+        return "imported"
+    if state.closed:
+        return "closed"
+    if state.paused:
+        return "paused"
+    return "open" if state.open_items else "done"
+
+
+def _minute(moment: Any) -> str | None:
+    return None if moment is None else str(moment)[:16]
+
+
+def _show_extended(extended: Extended) -> None:
+    say(
+        f"Extended {extended.round}: {extended.candidates:,} candidates added, {extended.moved:,} pairs "
+        "moved to those who joined."
+    )
+    _show_new_presentations(extended.per_annotator)
+    left_out(extended.left_out)
+
+
+def _show_reassigned(done: Reassigned, from_: str) -> None:
+    say(f"Moved {done.moved:,} pairs of {done.round} away from {from_}; {done.kept:,} stay.")
+    _show_new_presentations(done.per_annotator)
+    left_out(done.left_out)
+
+
+def _show_pilot(report: PilotReport) -> None:
+    versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in report.guide_hashes.items())
+    say(
+        f"{report.round}: {report.pairs:,} pairs of {report.queries:,} queries, {report.annotators} "
+        f"annotators; {report.compared:,} pairs can be compared, {report.unanswered:,} items are open.",
+        f"Guide: {report.guide}; judgments by version: {versions or 'none yet'}.",
+    )
+    rows = [(f"{b.lower} | {b.upper}", b.apart, b.n, b.share, b.low, b.high) for b in report.boundaries]
+    columns = ["boundary", "on different sides", "comparisons", "share", "95 % from", "to"]
+    table("Disagreement by grade boundary", columns, rows)
+    if report.spreads:
+        spreads = [
+            (one.query, one.title or one.document_id, " ".join(map(str, one.grades)), " · ".join(one.notes))
+            for one in report.spreads
+        ]
+        shown = f"Widest differences ({len(spreads)} of {report.differing:,})"
+        table(shown, ["query", "document", "grades", "notes"], spreads)
+    say("Next: revise the guide, `goldset guide use FILE`, and open the round under it.")

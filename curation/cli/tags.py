@@ -1,0 +1,165 @@
+"""`goldset tags`: what kind each query is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import command_group, project_store
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, TagAuthor, layout_of
+from curation.cli.output import emit, progress_bar, say, table
+from curation.store.settings import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from curation.sampling.tags.find_tags import TagsFound
+    from curation.sampling.tags.stored_tags import TaggedQuery, TagsSet
+tags = command_group("tags", "What kind each query is, by rules and by people.")
+
+
+@tags.command("find")
+def tags_find(
+    context: typer.Context,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="sentence-transformers model that finds a query's neighbors: a name or a folder.",
+            show_default="all-MiniLM-L6-v2",
+        ),
+    ] = None,
+    dense: Annotated[
+        bool, typer.Option("--dense/--no-dense", help="Also find synonyms; embeds the corpus once.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Tag all current queries by rule: sampled, imported, written by hand, and in rounds.
+
+    Finds question, entity, misspelling, temporal, multi-intent, synonym, short and long. Tags that people set
+    are not changed. Running it again adds only what changed. Misspelling, entity and synonym need a corpus.
+
+    \b
+    Examples:
+      goldset tags find
+      goldset tags find --no-dense --json
+      goldset tags find --model models/my-encoder
+    """
+    from curation.retrieval.embeddings import DEFAULT_MODEL
+    from curation.sampling.tags.find_tags import find_tags
+
+    with progress_bar() as progress:
+        found = find_tags(project_store(context), model or DEFAULT_MODEL, progress, dense)
+    emit(as_json, found, lambda: _show_found(found))
+
+
+@tags.command("list")
+def tags_list(
+    context: typer.Context,
+    tag: Annotated[str | None, typer.Option(help="Only queries with this tag.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the current queries with their tags. Tags that people set are marked with a star.
+
+    \b
+    Examples:
+      goldset tags list
+      goldset tags list --tag unanswerable
+      goldset tags list --tag misspelling --json
+    """
+    from curation.sampling.tags.stored_tags import tagged_queries
+
+    found = tagged_queries(project_store(context), tag)
+    emit(as_json, {"queries": found}, lambda: _show_tagged(found))
+
+
+@tags.command("set")
+def tags_set(
+    context: typer.Context,
+    queries: Annotated[list[str], typer.Argument(help="The ids of queries, or their texts.")],
+    add: Annotated[list[str] | None, typer.Option(help="A tag that the queries have; repeatable.")] = None,
+    remove: Annotated[
+        list[str] | None, typer.Option(help="A tag that the queries do not have; repeatable.")
+    ] = None,
+    by: TagAuthor = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Set which tags one or more queries have and do not have. This overrides the rules.
+
+    All named queries get the same tags; if one is not found, nothing changes. Besides the tags of the rules
+    there are single-hop, multi-hop, ambiguous, out-of-domain, adversarial and unanswerable, which only people
+    set.
+
+    \b
+    Examples:
+      goldset tags set "head set" --add misspelling
+      goldset tags set "head set" "ear phones" "key board" --add misspelling
+      goldset tags set q1f2e3d4c5b6a --add multi-hop --add question --remove entity --by ada
+    """
+    from curation.sampling.tags.stored_tags import set_tags
+
+    _emit_set(set_tags(project_store(context), queries, add or [], remove or [], by), as_json)
+
+
+@tags.command("import")
+def tags_import(
+    context: typer.Context,
+    path: Annotated[Path, typer.Argument(help="CSV, TSV, JSON lines or Parquet with queries and tags.")],
+    query_field: Annotated[
+        str | None, typer.Option(help="Field with the query's id or text; usual: query, query_id, text.")
+    ] = None,
+    tag_field: Annotated[
+        str | None, typer.Option(help="Field with its tag or tags; usual: tag, tags.")
+    ] = None,
+    by: TagAuthor = COMMAND_LINE,
+    format: Format = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    as_json: Json = False,
+) -> None:
+    """Set the tags of many queries from a file: all lines, or none if one is wrong.
+
+    A cell holds one or more tags, separated by commas or spaces; -entity means that the query is not an
+    entity.
+
+    \b
+    Examples:
+      goldset tags import tags.csv
+      goldset tags import reviewed.jsonl --query-field question --tag-field kinds --by ada
+    """
+    from curation.sampling.tags.import_tags import import_tags
+
+    layout = layout_of(format, encoding, columns, no_header)
+    _emit_set(import_tags(project_store(context), path, by, query_field, tag_field, layout), as_json)
+
+
+def _emit_set(result: TagsSet, as_json: bool) -> None:
+    counts = f"{len(result.added):,} added, {len(result.removed):,} removed"
+    emit(as_json, result, f"{counts}, {result.unchanged:,} were so already.")
+
+
+def _show_found(found: TagsFound) -> None:
+    from curation.sampling.tags.kinds import RULE_TAGS
+
+    shown = [
+        (tag, None if tag in found.not_looked_for and not count else count)  # unknown is not zero
+        for tag, count in found.tags.items()
+        if tag in RULE_TAGS or count
+    ]
+    table(f"Tags of {found.queries:,} queries", ["tag", "queries"], shown)
+    say(f"{found.changed:,} changed; {found.by_person:,} that people set are kept.")
+    for tag, why in found.not_looked_for.items():
+        say(f"not looked for: {tag}: {why}")
+
+
+def _show_tagged(found: list[TaggedQuery]) -> None:
+    rows = [
+        (
+            q.query_id,
+            q.text,
+            q.stratum,
+            ", ".join(f"{name}*" if by_person else name for name, by_person in q.tags.items()),
+        )
+        for q in found
+    ]
+    table(f"{len(rows):,} queries", ["id", "query", "stratum", "tags (* by people)"], rows)

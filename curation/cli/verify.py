@@ -1,0 +1,91 @@
+"""`goldset verify`: check a release, or an exported folder, byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import app, project_path, project_store
+from curation.cli.options import Json
+from curation.cli.output import emit, progress_bar, say
+
+if TYPE_CHECKING:
+    from curation.releases.export.verify_export import VerifiedExport
+    from curation.releases.verify import Verified
+
+
+@app.command()
+def verify(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="The release's name, such as v1.")] = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option("--export", help="An exported folder to check instead.", show_default="the release"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Check every byte of a release or an exported folder. Exit 1 if something was altered.
+
+    A release is compared with its checksums, and each of its documents with its hash. A folder is compared
+    with its manifest. If --project is the project that it came from, the folder is also compared with a new
+    export, and altered lines are named. No grade is shown.
+
+    \b
+    Examples:
+      goldset verify v1
+      goldset verify --export exports/v1
+      goldset verify v1 --json
+    """
+    if (name is None) == (folder is None):
+        raise typer.BadParameter("give either the NAME of a release or --export DIR")
+    if folder is not None:
+        _verify_folder(context, folder, as_json)
+        return
+    from curation.releases.verify import verify as verify_release
+
+    with progress_bar() as progress:
+        verified = verify_release(project_store(context), str(name), progress)
+    emit(as_json, verified, lambda: _show_verified(str(name), verified))
+    if not verified.intact:
+        raise typer.Exit(1)
+
+
+def _verify_folder(context: typer.Context, folder: Path, as_json: bool) -> None:
+    from curation.releases.export.verify_export import verify_export
+
+    store = project_store(context) if project_path(context).is_file() else None
+    verified = verify_export(folder, store)
+    emit(as_json, verified, lambda: _show_verified_folder(folder, verified))
+    if not verified.intact:
+        raise typer.Exit(1)
+
+
+def _show_verified(name: str, verified: Verified) -> None:
+    if verified.intact:
+        say(
+            f"{name} is intact: {verified.parts} parts and {verified.documents:,} documents are as frozen.",
+            f"release id: {verified.release_id}",
+        )
+    else:
+        _say_altered(name, verified.problems, verified.altered)
+
+
+def _show_verified_folder(folder: Path, verified: VerifiedExport) -> None:
+    if verified.intact:
+        say(
+            f"{folder} is intact: {verified.files:,} files of the release {verified.name}.",
+            f"release id: {verified.release_id}",
+        )
+    else:
+        _say_altered(str(folder), verified.problems, verified.altered)
+    if verified.not_compared is not None:
+        say(f"Compared with its manifest alone: {verified.not_compared}.")
+
+
+def _say_altered(what: str, problems: Sequence[str], altered: int) -> None:
+    say(f"{what} was ALTERED:", *(f"  {problem}" for problem in problems))
+    if altered > len(problems):
+        say(f"  … and {altered - len(problems):,} more")

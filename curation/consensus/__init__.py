@@ -1,0 +1,1 @@
+"""Consensus: the rule by which judgments become one grade for each pair."""

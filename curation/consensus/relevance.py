@@ -1,0 +1,40 @@
+"""Relevance of pairs by consensus, from the judgments that count."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from curation.consensus.consensus import settled
+from curation.consensus.votes import Votes, read_votes
+from curation.guides.guide import current_guide
+from curation.pooling.relevance import Relevance
+from curation.store import Cursor, Store
+
+
+class VotesOnScale(NamedTuple):
+    """All votes, and the lowest grade of the guide in force: what relevance is worked out from."""
+
+    votes: Votes
+    lowest: int
+
+
+def read_votes_on_scale(cursor: Cursor, round_id: str | None = None) -> VotesOnScale:
+    """All votes; with a round, those on the pairs shown in it."""
+    return VotesOnScale(read_votes(cursor, round_id), current_guide(cursor).values[0])
+
+
+def relevance_of(read: VotesOnScale) -> Relevance:
+    """The relevance of every judged pair. Call it outside a lease: some rules estimate for a while."""
+    pairs = settled(read.votes).pairs
+    return Relevance(
+        {(pair.query_id, pair.document_id): pair.grade for pair in pairs if pair.grade is not None},
+        frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.grade is None),
+        read.lowest,
+    )
+
+
+def read_relevance(store: Store) -> Relevance:
+    """The relevance of every judged pair of a project."""
+    with store.reading() as cursor:
+        read = read_votes_on_scale(cursor)
+    return relevance_of(read)

@@ -1,0 +1,86 @@
+"""The rule by which votes become a grade: which one the project has, with all that its outcome depends on.
+
+It is kept as the setting 'consensus'; a project without one has majority. No rule has a random step: Dawid
+and Skene's EM starts from the shares of votes, which is said beside the rule instead of a seed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from curation.errors import InputError
+from curation.store import Cursor, Store, get_setting, put_setting, record_event
+from curation.store.settings import COMMAND_LINE
+from curation.text import canonical_json
+
+MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"
+RULES = (MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL)
+SMOOTHING = 0.1
+LEAST = 0.5
+
+
+class ConsensusRule(NamedTuple):
+    """A rule and its settings; those that a rule does not look at keep their defaults.
+
+    Attributes
+    ----------
+    smoothing: dawid-skene: added to each cell of each confusion matrix, in cases.
+    least: Dawid and Skene's rules: a grade must be more probable than this, or the pair is disputed.
+    """
+
+    name: str = MAJORITY
+    smoothing: float = SMOOTHING
+    least: float = LEAST
+
+    @property
+    def by_errors(self) -> bool:
+        """Whether the rule estimates annotators' errors."""
+        return self.name in (DAWID_SKENE, ORDINAL)
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether errors follow the order of the grades."""
+        return self.name == ORDINAL
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that its outcome depends on besides the votes."""
+        settings: dict[str, Any] = {"rule": self.name}
+        if self.by_errors:
+            settings |= {"least": self.least, "start": "vote shares"}
+        return settings | ({"smoothing": self.smoothing} if self.name == DAWID_SKENE else {})
+
+
+def read_rule(cursor: Cursor) -> ConsensusRule:
+    """The rule in force."""
+    stored = json.loads(get_setting(cursor, "consensus") or "{}")
+    return ConsensusRule(
+        stored.get("rule", MAJORITY), stored.get("smoothing", SMOOTHING), stored.get("least", LEAST)
+    )
+
+
+def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> None:
+    """Make a rule the project's; it holds for all pairs without a decision from now on.
+
+    Raises
+    ------
+    InputError: there is no such rule, or its settings are out of range.
+    """
+    problems = []
+    if rule.name not in RULES:
+        problems.append(f"--rule {rule.name!r}: expected one of {', '.join(RULES)}")
+    if not 0 <= rule.smoothing <= 100:
+        problems.append(f"--smoothing {rule.smoothing:g}: expected 0 to 100 cases")
+    if not 0.5 <= rule.least < 1:
+        problems.append(f"--least {rule.least:g}: expected a probability from 0.5 to below 1")
+    if problems:
+        raise InputError(problems)
+    with store.transaction() as cursor:
+        before = read_rule(cursor)
+        if before.settings == rule.settings:
+            return
+        put_setting(cursor, "consensus", canonical_json(rule.settings))
+        (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
+        detail = {"before": before.settings, "now": rule.settings, "judgments": judgments}
+        record_event(cursor, "consensus rule", detail, actor)

@@ -1,0 +1,125 @@
+"""The demo: a whole project on this Python's documentation strings, made by the functions of the commands.
+
+The corpus is read from the installed standard library, the traffic was written for the demo, and sample
+grades by two readers let agreement, adjudication and releases show something (`data/sample/README.md`).
+The project is built under another name and renamed at the end: an interrupted build leaves nothing half.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+from curation.adjudication.adjudication import decide_many
+from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.errors import NotFoundError
+from curation.labeling.judgments.imported import import_judgments
+from curation.labeling.rounds.opening import RoundOpened
+from curation.labeling.rounds.rounds import open_round
+from curation.people.annotators import add_annotator
+from curation.pooling import build_pool
+from curation.progress import Progress, silent
+from curation.project import init_project
+from curation.releases.freeze.freeze import freeze
+from curation.sampling import draw_sample
+from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.decisions import read_decision_lines
+from curation.sources.judgments import JudgmentFields
+from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+from curation.splits.split import make_split
+from curation.store import Store
+
+PEOPLE = {"ada": "annotator", "grace": "annotator", "lead": "lead"}
+PASSWORD = "gold-standard"  # noqa: S105 - printed at each start, for a project on this machine only
+ROUND = "first"
+SEED = 7
+QUERIES = 60
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A demo project that is ready to be served."""
+
+    project: Path
+    built: bool
+    seconds: float
+
+
+def build_demo(
+    folder: Path,
+    sample: Path,
+    say: Callable[[str], None] = lambda _: None,
+    progress: Progress = silent,
+    modules: Collection[str] | None = None,
+) -> Demo:
+    """Make the demo project in `folder`, unless it is there already.
+
+    Parameters
+    ----------
+    sample: the folder with traffic.csv and judgments.csv.
+    say: called with each step as a sentence.
+    modules: those whose documentation is the corpus; None for the whole standard library.
+
+    Raises
+    ------
+    NotFoundError: the sample is not there: the demo runs from a checkout.
+    """
+    project = folder / "goldset.duckdb"
+    if project.is_file():
+        return Demo(project, built=False, seconds=0.0)
+    if not (sample / "traffic.csv").is_file():
+        raise NotFoundError(f"There is no traffic.csv in {sample}. The demo runs in a checkout of goldset.")
+    started = time.monotonic()
+    building = folder / "building"
+    shutil.rmtree(building, ignore_errors=True)
+    building.mkdir(parents=True)
+    store = init_project(building / "goldset.duckdb").store
+    _fill(store, building, sample, modules, say, progress)
+    store.close()
+    store.path.rename(project)
+    shutil.rmtree(building)
+    return Demo(project, built=True, seconds=time.monotonic() - started)
+
+
+def _fill(
+    store: Store,
+    folder: Path,
+    sample: Path,
+    modules: Collection[str] | None,
+    say: Callable[[str], None],
+    progress: Progress,
+) -> None:
+    say("reading the documentation strings of the standard library")
+    corpus = write_stdlib_corpus(folder / "corpus.jsonl", modules)
+    import_corpus(store, corpus.path, CorpusFields(group="group"), progress=progress)
+    fields = TrafficFields(query="query", time="time", segment="segment", count="count")
+    traffic = import_traffic(store, sample / "traffic.csv", fields, progress=progress)
+    say(f"{corpus.documents:,} documents; {traffic.rows:,} rows of traffic; drawing {QUERIES} queries")
+    draw_sample(store, QUERIES, SEED)
+    say("pooling with bm25, dense and hybrid; embedding the corpus takes a minute or two, once")
+    pool = build_pool(store, ["bm25", "dense", "hybrid"], 10, 5, SEED, progress=progress)
+    for name, role in PEOPLE.items():
+        add_annotator(store, name, role, PASSWORD)
+    say(f"{pool.candidates:,} candidates; bringing the sample grades and opening a round")
+    _bring_sample_grades(store, sample)
+    opened = _open_first(store)
+    say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")
+
+
+def _bring_sample_grades(store: Store, sample: Path) -> None:
+    """Two readers' grades and a third one's decisions on half of their disputes; split, and frozen."""
+    fields = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
+    import_judgments(store, sample / "judgments.csv", fields, skip_unknown=True)
+    decisions = sample / "adjudications.csv"
+    proposals = read_decision_lines(decisions, "query", "document", "grade", reason_field="reason")
+    decide_many(store, proposals, source=decisions)
+    make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
+    freeze(store, "sample", allow_disputed=True)
+
+
+def _open_first(store: Store) -> RoundOpened:
+    names = [name for name, role in PEOPLE.items() if role == "annotator"]
+    return open_round(store, ROUND, names, overlap=2, duplicates=0.08, seed=SEED)

@@ -1,0 +1,1 @@
+"""The labeling guide: the grade scale, its versions, and questions about it."""

@@ -1,0 +1,1 @@
+"""Judgments: events that are appended and never changed, from the app and from files."""

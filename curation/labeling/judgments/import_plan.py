@@ -1,0 +1,178 @@
+"""The plan of an import: which judgment answers which presentation, and what to write. Pure functions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from curation.errors import InputError
+from curation.guides.guide import Guide
+from curation.labeling.judgments.events import JudgmentEvent
+from curation.labeling.judgments.judging import JudgingContext, PresentationState, UsedKey, judge
+from curation.labeling.judgments.submissions import Submission
+from curation.sources.judgments import ImportedJudgment, JudgmentKey
+from curation.store.rows import Presentation, Query
+from curation.text import digest
+
+
+class ImportInputs(NamedTuple):
+    """What an import is planned from: rows about its annotators, pairs and documents."""
+
+    guides: dict[str, Guide]
+    guide: Guide
+    documents: list[tuple[str, str]]
+    annotators: list[str]
+    queries: list[tuple[str]]
+    pairs: list[tuple[str, str]]
+    presentations: list[tuple[object, ...]]
+    keys: list[tuple[str, str, str, int]]
+    positions: list[tuple[str, int]]
+    round_exists: bool
+
+
+class _Target(NamedTuple):
+    """The presentation that an annotator's judgment of a pair belongs to."""
+
+    presentation_id: str
+    next_revision: int
+    answered: bool
+    grade: int | None
+    labeling: bool
+    guide_hash: str
+    closed: bool = False
+
+
+@dataclass
+class ImportPlan:
+    """What is to be written, and counts."""
+
+    guide_hash: str
+    round_exists: bool
+    queries: list[Query] = field(default_factory=list)
+    annotators: list[str] = field(default_factory=list)
+    pairs: list[tuple[str, str]] = field(default_factory=list)
+    presentations: list[Presentation] = field(default_factory=list)
+    events: list[JudgmentEvent] = field(default_factory=list)
+    filled: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    superseded: int = 0
+
+
+def plan_import(
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    inputs: ImportInputs,
+    round_id: str,
+    new_queries: Sequence[Query],
+) -> ImportPlan:
+    """Everything that is to be written, planned without the database."""
+    hashes = dict(inputs.documents)
+    _refuse_unknown(judgments, inputs.guide, hashes)
+    known_queries = {row[0] for row in inputs.queries}
+    plan = ImportPlan(
+        guide_hash=inputs.guide.guide_hash,
+        round_exists=inputs.round_exists,
+        queries=[query for query in new_queries if query.query_id not in known_queries],
+        annotators=sorted({key.annotator for key in judgments} - set(inputs.annotators)),
+        pairs=sorted({key.pair for key in judgments} - set(inputs.pairs)),
+    )
+    rows = {(row[0], row[1], row[2]): _Target(*row[3:]) for row in inputs.presentations}  # type: ignore[arg-type]
+    targets: dict[JudgmentKey, _Target] = {key: rows[key] for key in judgments if key in rows}
+    positions: dict[str, int] = defaultdict(int, inputs.positions)
+    for key in judgments:
+        if key not in targets:
+            presentation = _presentation(round_id, key, hashes[key.document_id], positions)
+            plan.presentations.append(presentation)
+            targets[key] = _Target(
+                presentation.presentation_id, 0, False, None, False, inputs.guide.guide_hash
+            )
+    _judge(plan, judgments, targets, inputs)
+    return plan
+
+
+def _judge(
+    plan: ImportPlan,
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    targets: Mapping[JudgmentKey, _Target],
+    inputs: ImportInputs,
+) -> None:
+    context = JudgingContext(
+        {target.presentation_id: _state(key.annotator, target) for key, target in targets.items()},
+        {row[0]: UsedKey(*row[1:]) for row in inputs.keys},
+        inputs.guides,
+    )
+    submissions: dict[str, list[Submission]] = defaultdict(list)
+    for key, judgment in judgments.items():
+        target = targets[key]
+        client_key = _client_key(target, judgment)
+        if target.answered and target.grade == judgment.grade:
+            plan.unchanged += 1
+        elif client_key in context.used_keys:
+            plan.superseded += 1
+        else:
+            if target.answered:
+                plan.changed += 1
+            elif target.labeling:
+                plan.filled += 1
+            submissions[key.annotator].append(_submission(judgment, target, client_key))
+    for annotator, items in submissions.items():
+        outcomes, events = judge(annotator, items, context)
+        problems = [f"{o.presentation_id}: {o.status}: {o.message}" for o in outcomes if o.status != "saved"]
+        if problems:
+            raise InputError(problems)
+        plan.events.extend(events)
+
+
+def _refuse_unknown(
+    judgments: Mapping[JudgmentKey, ImportedJudgment], guide: Guide, hashes: Mapping[str, str]
+) -> None:
+    scale = [
+        f"line {judgment.line}: {guide.outside(judgment.grade)}"
+        for judgment in judgments.values()
+        if judgment.grade is not None and guide.outside(judgment.grade)
+    ]
+    if scale:
+        raise InputError(scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
+    documents = [
+        f"line {judgment.line}: the corpus has no document {judgment.document_id!r}"
+        for judgment in judgments.values()
+        if judgment.document_id not in hashes
+    ]
+    if documents:
+        raise InputError(
+            documents, way_out="Import the corpus that was judged, or leave these out with --skip-unknown."
+        )
+
+
+def _presentation(
+    round_id: str, key: JudgmentKey, content_hash: str, positions: dict[str, int]
+) -> Presentation:
+    position = positions[key.annotator]
+    positions[key.annotator] += 1
+    presentation_id = digest("presentation", round_id, *key)
+    return Presentation(presentation_id, round_id, *key, content_hash, position, None)
+
+
+def _state(annotator: str, target: _Target) -> PresentationState:
+    return PresentationState(
+        annotator, target.guide_hash, target.next_revision, target.answered, target.closed
+    )
+
+
+def _client_key(target: _Target, judgment: ImportedJudgment) -> str:
+    return digest("import", target.presentation_id, judgment.grade)
+
+
+def _submission(judgment: ImportedJudgment, target: _Target, client_key: str) -> Submission:
+    return Submission(
+        presentation_id=target.presentation_id,
+        revision=target.next_revision,
+        kind="cannot_tell" if judgment.grade is None else "grade",
+        client_key=client_key,
+        grade=judgment.grade,
+        reason=judgment.reason,
+        note=judgment.note,
+        submitted_at=judgment.submitted_at,
+    )

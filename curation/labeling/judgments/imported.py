@@ -1,0 +1,253 @@
+"""Imported judgments: those made elsewhere answer open presentations, or form a round of their own.
+
+A judgment for a pair that the same annotator has open answers that presentation. All others get presentations
+in a round of kind 'imported', named after the source. Either way they pass `judging.judge`, like those of the
+app. Importing the same again changes nothing, and never overrides what the annotator has said since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from curation.errors import InputError
+from curation.guides.guide import current_guide, guide_by_hash
+from curation.labeling.judgments.events import append_events
+from curation.labeling.judgments.import_plan import ImportInputs, ImportPlan, plan_import
+from curation.people.annotators import add_imported, list_annotators
+from curation.progress import Progress, silent
+from curation.sources.judgments import ImportedJudgment, JudgmentFields, JudgmentKey, read_judgments
+from curation.sources.tables.formats import FileLayout
+from curation.store import Cursor, Store, append, append_rows, record_event, utc_now
+from curation.store.documents import current_snapshot
+from curation.store.retry import write_if_unchanged
+from curation.store.rows import Query
+from curation.text import canonical_json, digest
+
+RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "added_pairs")
+BUSY = "The same annotators were judging while their judgments were imported. Try again when they pause."
+
+
+@dataclass(frozen=True)
+class JudgmentImport:
+    """What an import of judgments did.
+
+    Attributes
+    ----------
+    round: the round of imported judgments, or None if all answered open presentations.
+    judgments: new judgments written; `filled` of them answered presentations of a labeling round.
+    changed: judgments whose grade differs from the stored one: appended as corrections.
+    unchanged: judgments that the project has already.
+    superseded: judgments that were imported before and that the annotator, or a later import, has changed
+        since; the newer answer counts.
+    added_pairs: pairs that no pool held; their source is 'imported'.
+    added_annotators: names that the project did not know; they cannot sign in.
+    """
+
+    round: str | None
+    judgments: int
+    filled: int
+    changed: int
+    unchanged: int
+    superseded: int
+    added_queries: int
+    added_pairs: int
+    added_annotators: list[str]
+    left_out: dict[str, int]
+
+
+def import_judgments(
+    store: Store,
+    path: Path,
+    fields: JudgmentFields | None = None,
+    layout: FileLayout | None = None,
+    *,
+    grade_map: Mapping[str, int | None] | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+) -> JudgmentImport:
+    """Import the judgments of a file, in one transaction.
+
+    Parameters
+    ----------
+    grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
+    skip_unknown: leave out, and count, judgments of documents that the corpus does not have (and, in
+        qrels, of queries that the project does not have) where they would be refused.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or judgments cannot be taken; all of them together.
+    RefusedError: there is no corpus yet.
+    """
+    file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
+    try:
+        return add_judgments(store, file.judgments, file.source, file.new_queries, file.left_out)
+    except InputError as error:
+        raise InputError(error.problems, path=path, way_out=error.way_out) from error
+
+
+def add_judgments(
+    store: Store,
+    judgments: Sequence[ImportedJudgment],
+    source: str,
+    new_queries: Sequence[Query] = (),
+    left_out: dict[str, int] | None = None,
+) -> JudgmentImport:
+    """Write judgments made elsewhere, in one transaction.
+
+    Parameters
+    ----------
+    source: names the round for those that answer no open presentation; usually the file's name.
+    new_queries: queries that the judgments are about and the project may not hold yet.
+    left_out: what the reader has left out already; returned with what this step adds.
+
+    Raises
+    ------
+    InputError: grades outside the scale, two grades of one annotator for one pair, unknown documents.
+    RefusedError: there is no corpus, or the same annotators kept judging meanwhile.
+    """
+    left_out = dict(left_out or {})
+    by_key = _by_key(judgments, left_out)
+    name = f"imported: {source}"
+    round_id = digest("round", name)
+
+    def write(cursor: Cursor, plan: ImportPlan) -> None:
+        _write(cursor, plan, round_id, name, source)
+        if plan.events:
+            counts = asdict(_result(plan, name, left_out))
+            detail = {key: counts[key] for key in RECORDED}
+            added = len(plan.annotators)
+            record_event(cursor, "import judgments", {"source": source, **detail, "added_annotators": added})
+
+    plan = write_if_unchanged(
+        store,
+        fingerprint=lambda cursor: _fingerprint(cursor, by_key),
+        read=lambda cursor: _read(cursor, by_key, round_id),
+        plan=lambda inputs: plan_import(by_key, inputs, round_id, new_queries),
+        write=write,
+        busy=BUSY,
+    )
+    return _result(plan, name, left_out)
+
+
+def _by_key(
+    judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
+) -> dict[JudgmentKey, ImportedJudgment]:
+    by_key: dict[JudgmentKey, ImportedJudgment] = {}
+    problems = []
+    for judgment in judgments:
+        first = by_key.setdefault(judgment.key, judgment)
+        if first is judgment:
+            continue
+        if first.grade == judgment.grade:
+            left_out["the same judgment again"] = left_out.get("the same judgment again", 0) + 1
+        else:
+            problems.append(
+                f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
+                f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
+            )
+    if problems:
+        raise InputError(
+            problems, way_out="An annotator has one grade for a pair: keep one of the two lines."
+        )
+    return by_key
+
+
+def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:
+    """What a planned import rests on; rows are only ever appended, so their numbers suffice."""
+    names = sorted({key.annotator for key in judgments})
+    counts = cursor.execute(
+        """
+        SELECT (SELECT count(*) FROM presentations WHERE annotator IN (SELECT unnest($names::TEXT[]))),
+               (SELECT count(*) FROM judgment_events WHERE author IN (SELECT unnest($names::TEXT[]))),
+               (SELECT count(*) FROM queries), (SELECT count(*) FROM candidates),
+               (SELECT count(*) FROM annotators)
+        """,
+        {"names": names},
+    ).fetchall()
+    return (current_snapshot(cursor), current_guide(cursor).guide_hash, *counts[0])
+
+
+def _read(cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str) -> ImportInputs:
+    names = sorted({key.annotator for key in judgments})
+    documents = sorted({key.document_id for key in judgments})
+    guide = current_guide(cursor)
+    rounds = cursor.execute("SELECT round_id, guide_hash FROM round_states").fetchall()
+    return ImportInputs(
+        guides={
+            used: guide_by_hash(cursor, used) for used in {guide.guide_hash, *(row[1] for row in rounds)}
+        },
+        guide=guide,
+        documents=cursor.execute(_DOCUMENTS, [current_snapshot(cursor), documents]).fetchall(),
+        annotators=[annotator.name for annotator in list_annotators(cursor)],
+        queries=cursor.execute("SELECT query_id FROM queries").fetchall(),
+        pairs=cursor.execute("SELECT query_id, document_id FROM candidates").fetchall(),
+        presentations=cursor.execute(_PRESENTATIONS, [names]).fetchall(),
+        keys=cursor.execute(_KEYS, [names]).fetchall(),
+        positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
+        round_exists=any(row[0] == round_id for row in rounds),
+    )
+
+
+def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: str) -> None:
+    if plan.presentations and not plan.round_exists:
+        cursor.execute(
+            "INSERT INTO rounds VALUES (?, ?, 'imported', ?, ?, ?)",
+            [round_id, name, plan.guide_hash, canonical_json({"source": source}), utc_now()],
+        )
+    for annotator in plan.annotators:
+        add_imported(cursor, annotator)
+    if plan.queries:
+        columns = dict(zip(Query._fields, map(list, zip(*plan.queries, strict=True)), strict=True))
+        append(cursor, "queries", {**columns, "metadata": ["{}"] * len(plan.queries)})
+    if plan.pairs:
+        queries, documents = map(list, zip(*plan.pairs, strict=True))
+        append(cursor, "candidates", {"query_id": queries, "document_id": documents})
+        sources = {"pool_id": [round_id] * len(queries), "query_id": queries, "document_id": documents}
+        append(cursor, "candidate_sources", {**sources, "system": ["imported"] * len(queries)})
+    append_rows(cursor, "presentations", plan.presentations)
+    append_events(cursor, plan.events)
+
+
+def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentImport:
+    return JudgmentImport(
+        round=name if plan.presentations else None,
+        judgments=len(plan.events) - plan.changed,
+        filled=plan.filled,
+        changed=plan.changed,
+        unchanged=plan.unchanged,
+        superseded=plan.superseded,
+        added_queries=len(plan.queries),
+        added_pairs=len(plan.pairs),
+        added_annotators=plan.annotators,
+        left_out=left_out,
+    )
+
+
+_DOCUMENTS = """
+SELECT document_id, content_hash FROM snapshot_documents
+WHERE snapshot_id = ? AND document_id IN (SELECT unnest(?::TEXT[]))
+"""
+
+# The last row of a pair is the one to write to: the one answered last, else an open one. What does not count
+# (pilots, practice, control items) is left to be answered on screen.
+_PRESENTATIONS = """
+SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
+       coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
+       r.guide_hash, r.closed
+FROM live_presentations p JOIN round_states r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice') AND NOT EXISTS (
+    FROM known_answers k
+    WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+  AND p.annotator IN (SELECT unnest(?::TEXT[]))
+ORDER BY answered, r.opened_at, p.presentation_id
+"""
+
+_KEYS = """
+SELECT client_key, author, presentation_id, revision FROM judgment_events
+WHERE author IN (SELECT unnest(?::TEXT[]))
+"""
+
+_POSITIONS = "SELECT annotator, count(*) FROM presentations WHERE round_id = ? GROUP BY annotator"

@@ -1,0 +1,170 @@
+"""Judging submissions: which become events, which are repeats, stale or refused. Pure functions.
+
+Each event of a presentation has a revision, and a revision can be written once. A client names the
+revision that it saw, so of two tabs, a held key or a race only one is written, and the other learns the
+state it missed. A client key, made once per action, tells a retry from a new action.
+
+A judgment that arrives after its round was closed is kept and marked late. One on a presentation that was
+reassigned is refused: its pair gets its full number of judgments without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from curation.guides.guide import Guide
+from curation.labeling.judgments.events import JudgmentEvent
+from curation.labeling.judgments.submissions import (
+    ANSWERED,
+    KEPT_LATE,
+    KINDS,
+    LONGEST_ACTIVE_MS,
+    Outcome,
+    Submission,
+)
+from curation.store import utc_now
+from curation.text import LONGEST_NOTE
+
+
+class PresentationState(NamedTuple):
+    """The state of a presentation before a submission.
+
+    Attributes
+    ----------
+    guide_hash: of the guide that is in force in its round.
+    closed: its round is closed.
+    withdrawn: it was reassigned to somebody else before it was touched.
+    practice: its expected grade is shown after the answer, so that only the first answer counts.
+    guides: hashes of all guides that were ever in force in its round.
+    """
+
+    annotator: str
+    guide_hash: str
+    next_revision: int
+    answered: bool
+    closed: bool = False
+    withdrawn: bool = False
+    practice: bool = False
+    guides: tuple[str, ...] = ()
+
+    def read_under(self, guide_hash: str | None) -> str:
+        """The guide of an answer: the one that was read, if the round ever had it, else the one in force."""
+        return guide_hash if guide_hash is not None and guide_hash in self.guides else self.guide_hash
+
+
+class UsedKey(NamedTuple):
+    """The event that a client key was used for."""
+
+    author: str
+    presentation_id: str
+    revision: int
+
+
+class JudgingContext(NamedTuple):
+    """What submissions are judged by: states by presentation, client keys in use, guides by hash."""
+
+    states: dict[str, PresentationState]
+    used_keys: dict[str, UsedKey]
+    guides: dict[str, Guide]
+
+
+def judge(
+    annotator: str, submissions: Sequence[Submission], context: JudgingContext
+) -> tuple[list[Outcome], list[JudgmentEvent]]:
+    """The outcome of each submission, and the events to append. Every judgment passes here.
+
+    Updates the context as if the events were appended.
+    """
+    outcomes, events = [], []
+    now = utc_now()
+    for item in submissions:
+        outcome = _outcome(item, annotator, context)
+        outcomes.append(outcome)
+        if outcome.status == "saved":
+            state = context.states[item.presentation_id]
+            event = _event(item, annotator, state, now)
+            events.append(event)
+            now += timedelta(microseconds=1)  # times order the actions, also within a batch
+            context.used_keys[item.client_key] = UsedKey(annotator, item.presentation_id, event.revision)
+            context.states[item.presentation_id] = state._replace(
+                next_revision=outcome.revision, answered=item.kind in ANSWERED
+            )
+    return outcomes, events
+
+
+def _outcome(item: Submission, annotator: str, context: JudgingContext) -> Outcome:
+    state = context.states.get(item.presentation_id)
+    if state is None or state.annotator != annotator:
+        return _answer(item, "refused", 0, "this item is not among your items")
+    used = context.used_keys.get(item.client_key)
+    if used is not None:
+        if (used.author, used.presentation_id) == (annotator, item.presentation_id):
+            return _answer(item, "repeated", used.revision + 1)
+        return _answer(item, "refused", state.next_revision, "this action's key is already in use")
+    if item.revision != state.next_revision:
+        return _answer(item, "stale", state.next_revision, "answered elsewhere in the meantime")
+    problem = _problem(item, state, context.guides)
+    if problem:
+        return _answer(item, "refused", state.next_revision, problem)
+    return _answer(item, "saved", state.next_revision + 1, KEPT_LATE if state.closed else "")
+
+
+def _answer(item: Submission, status: str, revision: int, message: str = "") -> Outcome:
+    return Outcome(item.presentation_id, item.client_key, status, revision, message)
+
+
+def _problem(item: Submission, state: PresentationState, guides: Mapping[str, Guide]) -> str:
+    if item.kind not in KINDS:
+        return f"unknown kind {item.kind!r}; expected one of {', '.join(KINDS)}"
+    if not 8 <= len(item.client_key) <= 128:
+        return "a client key has 8 to 128 characters"
+    if item.kind != "grade" and item.grade is not None:
+        return f"{item.kind} takes no grade"
+    if item.kind == "undo" and not state.answered:
+        return "there is nothing to undo"
+    refused = _against_the_round(item, state)
+    if refused:
+        return refused
+    if len(item.note or "") > LONGEST_NOTE or len(item.reason or "") > LONGEST_NOTE:
+        return f"a note has at most {LONGEST_NOTE:,} characters"
+    if not 0 <= (item.active_ms or 0) <= LONGEST_ACTIVE_MS:
+        return f"an item cannot have been on screen for {item.active_ms} ms"
+    return _against_the_scale(item, state, guides) if item.kind == "grade" else ""
+
+
+def _against_the_scale(item: Submission, state: PresentationState, guides: Mapping[str, Guide]) -> str:
+    guide = guides[state.guide_hash]
+    if guides[state.read_under(item.guide_hash)].values != guide.values:
+        return "the guide has another scale since this item was shown: look at it again"
+    return guide.outside(item.grade)
+
+
+def _against_the_round(item: Submission, state: PresentationState) -> str:
+    if state.withdrawn:
+        return "this item was moved to somebody else; go on with the next one"
+    if state.practice and state.answered:
+        return "practice answers cannot be changed: the expected grade was shown"
+    if state.closed and item.kind not in ANSWERED:
+        return "the round is closed: an answer can be changed there, but not taken back or put off"
+    return ""
+
+
+def _event(item: Submission, author: str, state: PresentationState, now: datetime) -> JudgmentEvent:
+    return JudgmentEvent(
+        presentation_id=item.presentation_id,
+        revision=state.next_revision,
+        kind=item.kind,
+        grade=item.grade,
+        reason=item.reason or None,
+        note=item.note or None,
+        flagged=item.flagged,
+        guide_hash=state.read_under(item.guide_hash),
+        author=author,
+        client_key=item.client_key,
+        shown_at=item.shown_at,
+        submitted_at=item.submitted_at or now,
+        active_ms=item.active_ms,
+        late=state.closed,
+    )

@@ -1,0 +1,96 @@
+"""A lead's file of pairs to practise on: query, document, expected grade and its explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from curation.errors import InputError
+from curation.guides.guide import current_guide
+from curation.labeling.rounds.assignment import Candidate
+from curation.labeling.rounds.control_items import ControlItem, ControlItemPool
+from curation.sources.queries import KnownQueries
+from curation.sources.tables.numbers import whole_number
+from curation.sources.tables.records import Records
+from curation.sources.tables.values import text_of
+from curation.store import Cursor
+from curation.store.documents import current_snapshot, snapshot_versions
+from curation.text import LONGEST_NOTE
+
+FIELDS = {
+    "--query-field": ("query", "query_id", "query-id"),
+    "--document-field": ("document", "document_id", "doc_id", "corpus-id"),
+    "--grade-field": ("grade", "relevance", "score", "label"),
+    "--explanation-field": ("explanation", "reason", "why"),
+}
+
+
+class PracticeFile:
+    """A file of pairs, and what its lines are compared with: the project's queries, documents and guide."""
+
+    def __init__(self, cursor: Cursor, path: Path, columns: Mapping[str, str | None]) -> None:
+        self._path = path
+        self._columns = columns
+        self._queries = KnownQueries(cursor)
+        self._guide = current_guide(cursor)
+        self._hashes = snapshot_versions(cursor, current_snapshot(cursor))
+
+    def read(self) -> ControlItemPool:
+        """The pairs of the file, by query and document id.
+
+        Raises
+        ------
+        InputError: the file cannot be read, or lines do not fit; all problems together.
+        """
+        records = Records(self._path)
+        columns = [
+            records.need(option, self._columns.get(option), usual, f"the {option[2:].removesuffix('-field')}")
+            for option, usual in FIELDS.items()
+        ]
+        found: dict[tuple[str, str], tuple[ControlItem, int]] = {}
+        for record in records:
+            texts = [text_of(record.fields.get(column or "")).strip() for column in columns]
+            item, problems = self._item(*texts)
+            for problem in problems:
+                records.problems.add(record.line, problem)
+            if item is None:
+                continue
+            before, line = found.setdefault(item.pair, (item, record.line))
+            if before.grade != item.grade:
+                records.problems.add(
+                    record.line,
+                    f"the pair ({item.pair[0]}, {item.pair[1]}) has the grade {item.grade} here and "
+                    f"{before.grade} on {records.unit} {line}: keep one of the two",
+                )
+        return ControlItemPool(tuple(found[pair][0] for pair in sorted(found)), frozenset(), {})
+
+    def _item(
+        self, query: str, document: str, grade: str, explanation: str
+    ) -> tuple[ControlItem | None, list[str]]:
+        """The pair of a line, or None and what is wrong with it."""
+        problems = []
+        known = None
+        try:
+            known = self._queries.find(query)
+            if known is None:
+                problems.append(f"the project has no query {query!r}")
+        except InputError as error:
+            problems.extend(error.problems)
+        if document not in self._hashes:
+            problems.append(f"the corpus has no document {document!r}")
+        value = whole_number(grade)
+        if value is None:
+            problems.append(f"the grade {grade!r} is no whole number")
+        elif self._guide.outside(value):
+            problems.append(self._guide.outside(value))
+        if not explanation:
+            problems.append("a practice pair needs its explanation")
+        elif len(explanation) > LONGEST_NOTE:
+            problems.append(
+                f"an explanation has at most {LONGEST_NOTE:,} characters, not {len(explanation):,}"
+            )
+        if problems or known is None or value is None:
+            return None, problems
+        return ControlItem(
+            Candidate(known.query_id, document, self._hashes[document]), value, explanation
+        ), []

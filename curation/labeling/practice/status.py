@@ -1,0 +1,158 @@
+"""Practice status: how annotators do on queries with known grades, which they grade before the real ones.
+
+A practice round holds pairs with an expected grade and its explanation, from the reviewer's decisions or from
+a file. Each annotator gets some whole queries of them. Who gives the expected grade often enough goes on to
+the real queue. Who does not waits for the lead, who lets them practise again or pass. The first answer
+counts, because the expected grade is shown after it.
+
+Attempts and waivers are events of the round (kind 'extend', `practice` in its detail). An attempt begins at a
+position of the annotator; earlier positions no longer count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from curation.store import Cursor, Store, fetch
+
+PASS_MARK = 0.8
+
+
+class PracticeState(NamedTuple):
+    """The result of an annotator's practice so far.
+
+    Attributes
+    ----------
+    right: answers with the expected grade.
+    pass_mark: the share of right answers that is needed.
+    passed: None while unfinished.
+    """
+
+    answered: int
+    total: int
+    right: int
+    pass_mark: float
+    passed: bool | None
+
+
+class PracticeStatus(NamedTuple):
+    """An annotator's status in one practice round; `waived` if the lead let them pass."""
+
+    round_id: str
+    round: str
+    annotator: str
+    paused: bool
+    waived: bool
+    state: PracticeState
+
+    @property
+    def open(self) -> bool:
+        """Whether the annotator has to pass the round before the real queue."""
+        return self.state.passed is not True
+
+
+class PracticeFeedback(NamedTuple):
+    """What an annotator sees after a practice answer; `given` is None for cannot-tell."""
+
+    presentation_id: str
+    expected: int
+    given: int | None
+    right: bool
+    explanation: str | None
+
+
+class _PracticeRow(NamedTuple):
+    round_id: str
+    round: str
+    parameters: str
+    paused: bool
+    annotator: str
+    position: int
+    expected: int
+    answered: bool
+    given: int | None
+
+
+def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
+    """The expected grades of the annotator's own answered practice showings, in the order asked for.
+
+    Others' showings, unanswered ones and those that are no practice are left out.
+    """
+    with store.reading() as cursor:
+        rows = cursor.execute(_FEEDBACK, [annotator, list(presentation_ids)]).fetchall()
+    found = {row[0]: _feedback(*row) for row in rows}
+    return [found[one] for one in dict.fromkeys(presentation_ids) if one in found]
+
+
+def practice_statuses(
+    cursor: Cursor, annotator: str | None = None, round_id: str | None = None
+) -> list[PracticeStatus]:
+    """The status of all annotators, or of one, in the practice rounds that are not closed, oldest first."""
+    if not cursor.execute("SELECT 1 FROM rounds WHERE kind = 'practice' LIMIT 1").fetchall():
+        return []
+    rows = fetch(cursor, _PracticeRow, _ROWS, [annotator, annotator, round_id, round_id])
+    if not rows:
+        return []
+    events = cursor.execute(_EVENTS).fetchall()
+    begins = {(event[0], event[1]): int(event[2]) for event in events if event[2] is not None}
+    waived = {(event[0], event[1]) for event in events if event[3]}
+    grouped: dict[tuple[str, str], list[_PracticeRow]] = {}
+    for row in rows:
+        grouped.setdefault((row.round_id, row.annotator), []).append(row)
+    return [_status(key, found, begins.get(key, 0), key in waived) for key, found in grouped.items()]
+
+
+def close_enough(given: int | None, expected: int, within: int) -> bool:
+    """Whether an answer is right: the expected grade, or at most `within` steps beside it."""
+    return given is not None and abs(given - expected) <= within
+
+
+def _status(key: tuple[str, str], rows: Iterable[_PracticeRow], begin: int, waived: bool) -> PracticeStatus:
+    now = [row for row in rows if row.position >= begin]
+    first = now[0]
+    parameters = json.loads(first.parameters)
+    pass_mark, within = float(parameters["pass_mark"]), int(parameters["within"])
+    answered = sum(row.answered for row in now)
+    right = sum(close_enough(row.given, row.expected, within) for row in now if row.answered)
+    enough = None if answered < len(now) else right >= pass_mark * len(now) - 1e-9
+    state = PracticeState(answered, len(now), right, pass_mark, True if waived else enough)
+    return PracticeStatus(key[0], first.round, key[1], first.paused, waived, state)
+
+
+def _feedback(
+    presentation_id: str, expected: int, given: int | None, explanation: str | None, parameters: str
+) -> PracticeFeedback:
+    right = close_enough(given, expected, int(json.loads(parameters)["within"]))
+    return PracticeFeedback(presentation_id, expected, given, right, explanation)
+
+
+_ROWS = """
+SELECT p.round_id, r.name, r.parameters, r.paused, p.annotator, p.position, k.grade,
+       coalesce(s.answered, false), s.grade
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+JOIN known_answers k USING (round_id, query_id, document_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE r.kind = 'practice' AND NOT r.closed
+  AND (?::TEXT IS NULL OR p.annotator = ?) AND (?::TEXT IS NULL OR p.round_id = ?)
+ORDER BY r.opened_at, p.round_id, p.annotator, p.position
+"""
+
+_EVENTS = """
+SELECT round_id, detail->>'annotator',
+       max((detail->>'from')::INTEGER) FILTER (detail->>'practice' = 'again'),
+       arg_max(detail->>'practice', revision) = 'pass'
+FROM round_events WHERE kind = 'extend' AND detail->>'practice' IS NOT NULL GROUP BY ALL
+"""
+
+_FEEDBACK = """
+SELECT p.presentation_id, k.grade, s.grade, k.explanation, r.parameters
+FROM presentations p
+JOIN rounds r USING (round_id)
+JOIN known_answers k USING (round_id, query_id, document_id)
+JOIN presentation_states s USING (presentation_id)
+WHERE r.kind = 'practice' AND s.answered AND p.annotator = ?
+  AND p.presentation_id IN (SELECT unnest(?::TEXT[]))
+"""

@@ -1,0 +1,1 @@
+"""How far rounds are: forecast, remarks and pilots."""

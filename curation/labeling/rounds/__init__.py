@@ -1,0 +1,1 @@
+"""Rounds: who judges what in which order, opened once, paused, closed and reopened."""

@@ -1,0 +1,156 @@
+"""The assignment: who judges what, and in which order. Pure functions of the candidates and a seed.
+
+Whole queries go to annotators, each query to exactly `overlap` of them. So every candidate has exactly that
+many first showings. An annotator's order is shuffled by query, and within a query by document. Blind
+duplicates come back when the query is visited again, mixed with documents held back from the first visit. So
+a query that returns does not give a duplicate away.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from itertools import accumulate
+from typing import NamedTuple
+
+from curation.text import digest, seeded
+
+CLOSEST_DUPLICATE = 21
+"""Least distance, in presentations, between the two showings of a blind duplicate. With 20 others between
+them, the annotator's last 20 answers never hold the first while the second is on screen."""
+
+
+class Candidate(NamedTuple):
+    """A pair to be judged, and the document version that will be shown."""
+
+    query_id: str
+    document_id: str
+    content_hash: str
+
+
+class Slot(NamedTuple):
+    """One showing in an annotator's order; `again` marks a blind duplicate."""
+
+    candidate: Candidate
+    again: bool
+
+
+def assign(
+    candidates: Sequence[Candidate],
+    annotators: Sequence[str],
+    overlap: int,
+    seed: int,
+    loads: Mapping[str, int] | None = None,
+    practised: Collection[tuple[str, str]] = (),
+) -> dict[str, dict[str, list[Candidate]]]:
+    """Give each query, whole, to exactly `overlap` annotators: those with the least work so far.
+
+    Parameters
+    ----------
+    loads: annotator → number of open items before this assignment.
+    practised: (annotator, query id) of those who were shown a grade of that query; they get it last.
+
+    Returns
+    -------
+    annotator → query id → candidates. Large queries are assigned first, which keeps the loads even.
+    """
+    by_query: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(candidates):
+        by_query[candidate.query_id].append(candidate)
+    load = {who: (loads or {}).get(who, 0) for who in annotators}
+    work: dict[str, dict[str, list[Candidate]]] = {who: {} for who in annotators}
+    for query_id in sorted(seeded(by_query, seed, str), key=lambda q: -len(by_query[q])):
+
+        def rank(who: str, query_id: str = query_id) -> tuple[bool, int, str]:
+            return (who, query_id) in practised, load[who], digest(seed, query_id, who)
+
+        for who in sorted(annotators, key=rank)[:overlap]:
+            work[who][query_id] = by_query[query_id]
+            load[who] += len(by_query[query_id])
+    return work
+
+
+def order(
+    work: Mapping[str, Sequence[Candidate]], duplicates: float, salt: str, per_day: int | None = None
+) -> list[Slot]:
+    """One annotator's order: queries shuffled and kept together, second visits with blind duplicates.
+
+    Parameters
+    ----------
+    work: query id → candidates.
+    duplicates: share of the candidates to show again; fewer when the order is too short for the distance.
+    salt: the seed and whatever makes this order differ from others.
+    per_day: answers expected in a day; duplicates then come back at least so many presentations later,
+        hence on another day, as far as the order is long enough for it.
+    """
+    visits = [_shuffled(work[query], salt, "document") for query in _shuffled_names(work, salt)]
+    far = max(CLOSEST_DUPLICATE, per_day or 0)
+    wanted = duplicates_wanted(duplicates, sum(map(len, visits)))
+    chosen = set(_duplicated(visits, wanted, far, salt))
+    firsts, seconds = [], []
+    for visit in visits:
+        again = [candidate for candidate in visit if candidate in chosen]
+        fresh = [candidate for candidate in visit if candidate not in chosen]
+        held = fresh[: len(again)]
+        firsts.append([Slot(candidate, False) for candidate in visit if candidate not in held])
+        second = [Slot(c, True) for c in again] + [Slot(c, False) for c in held]
+        seconds.append(sorted(second, key=lambda step: digest(salt, "second", step.candidate)))
+    return _merge(firsts, seconds, far, salt)
+
+
+def duplicates_wanted(duplicates: float, total: int) -> int:
+    """How many blind duplicates a share of `total` first showings is."""
+    return round(duplicates * total)
+
+
+def distances(steps: Sequence[Slot]) -> list[int]:
+    """The distance in presentations between the two showings of each blind duplicate of an order."""
+    first = {step.candidate: place for place, step in enumerate(steps) if not step.again}
+    return [place - first[step.candidate] for place, step in enumerate(steps) if step.again]
+
+
+def _duplicated(visits: list[list[Candidate]], wanted: int, far: int, salt: str) -> list[Candidate]:
+    """The candidates to be shown again, from visits that end early enough for a second one.
+
+    At most half of a query's documents, so that as many others can be held back for the second visit.
+    Those that can come back `far` later go first. Queries with a single document go last, because their
+    repeat would be alone.
+    """
+    last = sum(map(len, visits)) - wanted
+    ranked: list[tuple[tuple[bool, bool, str], Candidate]] = []
+    end = 0
+    for visit in visits:
+        end += len(visit)
+        if end <= last - CLOSEST_DUPLICATE:
+            half = _shuffled(visit, salt, "duplicate")[: max(1, len(visit) // 2)]
+            rank = (len(visit) == 1, end > last - far)
+            ranked.extend(((*rank, digest(salt, "duplicate", c.query_id, c.document_id)), c) for c in half)
+    return [candidate for _, candidate in sorted(ranked)[:wanted]]
+
+
+def _merge(firsts: list[list[Slot]], seconds: list[list[Slot]], far: int, salt: str) -> list[Slot]:
+    """Put each second visit between two first visits: `far` after its own, or else as far as possible."""
+    ends = list(accumulate(map(len, firsts)))
+    follows: dict[int, list[list[Slot]]] = defaultdict(list)
+    for index, second in enumerate(seconds):
+        if second:
+            later = bisect_left(ends, ends[index] + far)
+            if later == len(ends):
+                later = bisect_left(ends, ends[index] + CLOSEST_DUPLICATE)
+            pick = int(digest(salt, "place", second[0].candidate.query_id), 16) % (len(ends) - later)
+            follows[later + pick].append(second)
+    merged: list[Slot] = []
+    for index, visit in enumerate(firsts):
+        merged.extend(visit)
+        for second in follows[index]:
+            merged.extend(second)
+    return merged
+
+
+def _shuffled(candidates: Sequence[Candidate], salt: str, purpose: str) -> list[Candidate]:
+    return sorted(candidates, key=lambda c: digest(salt, purpose, c.query_id, c.document_id))
+
+
+def _shuffled_names(work: Mapping[str, Sequence[Candidate]], salt: str) -> list[str]:
+    return sorted(work, key=lambda query_id: digest(salt, "query", query_id))

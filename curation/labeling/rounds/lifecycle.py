@@ -1,0 +1,249 @@
+"""The life of a round after it opened: paused, resumed, closed, reopened, and the guide that it uses.
+
+Each change is an event of the round, appended with its author; the state of a round is a view of its events.
+A paused or closed round is in nobody's queue. A judgment that arrives late is kept and marked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.errors import InputError, RefusedError
+from curation.guides.guide import Guide, current_guide, guide_by_hash, read_guide, store_guide
+from curation.labeling.rounds.rounds import find_round
+from curation.labeling.rounds.unshown import unshown
+from curation.people.annotators import require_author
+from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store.settings import COMMAND_LINE
+from curation.text import canonical_json
+
+KEEP, SWITCH = "keep", "switch"
+
+
+class RoundState(NamedTuple):
+    """The state of a round; `open_items` counts unanswered presentations that can still be shown."""
+
+    round_id: str
+    round: str
+    kind: str
+    opened_at: datetime
+    guide_hash: str
+    paused: bool
+    closed: bool
+    closed_at: datetime | None
+    open_items: int
+
+
+@dataclass(frozen=True)
+class GuideChange:
+    """What using a guide did: the rounds that keep their own guide, and those that changed to this one."""
+
+    guide_hash: str
+    title: str
+    changed: bool
+    kept: list[str]
+    switched: list[str]
+
+
+def pause_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
+    """Take a round out of all queues for a while.
+
+    Raises
+    ------
+    NotFoundError: there is no such round or author.
+    RefusedError: it is paused or closed already, or the author is no lead.
+    """
+    return _change(store, name, "pause", author, reason)
+
+
+def resume_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
+    """Put a paused round back into the queues; raises as `pause_round` does."""
+    return _change(store, name, "resume", author, reason)
+
+
+def close_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
+    """Close a round: nobody is shown more of it, and judgments that still arrive are kept and marked late."""
+    return _change(store, name, "close", author, reason)
+
+
+def reopen_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
+    """Open a closed round again."""
+    return _change(store, name, "reopen", author, reason)
+
+
+def use_guide(
+    store: Store, path: Path | None, author: str = COMMAND_LINE, open_rounds: str | None = None
+) -> GuideChange:
+    """Make a guide the one in force, for rounds opened from now on and, by choice, for open ones.
+
+    Parameters
+    ----------
+    path: the guide's file; None is the one that goldset ships.
+    open_rounds: for rounds under way, 'keep' keeps their own guide and 'switch' changes to this one; None
+        refuses where there are any.
+
+    Raises
+    ------
+    InputError: the guide breaks a rule, or `open_rounds` is no choice.
+    RefusedError: rounds are under way and nothing was chosen; a round to be switched has judgments or
+        control items on another scale; the author is no lead.
+    """
+    if open_rounds not in (None, KEEP, SWITCH):
+        raise InputError(f"--open-rounds {open_rounds!r}: expected {KEEP} or {SWITCH}")
+    guide = read_guide(path)
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        affected = [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
+        if affected and open_rounds is None:
+            raise RefusedError(_choose(affected))
+        if open_rounds == SWITCH:
+            _refuse_other_scales(cursor, affected, guide)
+        changed = current_guide(cursor).guide_hash != guide.guide_hash
+        store_guide(cursor, guide)
+        for state in affected:
+            to = guide.guide_hash if open_rounds == SWITCH else state.guide_hash
+            detail: dict[str, Any] = {"guide": to, "project_guide": guide.guide_hash, "choice": open_rounds}
+            append_round_event(cursor, state.round_id, "guide", detail, author)
+        names = [state.round for state in affected]
+        kept, switched = (names, []) if open_rounds == KEEP else ([], names)
+        if changed or affected:
+            detail = {"guide": guide.guide_hash, "title": guide.title, "kept": kept, "switched": switched}
+            record_event(cursor, "use guide", detail, author)
+    return GuideChange(guide.guide_hash, guide.title, changed, kept, switched)
+
+
+def round_state(cursor: Cursor, name: str) -> RoundState:
+    """The state of the round of that name.
+
+    Raises
+    ------
+    NotFoundError: there is none; names those there are.
+    """
+    found = find_round(cursor, name)
+    return next(state for state in all_states(cursor) if state.round_id == found.round_id)
+
+
+def all_states(cursor: Cursor) -> list[RoundState]:
+    """All rounds, oldest first."""
+    hidden = Counter(one.round_id for one in unshown(cursor))
+    states = fetch(cursor, RoundState, _STATES)
+    return [state._replace(open_items=state.open_items - hidden[state.round_id]) for state in states]
+
+
+def open_states(cursor: Cursor) -> list[RoundState]:
+    """The rounds under way: not closed, not imported, and with something left to answer; oldest first."""
+    return [
+        state
+        for state in all_states(cursor)
+        if state.kind != "imported" and not state.closed and state.open_items
+    ]
+
+
+def append_round_event(
+    cursor: Cursor, round_id: str, kind: str, detail: Mapping[str, Any], author: str
+) -> None:
+    """Append an event of a round as its next revision."""
+    cursor.execute(
+        """
+        INSERT INTO round_events
+        SELECT $round, coalesce(max(revision) + 1, 0), $kind, $detail, $author, $now
+        FROM round_events WHERE round_id = $round
+        """,
+        {
+            "round": round_id,
+            "kind": kind,
+            "detail": canonical_json(detail),
+            "author": author,
+            "now": utc_now(),
+        },
+    )
+
+
+def refuse_closed(state: RoundState) -> None:
+    """Refuse to move work into or out of a round that is closed or imported.
+
+    Raises
+    ------
+    RefusedError: the round is closed or imported.
+    """
+    if state.kind == "imported":
+        raise RefusedError(f"{state.round} holds imported judgments: nobody is shown anything of it.")
+    if state.closed:
+        raise RefusedError(
+            f"{state.round} is closed. Reopen it first: `goldset round reopen {_quoted(state.round)}`."
+        )
+
+
+def _change(store: Store, name: str, kind: str, author: str, reason: str) -> RoundState:
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        state = round_state(cursor, name)
+        problem = _against(state, kind)
+        if problem:
+            raise RefusedError(problem)
+        append_round_event(cursor, state.round_id, kind, {"reason": reason} if reason else {}, author)
+        record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
+        return round_state(cursor, name)
+
+
+def _against(state: RoundState, kind: str) -> str:
+    name, quoted = state.round, _quoted(state.round)
+    if state.kind == "imported":
+        return f"{name} holds imported judgments: it is in nobody's queue."
+    if kind == "reopen":
+        return "" if state.closed else f"{name} is not closed."
+    if state.closed:
+        return f"{name} is closed. `goldset round reopen {quoted}` takes that back."
+    if kind == "pause" and state.paused:
+        return f"{name} is paused already. `goldset round resume {quoted}` lets it go on."
+    if kind == "resume" and not state.paused:
+        return f"{name} is not paused."
+    return ""
+
+
+def _quoted(name: str) -> str:
+    return f"'{name}'" if " " in name else name
+
+
+def _choose(affected: list[RoundState]) -> str:
+    names = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
+    return (
+        f"Under another guide there is still work open: {names}. Say what becomes of it: --open-rounds keep "
+        "lets these rounds go on under their own guide, --open-rounds switch puts them under the new one "
+        "from now on. Each judgment keeps the version under which it was given."
+    )
+
+
+def _refuse_other_scales(cursor: Cursor, affected: list[RoundState], guide: Guide) -> None:
+    problems = []
+    for state in affected:
+        old = guide_by_hash(cursor, state.guide_hash).values
+        counts = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
+        if old != guide.values and any(counts):
+            problems.append(
+                f"{state.round} has {counts[0]:,} judgments and {counts[1]:,} control items on the scale "
+                f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
+            )
+    if problems:
+        raise RefusedError(
+            " ".join(problems) + " A round cannot hold grades of two scales: let it go on with "
+            "--open-rounds keep, or close it and open a new one."
+        )
+
+
+_STATES = """
+SELECT r.round_id, r.name, r.kind, r.opened_at, r.guide_hash, r.paused, r.closed, r.closed_at,
+       (SELECT count(*) FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+        WHERE p.round_id = r.round_id AND NOT coalesce(s.answered, false))
+FROM round_states r ORDER BY r.opened_at, r.round_id
+"""
+
+_SCALED = """
+SELECT (SELECT count(*) FROM current_judgments WHERE round_id = ? AND kind = 'grade'),
+       (SELECT count(*) FROM known_answers WHERE round_id = ?)
+"""

@@ -1,0 +1,123 @@
+"""Rounds: campaigns of labeling, opened over the candidates, and found again by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from curation.errors import InputError, NotFoundError
+from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.layout import RoundLayout
+from curation.labeling.rounds.opening import RoundOpened, open_over
+from curation.store import Cursor, Store, fetch
+from curation.store.rows import Round
+from curation.store.settings import COMMAND_LINE
+from curation.text import seeded
+
+PILOT_QUERIES = 10
+
+
+def open_round(
+    store: Store,
+    name: str,
+    annotators: Sequence[str],
+    *,
+    overlap: int = 2,
+    duplicates: float = 0.08,
+    seed: int = 0,
+    again: bool = False,
+    kind: str = "labeling",
+    known: float = 0.0,
+    per_day: int | None = None,
+    queries: int = PILOT_QUERIES,
+    author: str = COMMAND_LINE,
+) -> RoundOpened:
+    """Open a round over the candidates of the queries in play that no round has shown yet.
+
+    A pilot shows the same few queries to everyone, without blind duplicates or control items. It does not
+    count: its candidates can be judged in a labeling round afterwards.
+
+    Parameters
+    ----------
+    overlap: how many annotators judge each candidate.
+    duplicates: blind duplicates as a share of each annotator's first showings, 0 to 0.5.
+    again: include the candidates that a round has shown or that are judged.
+    kind: 'labeling' or 'pilot'; a pilot's overlap is everyone.
+    known: share of control items planted blind among each annotator's first showings, 0 to 0.5.
+    per_day: answers expected of an annotator in a day; blind duplicates then come at least so many
+        presentations later, where the order is long enough.
+    queries: how many queries a pilot has.
+    author: who opens it, for the audit trail: a lead or the command line.
+
+    Raises
+    ------
+    InputError: the numbers do not fit together.
+    NotFoundError: annotators that the project does not know.
+    RefusedError: the name is taken, somebody cannot sign in, there is nothing to judge, the project kept
+        changing, or the author is no lead.
+    """
+    if kind == "pilot":
+        layout = _pilot_layout(name, annotators, seed, queries)
+    else:
+        layout = RoundLayout(name, kind, annotators, overlap, duplicates, seed, known, per_day).checked()
+
+    def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str]]:
+        return read_candidates(cursor, pilots=kind == "pilot")
+
+    def choose(found: tuple[list[CandidateRow], set[str]]) -> Chosen:
+        chosen = choose_candidates(*found, again)
+        return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
+
+    return open_over(store, layout, read, choose, author)
+
+
+def list_rounds(cursor: Cursor) -> list[Round]:
+    """All rounds, oldest first."""
+    return fetch(cursor, Round, f"{_ROUNDS} ORDER BY opened_at, round_id")
+
+
+def find_round(cursor: Cursor, name: str) -> Round:
+    """The round of that name.
+
+    Raises
+    ------
+    NotFoundError: there is none; names those there are.
+    """
+    found = fetch(cursor, Round, f"{_ROUNDS} WHERE name = ?", [name])
+    if found:
+        return found[0]
+    names = ", ".join(item.name for item in list_rounds(cursor)) or "none yet"
+    raise NotFoundError(f"There is no round {name!r}. Rounds of this project: {names}.")
+
+
+def round_parameters(cursor: Cursor, round_id: str) -> dict[str, Any]:
+    """The parameters with which a round was opened."""
+    stored = cursor.execute("SELECT parameters FROM rounds WHERE round_id = ?", [round_id]).fetchall()[0][0]
+    return dict(json.loads(stored))
+
+
+def _pilot_layout(name: str, annotators: Sequence[str], seed: int, queries: int) -> RoundLayout:
+    everyone = len(set(annotators))
+    layout = RoundLayout(name, "pilot", annotators, everyone, 0.0, seed).checked()
+    problems = []
+    if everyone < 2:
+        problems.append("a pilot compares annotators: name at least two")
+    if queries < 1:
+        problems.append(f"{queries} queries: a pilot has at least 1, usually {PILOT_QUERIES}")
+    if problems:
+        raise InputError(problems)
+    return layout
+
+
+def _some_queries(chosen: Chosen, count: int, seed: int) -> Chosen:
+    """The candidates of `count` of the queries, by a seeded order."""
+    queries = set(seeded({candidate.query_id for candidate in chosen.candidates}, seed, str)[:count])
+    kept = [candidate for candidate in chosen.candidates if candidate.query_id in queries]
+    left_out = dict(chosen.left_out)
+    if len(kept) < len(chosen.candidates):
+        left_out["the query is not among the pilot's"] = len(chosen.candidates) - len(kept)
+    return Chosen(kept, {**chosen.parameters, "queries": count}, left_out)
+
+
+_ROUNDS = "SELECT round_id, name, kind, guide_hash, parameters, opened_at FROM rounds"

@@ -1,0 +1,189 @@
+"""The upcoming items of an annotator, in order.
+
+Rounds come in the order in which they were opened, and items that were put off after everything else. The two
+showings of a blind duplicate keep their distance also when the first was put off. The repeat then waits until
+20 other items have been answered since; where so many do not come, it is not shown at all.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
+from curation.store import Cursor
+
+
+class OpenRound(NamedTuple):
+    """A round that is not closed.
+
+    Attributes
+    ----------
+    guide_hash: of the guide in force.
+    guides: hashes of all guides that were ever in force in it.
+    """
+
+    round_id: str
+    name: str
+    kind: str
+    guide_hash: str
+    paused: bool
+    guides: tuple[str, ...]
+
+
+class QueueItem(NamedTuple):
+    """One of the annotator's presentations and its state.
+
+    Attributes
+    ----------
+    revision: the revision that its next event will have.
+    put_off_at: time of its last event, if that put it off.
+    answered_at: time of its last event, if that answered it.
+    was_put_off: whether it was ever put off.
+    """
+
+    presentation_id: str
+    round_id: str
+    query_id: str
+    document_id: str
+    content_hash: str
+    position: int
+    duplicate_of: str | None
+    revision: int
+    put_off_at: datetime | None
+    answered_at: datetime | None
+    was_put_off: bool
+
+
+class UpcomingWork(NamedTuple):
+    """An annotator's work in rounds that are not closed.
+
+    Attributes
+    ----------
+    rounds: by round id, oldest first, including those without an item of the annotator.
+    items: all items of the annotator.
+    left: the unanswered ones, of paused rounds too.
+    open: those that can be shown now, in order.
+    """
+
+    rounds: dict[str, OpenRound]
+    items: list[QueueItem]
+    left: list[QueueItem]
+    open: list[QueueItem]
+
+    @property
+    def answered(self) -> int:
+        """The number of answered items."""
+        return sum(item.answered_at is not None for item in self.items)
+
+    @property
+    def total(self) -> int:
+        """The number of items; repeats that will not be shown count until nothing else is left."""
+        return len(self.items) if self.left else self.answered
+
+    def lasts(self) -> set[str]:
+        """The presentations that are the last open ones of their query in their round."""
+        return set({(item.round_id, item.query_id): item.presentation_id for item in self.open}.values())
+
+    def paused_rounds(self) -> list[str]:
+        """The names of paused rounds with something left to answer."""
+        waiting = {item.round_id for item in self.left}
+        return [one.name for one in self.rounds.values() if one.paused and one.round_id in waiting]
+
+
+def read_open_rounds(cursor: Cursor) -> dict[str, OpenRound]:
+    """All rounds that are neither closed nor imported, by round id, oldest first."""
+    rows = cursor.execute(_OPEN_ROUNDS).fetchall()
+    return {row[0]: OpenRound._make((*row[:-1], tuple(sorted(row[-1])))) for row in rows}
+
+
+def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, OpenRound]) -> list[QueueItem]:
+    """All of an annotator's items in these rounds that were not withdrawn, by round and position."""
+    rows = cursor.execute(_ITEMS, {"who": annotator, "rounds": list(rounds)}).fetchall()
+    return [QueueItem._make(row) for row in rows]
+
+
+def upcoming_work(
+    rounds: Mapping[str, OpenRound], items: Sequence[QueueItem], only: str | None = None
+) -> UpcomingWork:
+    """The work of an annotator in the round `only`, or in all but practice rounds.
+
+    Parameters
+    ----------
+    rounds, items: from `read_open_rounds` and `read_items`, in their order.
+    """
+    among = {key: one for key, one in rounds.items() if (key == only if only else one.kind != "practice")}
+    items = [item for item in items if item.round_id in among]
+    left = _without_near_repeats(items)
+    showable = [item for item in left if not among[item.round_id].paused]
+    return UpcomingWork(among, items, left, _in_order(showable, items, list(among)))
+
+
+def _without_near_repeats(items: Sequence[QueueItem]) -> list[QueueItem]:
+    """The open items, less repeats that are still too near to a first showing that was put off."""
+    put_off = {item.presentation_id: item for item in items if item.was_put_off}
+    if not put_off:
+        return [item for item in items if item.answered_at is None]
+    answers = sorted(item.answered_at for item in items if item.answered_at is not None)
+
+    def near(item: QueueItem) -> bool:
+        first = put_off.get(item.duplicate_of or "")
+        if first is None:
+            return False
+        if first.answered_at is None:
+            return True
+        return len(answers) - bisect_right(answers, first.answered_at) < CLOSEST_DUPLICATE - 1
+
+    return [item for item in items if item.answered_at is None and not near(item)]
+
+
+def _in_order(
+    showable: Sequence[QueueItem], items: Sequence[QueueItem], rounds: Sequence[str]
+) -> list[QueueItem]:
+    """Items that were put off go last, in the order in which they were; then the repeats of such items."""
+    put_off = {item.presentation_id for item in items if item.was_put_off}
+    if not put_off:
+        return list(showable)  # in order already
+    opened = {round_id: place for place, round_id in enumerate(rounds)}
+
+    def place(item: QueueItem) -> tuple[int, datetime, int, int]:
+        behind = 1 if item.put_off_at else 2 if item.duplicate_of in put_off else 0
+        return behind, item.put_off_at or datetime.min, opened[item.round_id], item.position
+
+    return sorted(showable, key=place)
+
+
+GUIDES_HAD = """
+SELECT round_id, list(DISTINCT guide_hash) AS guides FROM (
+    SELECT round_id, guide_hash FROM rounds
+    UNION ALL SELECT round_id, detail->>'guide' FROM round_events WHERE kind = 'guide')
+GROUP BY round_id
+"""
+"""Round id → all guides that were ever in force in it."""
+
+_OPEN_ROUNDS = f"""
+SELECT round_id, name, kind, guide_hash, paused, guides
+FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
+WHERE NOT closed AND kind != 'imported'
+ORDER BY opened_at, round_id
+"""  # noqa: S608  a query from above
+
+# Of all events only the annotator's own are looked at, which is several times as fast as
+# `presentation_states` of everybody's.
+_ITEMS = """
+WITH states AS (
+    SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
+           arg_max(submitted_at, revision) AS at, bool_or(kind = 'later') AS put_off
+    FROM judgment_events WHERE author = $who GROUP BY presentation_id)
+SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
+       coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.at END,
+       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.at END, coalesce(s.put_off, false)
+FROM presentations p
+JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
+    USING (round_id)
+LEFT JOIN states s USING (presentation_id)
+WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
+ORDER BY r.place, p.position
+"""

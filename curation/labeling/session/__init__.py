@@ -1,0 +1,1 @@
+"""What an annotator's screen gets: upcoming items, texts, history."""

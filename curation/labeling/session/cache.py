@@ -1,0 +1,179 @@
+"""The session cache: an annotator's items, kept in memory from one request to the next.
+
+A cache is read whole and is valid for one version of the project's data (`Store.data_version`). Whatever
+another process writes, and whatever else this process does to a round, makes it read again. Only what
+annotators do themselves leaves the version as it is: it is written to the database first and then to the
+cache. So a cache never holds an answer that was not stored. It is not the last word either: two keys of the
+database refuse what was written already, and then the database is asked.
+
+A cache serves one request at a time. The least recently used ones are dropped first.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+from curation.guides.guide import Guide, guide_by_hash
+from curation.labeling.judgments.events import JudgmentEvent
+from curation.labeling.practice.status import PracticeStatus, practice_statuses
+from curation.labeling.rounds.upcoming import OpenRound, QueueItem, read_items, read_open_rounds
+from curation.labeling.session.recent import Answer, Recent, recent
+from curation.labeling.session.texts import Text, read_texts, short_texts
+from curation.store import Cursor, Store, utc_now
+
+MOST_ITEMS = 200_000
+"""Items in all caches of a project together, some 500 bytes each; a single cache may hold more."""
+
+READ_AHEAD = 24
+"""Texts that are read together."""
+
+
+class SessionCache:
+    """The items of one annotator. Get it from `session_cache`, and call `read` first in each lease."""
+
+    def __init__(self, annotator: str, shared: _ProjectCaches) -> None:
+        self.annotator = annotator
+        self.lock = threading.Lock()
+        self.users = 0
+        self._shared = shared
+        self.forget()
+
+    def forget(self) -> None:
+        """Read everything again at the next request."""
+        self._data_version = -1
+        self.rounds: dict[str, OpenRound] = {}
+        self.guides: dict[str, Guide] = {}
+        self._items: dict[str, QueueItem] = {}
+        self._recent = Recent([], [])
+        self._practice: list[PracticeStatus] | None = None
+        self._texts: dict[str, Text] = {}
+
+    def read(self, cursor: Cursor, data_version: int) -> None:
+        """Bring the cache to the version of the data that the cursor sees."""
+        if self._data_version == data_version:
+            return
+        self.forget()
+        self.rounds, self.guides = self._shared.rounds(cursor, data_version)
+        for item in read_items(cursor, self.annotator, self.rounds):
+            round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
+            self._items[item.presentation_id] = item._replace(round_id=round_id, query_id=query_id)
+        self._recent = recent(cursor, self.annotator)
+        self._data_version = data_version
+
+    def item(self, presentation_id: str) -> QueueItem | None:
+        """One of the annotator's items in rounds that are not closed."""
+        return self._items.get(presentation_id)
+
+    def items(self) -> list[QueueItem]:
+        """All items, by round and position."""
+        return list(self._items.values())
+
+    def practice_statuses(self, cursor: Cursor) -> list[PracticeStatus]:
+        """How the annotator does in practice rounds, oldest first."""
+        if self._practice is None:
+            self._practice = practice_statuses(cursor, self.annotator)
+        return self._practice
+
+    def texts(self, cursor: Cursor, needed: Sequence[QueueItem], upcoming: Sequence[QueueItem]) -> list[Text]:
+        """The texts of the needed items; if one is missing, those of `READ_AHEAD` items are read together."""
+        missing = [item for item in needed if item.presentation_id not in self._texts]
+        found = dict(self._texts)
+        if missing:
+            early = [item for item in upcoming[:READ_AHEAD] if item.presentation_id not in found]
+            found.update(read_texts(cursor, missing, early))
+            self._texts = short_texts(found, {item.presentation_id for item in upcoming[:READ_AHEAD]})
+        return [found[item.presentation_id] for item in needed]
+
+    def pace(self) -> tuple[int, float | None]:
+        """Answers in the last 60 minutes, and the median seconds of the last ones."""
+        return self._recent.pace(utc_now())
+
+    def add(self, events: Sequence[JudgmentEvent]) -> None:
+        """Bring the cache up to date with events that were just written."""
+        answers = []
+        for event in events:
+            item = self._items[event.presentation_id]
+            answered = event.kind in ("grade", "cannot_tell")
+            self._items[event.presentation_id] = item._replace(
+                revision=event.revision + 1,
+                put_off_at=event.submitted_at if event.kind == "later" else None,
+                answered_at=event.submitted_at if answered else None,
+                was_put_off=item.was_put_off or event.kind == "later",
+            )
+            if answered:
+                answers.append(Answer(event.submitted_at, event.presentation_id, event.active_ms))
+            if self.rounds[item.round_id].kind == "practice":
+                self._practice = None
+        self._recent = Recent.of([*answers, *self._recent.hour, *self._recent.timed], utc_now())
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+
+class _ProjectCaches:
+    """The session caches of one project, and what they share."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._caches: OrderedDict[str, SessionCache] = OrderedDict()
+        self._data_version = -1
+        self._rounds: tuple[dict[str, OpenRound], dict[str, Guide]] = ({}, {})
+
+    @contextmanager
+    def cache(self, annotator: str) -> Iterator[SessionCache]:
+        with self._lock:
+            cache = self._caches.setdefault(annotator, SessionCache(annotator, self))
+            self._caches.move_to_end(annotator)
+            cache.users += 1
+        try:
+            with cache.lock:
+                yield cache
+        finally:
+            with self._lock:
+                cache.users -= 1
+                self._make_room()
+
+    def rounds(self, cursor: Cursor, data_version: int) -> tuple[dict[str, OpenRound], dict[str, Guide]]:
+        """The rounds that are not closed, and by hash all guides that they ever had."""
+        with self._lock:
+            if self._data_version != data_version:
+                rounds = read_open_rounds(cursor)
+                hashes = {had for one in rounds.values() for had in (one.guide_hash, *one.guides)}
+                self._rounds = rounds, {had: guide_by_hash(cursor, had) for had in sorted(hashes)}
+                self._data_version = data_version
+            return self._rounds
+
+    def _make_room(self) -> None:
+        held = sum(map(len, self._caches.values()))
+        for name, cache in list(self._caches.items())[:-1]:
+            if held <= MOST_ITEMS:
+                break
+            if not cache.users:
+                held -= len(cache)
+                del self._caches[name]
+
+
+_projects: WeakKeyDictionary[Store, _ProjectCaches] = WeakKeyDictionary()
+_projects_lock = threading.Lock()
+
+
+@contextmanager
+def session_cache(store: Store, annotator: str) -> Iterator[SessionCache]:
+    """The session cache of an annotator, for one request.
+
+    Enter it before a lease of the database, never within one: a request that has a cache waits for a lease.
+    After any error the cache reads everything again.
+    """
+    with _projects_lock:
+        caches = _projects.setdefault(store, _ProjectCaches())
+    with caches.cache(annotator) as cache:
+        try:
+            yield cache
+        except BaseException:
+            cache.forget()
+            raise

@@ -1,0 +1,62 @@
+"""An annotator's recent answers: how many in the last hour, and how long each took."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from curation.store import Cursor, utc_now
+
+HOUR = timedelta(hours=1)
+PACE_ANSWERS = 50
+"""The pace is the median of this many last answers."""
+
+FEWEST_FOR_PACE = 5
+
+
+class Answer(NamedTuple):
+    """One answering event; `active_ms` is the time on screen, if the screen sent it."""
+
+    submitted_at: datetime
+    presentation_id: str
+    active_ms: int | None
+
+
+class Recent(NamedTuple):
+    """An annotator's answers of the last hour, and the last `PACE_ANSWERS` of known length, newest first."""
+
+    hour: list[Answer]
+    timed: list[Answer]
+
+    @classmethod
+    def of(cls, answers: Iterable[Answer], now: datetime) -> Recent:
+        """The recent ones of some answers, in which an answer may occur twice."""
+        newest = sorted(set(answers), key=lambda one: one.presentation_id)
+        newest.sort(key=lambda one: one.submitted_at, reverse=True)
+        timed = [one for one in newest if one.active_ms is not None]
+        return cls([one for one in newest if one.submitted_at > now - HOUR], timed[:PACE_ANSWERS])
+
+    def pace(self, now: datetime) -> tuple[int, float | None]:
+        """Presentations answered in the last 60 minutes, and the median seconds on screen, None below 5."""
+        hour = len({one.presentation_id for one in self.hour if one.submitted_at > now - HOUR})
+        seconds = [one.active_ms / 1000 for one in self.timed if one.active_ms is not None]
+        return hour, statistics.median(seconds) if len(seconds) >= FEWEST_FOR_PACE else None
+
+
+def recent(cursor: Cursor, annotator: str) -> Recent:
+    """An annotator's recent answers, including those that were changed or undone since."""
+    now = utc_now()
+    parameters = {"who": annotator, "since": now - HOUR, "last": PACE_ANSWERS}
+    return Recent.of(map(Answer._make, cursor.execute(_ANSWERS, parameters).fetchall()), now)
+
+
+_ANSWERS = """
+WITH answers AS (
+    SELECT submitted_at, presentation_id, active_ms FROM judgment_events
+    WHERE author = $who AND kind IN ('grade', 'cannot_tell'))
+FROM answers WHERE submitted_at > $since
+UNION ALL
+(FROM answers WHERE active_ms IS NOT NULL ORDER BY submitted_at DESC, presentation_id LIMIT $last)
+"""

@@ -1,0 +1,271 @@
+"""The annotator's queue: what is shown next, and all that a screen may know about it.
+
+`Showing` is blind by construction: it has no rank, score, system, duplicate mark, split or other
+person's grade, and its id is a hash that carries none of them. Nothing else about a presentation
+leaves the server.
+
+Open items are those of rounds that are neither paused nor closed, less what was reassigned. A practice round
+that is unfinished or not passed comes before everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from curation.errors import NotFoundError
+from curation.labeling.judgments.query_answers import ASKED_IN
+from curation.labeling.practice.status import PracticeState, PracticeStatus
+from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
+from curation.labeling.session.cache import SessionCache, session_cache
+from curation.labeling.session.excerpts import Segment, best_passage, in_body, mark, query_stems
+from curation.labeling.session.matched_passages import Span, matched_passages
+from curation.labeling.session.recent import recent
+from curation.store import Cursor, Store, utc_now
+from curation.store.documents import VERSION
+
+
+class Showing(NamedTuple):
+    """All that an annotator's screen may read of a presentation.
+
+    Attributes
+    ----------
+    passage: the best passage in segments, the query's words marked.
+    has_more: the document is longer than the passage; `whole_document` returns it.
+    guide_hash: the guide in force in the round.
+    kind: 'practice' or 'work'.
+    asks: whether to ask if the corpus answers the query: on the annotator's last open item of the query,
+        unless they have said it.
+    """
+
+    presentation_id: str
+    revision: int
+    query: str
+    information_need: str | None
+    title: list[Segment]
+    passage: list[Segment]
+    has_more: bool
+    url: str | None
+    published: str | None
+    guide_hash: str
+    kind: str
+    asks: bool
+
+
+class Answered(NamedTuple):
+    """A showing that its annotator has answered, with the answer."""
+
+    showing: Showing
+    kind: str
+    grade: int | None
+    reason: str | None
+    note: str | None
+    flagged: bool
+
+
+class Queue(NamedTuple):
+    """What comes next for one annotator.
+
+    Attributes
+    ----------
+    showings: the next open presentations, in order.
+    done, total: presentations answered, and all of them: of the practice round while one has to be passed
+        first, else of the annotator's rounds that are not closed.
+    round: the name of the round of the first showing, or None.
+    message: why there is nothing to show and what comes next, or ''.
+    hour: answers in the last 60 minutes.
+    seconds_each: median seconds on screen over the last 50 answers; None below 5.
+    practice: the practice round that has to be passed first, else the one passed last, if any.
+    """
+
+    showings: list[Showing]
+    done: int
+    total: int
+    round: str | None
+    message: str
+    hour: int
+    seconds_each: float | None
+    practice: PracticeState | None
+
+
+class ShowingRow(NamedTuple):
+    """What the database holds of a `Showing`."""
+
+    presentation_id: str
+    revision: int
+    query: str
+    information_need: str | None
+    title: str
+    body: str
+    url: str | None
+    published: str | None
+    guide_hash: str
+    kind: str
+    asks: bool
+
+
+def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[str] = ()) -> Queue:
+    """The annotator's next open presentations, without those that the screen has already (`after`)."""
+    on_screen = set(after)
+    with session_cache(store, annotator) as cache, store.reading() as cursor:
+        cache.read(cursor, store.data_version)
+        practice = cache.practice_statuses(cursor)
+        first = next((status for status in practice if status.open), None)
+        work = upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
+        upcoming = [item for item in work.open if item.presentation_id not in on_screen]
+        items = upcoming[:limit]
+        rows = _rows(cursor, cache, work, items, upcoming)
+        hour, seconds_each = cache.pace()
+        over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
+    return Queue(
+        showings=[showing_of(row, matched) for row, matched in rows],
+        done=first.state.answered if first else work.answered,
+        total=first.state.total if first else work.total,
+        round=work.rounds[items[0].round_id].name if items else None,
+        message="" if items or after else _why_empty(work, first, over),
+        hour=hour,
+        seconds_each=seconds_each,
+        practice=first.state if first else practice[-1].state if practice else None,
+    )
+
+
+def _rows(
+    cursor: Cursor,
+    cache: SessionCache,
+    work: UpcomingWork,
+    items: Sequence[QueueItem],
+    upcoming: Sequence[QueueItem],
+) -> list[tuple[ShowingRow, Span | None]]:
+    asked = _asked(cursor, cache.annotator, work, items)
+    rows = []
+    for item, text in zip(items, cache.texts(cursor, items, upcoming), strict=True):
+        round_ = work.rounds[item.round_id]
+        about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
+        rows.append((ShowingRow(item.presentation_id, item.revision, *text[:-1], *about), text.matched))
+    return rows
+
+
+def _asked(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
+    """The items on which to ask whether the corpus answers the query."""
+    lasts = work.lasts() if items else set()
+    last_items = [
+        item
+        for item in items
+        if item.presentation_id in lasts and work.rounds[item.round_id].kind in ASKED_IN
+    ]
+    if not last_items:
+        return set()
+    said = set(cursor.execute(_SAID, [annotator, [item.query_id for item in last_items]]).fetchall())
+    return {item.presentation_id for item in last_items if (item.round_id, item.query_id) not in said}
+
+
+def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
+    """Answers in the last 60 minutes, and the median seconds of the last ones, None below 5."""
+    return recent(cursor, annotator).pace(utc_now())
+
+
+def previous_answered(store: Store, annotator: str) -> Answered | None:
+    """The presentation that the annotator answered last, or None: what undo takes back."""
+    with store.reading() as cursor:
+        answered = read_answered(cursor, _LAST, [annotator])
+    return answered[0] if answered else None
+
+
+def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[Answered]:
+    """The showings of a query whose columns are those of `ShowingRow` and, after `showing`, of `Answered`."""
+    rows = cursor.execute(sql, parameters).fetchall()
+    matched = matched_passages(cursor, [row[0] for row in rows])
+    return [Answered(showing_of(ShowingRow(*row[:11]), matched.get(row[0])), *row[11:]) for row in rows]
+
+
+def whole_document(store: Store, annotator: str, presentation_id: str) -> list[Segment]:
+    """The whole text of the document of one of the annotator's presentations, the query's words marked.
+
+    Raises
+    ------
+    NotFoundError: there is no such presentation, or it is somebody else's; both give the same sentence.
+    """
+    with store.reading() as cursor:
+        row = _own(cursor, annotator, presentation_id)
+    if row is None:
+        raise NotFoundError("This item is not among your items.")
+    query, body = row
+    return mark(body, query_stems(query))
+
+
+def _own(cursor: Cursor, annotator: str, presentation_id: str) -> tuple[str, str] | None:
+    return cursor.execute(
+        f"""
+        SELECT q.text, d.body
+        FROM presentations p JOIN queries q USING (query_id) JOIN {VERSION}
+        WHERE p.presentation_id = ? AND p.annotator = ?
+        """,  # noqa: S608
+        [presentation_id, annotator],
+    ).fetchone()
+
+
+def showing_of(row: ShowingRow, matched: tuple[int, int] | None = None) -> Showing:
+    """What the screen may read of a row; `matched` is the part of the text to take the excerpt from."""
+    within = in_body(row.title, row.body, matched) if matched else None
+    excerpt = best_passage(row.body, row.query, within=within)
+    return Showing(
+        presentation_id=row.presentation_id,
+        revision=row.revision,
+        query=row.query,
+        information_need=row.information_need,
+        title=mark(row.title, query_stems(row.query)),
+        passage=excerpt.segments,
+        has_more=not excerpt.whole,
+        url=row.url,
+        published=row.published,
+        guide_hash=row.guide_hash,
+        kind="practice" if row.kind == "practice" else "work",
+        asks=row.asks,
+    )
+
+
+def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:
+    if practice is not None and not practice.paused:
+        state = practice.state
+        return (
+            f"You gave the expected grade {state.right} times of {state.total}; to pass, "
+            f"{state.pass_mark:.0%} is needed. Read the guide once more. The lead sees this and decides "
+            "whether you practise again or go on; either way this page fills by itself."
+        )
+    if over:
+        return (
+            "The lead has closed what you worked on; your answers are kept. Once a round is opened with you "
+            "in it, this page fills by itself."
+        )
+    if not work.items:
+        return "No round has items for you yet. Once one is opened with you in it, this page fills by itself."
+    if work.paused_rounds():
+        return (
+            "The lead has paused this work. Your answers are kept; when it goes on, this page fills by "
+            "itself."
+        )
+    return "You have answered every item that was given to you. Thank you; the next round brings new ones."
+
+
+_WORKED = """
+SELECT 1 FROM presentations p JOIN rounds r USING (round_id)
+WHERE p.annotator = ? AND r.kind NOT IN ('practice', 'imported') LIMIT 1
+"""
+
+_SAID = """
+SELECT DISTINCT round_id, query_id FROM query_answers
+WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
+"""
+
+_LAST = f"""
+SELECT p.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
+       r.guide_hash, r.kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
+FROM live_presentations p
+JOIN round_states r USING (round_id)
+JOIN presentation_states s USING (presentation_id)
+JOIN queries q USING (query_id)
+JOIN {VERSION}
+WHERE p.annotator = ? AND NOT r.closed AND r.kind NOT IN ('practice', 'imported') AND s.answered
+ORDER BY s.submitted_at DESC, p.position DESC
+LIMIT 1
+"""  # noqa: S608

@@ -1,0 +1,129 @@
+"""Submitting judgments: judged by the session cache where possible, else by the database.
+
+Most submissions are new and valid, and the cache holds all that is needed to judge them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import duckdb
+
+from curation.guides.guide import guide_by_hash
+from curation.labeling.judgments.events import append_events
+from curation.labeling.judgments.judging import JudgingContext, PresentationState, UsedKey, judge
+from curation.labeling.judgments.submissions import ANSWERED, Outcome, Submission
+from curation.labeling.rounds.upcoming import GUIDES_HAD
+from curation.labeling.session.cache import SessionCache, session_cache
+from curation.store import Cursor, Store
+
+
+def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> list[Outcome]:
+    """Record what an annotator did; each submission is answered on its own, in order.
+
+    All in one transaction: when this returns, everything 'saved' is in the database.
+    """
+    with session_cache(store, annotator) as cache:
+        outcomes = _submit_from_cache(store, cache, submissions)
+        return _submit_from_database(store, cache, submissions) if outcomes is None else outcomes
+
+
+def _submit_from_cache(
+    store: Store, cache: SessionCache, submissions: Sequence[Submission]
+) -> list[Outcome] | None:
+    """Write submissions that the cache knows all to be new and valid; else None, and nothing is written."""
+    # The two keys of the table refuse a revision or a client key that is stored, whoever wrote it.
+    with suppress(duckdb.ConstraintException):
+        with store.transaction(new_data_version=False) as cursor:
+            cache.read(cursor, store.data_version)
+            context = _cached_context(cache, submissions)
+            if context is None:
+                return None
+            outcomes, events = judge(cache.annotator, submissions, context)
+            if len(events) < len(submissions):
+                return None
+            append_events(cursor, events)
+        cache.add(events)
+        return outcomes
+    return None
+
+
+def _submit_from_database(
+    store: Store, cache: SessionCache, submissions: Sequence[Submission]
+) -> list[Outcome]:
+    """The other way: everything about these presentations and client keys is read from the database."""
+    cache.forget()
+    with store.transaction(new_data_version=False) as cursor:
+        context = _read_context(cursor, submissions)
+        outcomes, events = judge(cache.annotator, submissions, context)
+        append_events(cursor, events)
+    return outcomes
+
+
+def _cached_context(cache: SessionCache, submissions: Sequence[Submission]) -> JudgingContext | None:
+    """The context of submissions as the cache knows it, without client keys; None if it misses an item."""
+    states = {}
+    for submission in submissions:
+        item = cache.item(submission.presentation_id)
+        if item is None:
+            return None
+        round_ = cache.rounds[item.round_id]
+        states[item.presentation_id] = PresentationState(
+            cache.annotator,
+            round_.guide_hash,
+            item.revision,
+            item.answered_at is not None,
+            practice=round_.kind == "practice",
+            guides=round_.guides,
+        )
+    return JudgingContext(states, {}, cache.guides)
+
+
+def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingContext:
+    """The context of submissions from the database.
+
+    Lookups by key take some tenths of a millisecond each; one join of them would scan every presentation.
+    """
+    wanted = list(dict.fromkeys(item.presentation_id for item in submissions))
+    keys = list(dict.fromkeys(item.client_key for item in submissions))
+    known = _by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
+    shown = _by_key(cursor, "presentations", wanted, "presentation_id", "annotator, round_id")
+    acted = _by_key(cursor, "judgment_events", wanted, "presentation_id", "revision, kind")
+    withdrawn = {row[0] for row in _by_key(cursor, "withdrawals", wanted, "presentation_id", "author")}
+    last = {row[0]: row[1:] for row in sorted(acted)}
+    rounds = _rounds(cursor)
+    states = {}
+    for presentation_id, annotator, round_id in shown:
+        revision, kind = last.get(presentation_id, (-1, ""))
+        guide_hash, closed, practice, had = rounds[round_id]
+        moved = presentation_id in withdrawn
+        states[presentation_id] = PresentationState(
+            annotator, guide_hash, revision + 1, kind in ANSWERED, closed, moved, practice, had
+        )
+    hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guides)}
+    guides = {guide_hash: guide_by_hash(cursor, guide_hash) for guide_hash in sorted(hashes)}
+    return JudgingContext(states, {row[0]: UsedKey(*row[1:]) for row in known}, guides)
+
+
+def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
+    """Rows of these keys, the key first. DuckDB looks constants up in the index of the key."""
+    places = ", ".join("?" * len(keys)) or "NULL"
+    sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} IN ({places})"  # noqa: S608  names from above
+    return cursor.execute(sql, keys).fetchall()
+
+
+def _rounds(cursor: Cursor) -> dict[str, tuple[str, bool, bool, tuple[str, ...]]]:
+    """Round id → guide in force, closed, practice, and the guides that it ever had."""
+    rows = cursor.execute(_ROUNDS).fetchall()
+    return {
+        round_id: (guide_hash, closed, practice, tuple(sorted(guides)))
+        for round_id, guide_hash, closed, practice, guides in rows
+    }
+
+
+_ROUNDS = f"""
+SELECT round_id, guide_hash, closed, kind = 'practice', guides
+FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
+"""  # noqa: S608  a query from `upcoming`

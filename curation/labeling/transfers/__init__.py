@@ -1,0 +1,1 @@
+"""Moving untouched work between annotators: reassignment and extension."""

@@ -1,0 +1,178 @@
+"""Reassignment: the items that an absent annotator has not touched go to others.
+
+Nobody gets a pair twice, or one whose expected grade they were shown in practice. What nobody can take stays
+with its annotator and is counted with the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from curation.errors import InputError, RefusedError
+from curation.labeling.rounds.lifecycle import RoundState
+from curation.labeling.transfers.transfer import (
+    Pair,
+    RoundItem,
+    TransferInputs,
+    TransferPlan,
+    Work,
+    carry_out,
+    plan_transfer,
+    read_inputs,
+)
+from curation.store import Cursor, Store
+from curation.store.settings import COMMAND_LINE
+from curation.text import digest
+
+SEEN = "put off or taken back: they were seen, and stay"
+HAD_BY_ALL = "everyone else has the pair already: it stays"
+PRACTISED = "whoever else does not have the pair has practised on it and knows its grade: it stays"
+
+
+@dataclass(frozen=True)
+class Reassigned:
+    """What a reassignment did.
+
+    Attributes
+    ----------
+    moved: pairs that others judge now; per_annotator says who, including blind duplicates and control items.
+    withdrawn: presentations that their annotator will not see.
+    kept: untouched pairs that stay, because nobody else can judge them; `left_out` says why.
+    left_out: reason → number of what stays, or is dropped and not planned again.
+    """
+
+    round: str
+    moved: int
+    withdrawn: int
+    kept: int
+    per_annotator: dict[str, int]
+    left_out: dict[str, int]
+
+
+def reassign(
+    store: Store, name: str, from_: str, to: Sequence[str] = (), author: str = COMMAND_LINE
+) -> Reassigned:
+    """Move what an annotator has not touched to others, whole queries where possible.
+
+    Parameters
+    ----------
+    to: who takes it, members of the round or not; everyone else in the round if nobody is named.
+
+    Raises
+    ------
+    InputError: somebody would take over from themselves.
+    NotFoundError: the round or a person is unknown.
+    RefusedError: the round is closed or of a kind in which everyone has their own work, there is nothing to
+        move or nobody to take it.
+    """
+    takers = list(dict.fromkeys(to))
+    if from_ in takers:
+        raise InputError(f"--to names {from_}, from whom the work is to be taken")
+
+    def read(cursor: Cursor) -> TransferInputs:
+        return read_inputs(cursor, name, author, [from_, *takers], takers, with_new=False)
+
+    def make(found: TransferInputs) -> TransferPlan:
+        _refuse_own_work(found.state)
+        others = takers or [who for who in found.members if who != from_]
+        if not others:
+            raise RefusedError(f"There is nobody else in {name}. Name somebody with --to.")
+        return _plan(found, from_, others)
+
+    plan = carry_out(store, read, make, "reassign", author)
+    return Reassigned(
+        round=name,
+        moved=plan.moved,
+        withdrawn=len(plan.withdrawn),
+        kept=plan.kept,
+        per_annotator=plan.per_annotator(),
+        left_out=plan.left_out,
+    )
+
+
+def _plan(found: TransferInputs, from_: str, others: Sequence[str]) -> TransferPlan:
+    mine = [row for row in found.rows if row.annotator == from_]
+    firsts = [row for row in mine if row.duplicate_of is None and not row.control_item and not row.touched]
+    seen = [row for row in mine if row.touched and not row.answered]
+    left_out = Counter({SEEN: sum(row.duplicate_of is None and not row.control_item for row in seen)})
+    if not firsts:
+        raise RefusedError(_nothing_to_move(found.state.round, from_, left_out))
+    reassigner = _Reassigner(found, others)
+    reassigner.move(firsts)
+    left_out.update(reassigner.stays)
+    kept = len(firsts) - len(reassigner.moved)
+    moved = {row.presentation_id for row in reassigner.moved}
+    extra = [
+        row
+        for row in mine
+        if not row.touched
+        and row.presentation_id not in moved
+        and (row.duplicate_of in moved if kept else row.control_item or row.duplicate_of is not None)
+    ]
+    detail = {"from": from_, "to": list(others)}
+    withdrawn = [*reassigner.moved, *extra]
+    return plan_transfer(found, withdrawn, reassigner.work, len(reassigner.moved), detail, left_out)._replace(
+        kept=kept
+    )
+
+
+class _Reassigner:
+    """Moves presentations to `others`: whole queries to whoever has least to do and can judge them."""
+
+    def __init__(self, found: TransferInputs, others: Sequence[str]) -> None:
+        self.work: Work = defaultdict(lambda: defaultdict(list))
+        self.moved: list[RoundItem] = []
+        self.stays: Counter[str] = Counter()
+        self._others = others
+        self._had = found.had()
+        self._practised = found.practised
+        self._seed = found.layout.seed
+        open_rows = Counter(row.annotator for row in found.rows if not row.answered)
+        self._loads = {who: open_rows[who] for who in others}
+
+    def move(self, rows: Sequence[RoundItem]) -> None:
+        """Query by query, the largest first; pair by pair where nobody can take a whole query."""
+        groups: dict[str, list[RoundItem]] = defaultdict(list)
+        for row in rows:
+            groups[row.query_id].append(row)
+        for query in sorted(groups, key=lambda q: (-len(groups[q]), digest(self._seed, q))):
+            if not self._give(groups[query]):
+                for row in groups[query]:
+                    if not self._give([row]):
+                        self.stays[self._why_stays(row.pair)] += 1
+
+    def _give(self, rows: Sequence[RoundItem]) -> bool:
+        pairs = {row.pair for row in rows}
+        free = [who for who in self._others if not pairs & self._barred(who)]
+        if not free:
+            return False
+        query = rows[0].query_id
+        who = min(free, key=lambda one: (self._loads[one], digest(self._seed, query, one)))
+        self.work[who][query].extend(row.candidate for row in rows)
+        self._had[who] |= pairs
+        self._loads[who] += len(rows)
+        self.moved.extend(rows)
+        return True
+
+    def _barred(self, who: str) -> set[Pair]:
+        """The pairs that somebody had before or has practised on."""
+        return self._had[who] | set(self._practised.get(who, ()))
+
+    def _why_stays(self, pair: Pair) -> str:
+        return HAD_BY_ALL if all(pair in self._had[who] for who in self._others) else PRACTISED
+
+
+def _refuse_own_work(state: RoundState) -> None:
+    if state.kind in ("pilot", "practice"):
+        raise RefusedError(
+            f"{state.round} is a {state.kind} round: everyone works through it on their own, so nothing of "
+            "it can be judged for somebody else."
+        )
+
+
+def _nothing_to_move(name: str, who: str, left_out: Mapping[str, int]) -> str:
+    seen = sum(left_out.values())
+    more = f" {seen:,} items were put off or taken back: they were seen, and stay." if seen else ""
+    return f"{who} has nothing untouched in {name}: there is nothing to move.{more}"

@@ -1,0 +1,1 @@
+"""Negatives: hard negatives, assumed negatives, and the audit that measures them."""

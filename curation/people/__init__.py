@@ -1,0 +1,1 @@
+"""People: annotators, their roles and their identities."""

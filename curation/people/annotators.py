@@ -1,0 +1,221 @@
+"""Annotators: names, roles and passwords.
+
+Passwords are stored as argon2id hashes, a new one as a new revision. Annotators known only from imported
+judgments have no password and cannot sign in. Who signs in through an identity provider needs none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+import argon2
+
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.people.identities import email_problems, insert_identity
+from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store.rows import Annotator
+from curation.store.settings import COMMAND_LINE
+
+ROLES = ("annotator", "reviewer", "lead")
+SHORTEST_PASSWORD = 8
+
+_NAME = re.compile(r"\w[\w.@+-]{0,62}")
+_hasher = argon2.PasswordHasher()
+
+
+class _Password(NamedTuple):
+    revision: int
+    hash: str
+
+
+def add_annotator(
+    store: Store, name: str, role: str, password: str | None, email: str | None = None
+) -> Annotator:
+    """Add somebody who signs in by a password or as `email`, and gets the judgments imported under the name.
+
+    Raises
+    ------
+    InputError: the name, role, password or address breaks a rule, or there is neither of the latter.
+    RefusedError: the name is taken by somebody who can sign in, or the address by somebody else.
+    """
+    _check(name, role, password, email)
+    hashed = None if password is None else _hasher.hash(password)
+    with store.transaction() as cursor:
+        known = find_annotator(cursor, name)
+        if known is None:
+            _insert(cursor, name, role, imported=False)
+        elif known.imported:
+            cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
+        else:
+            raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
+        if hashed is not None:
+            cursor.execute("INSERT INTO passwords VALUES (?, 0, ?, ?)", [name, hashed, utc_now()])
+        if email is not None:
+            insert_identity(cursor, name, email)
+        record_event(cursor, "add annotator", {"name": name, "role": role, "was_imported": known is not None})
+    return Annotator(name, role, imported=False)
+
+
+def add_imported(cursor: Cursor, name: str) -> None:
+    """Add somebody known only from imported judgments."""
+    _insert(cursor, name, "annotator", imported=True)
+
+
+def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
+    """The annotator of that name, or None."""
+    sql = "SELECT name, role, imported FROM annotators WHERE name = ?"
+    return next(iter(fetch(cursor, Annotator, sql, [name])), None)
+
+
+def list_annotators(cursor: Cursor) -> list[Annotator]:
+    """All annotators by name."""
+    return fetch(cursor, Annotator, "SELECT name, role, imported FROM annotators ORDER BY name")
+
+
+def authenticate(store: Store, name: str, password: str) -> Annotator | None:
+    """The annotator, if name and password match; a mismatch takes as long as a match."""
+    with store.reading() as cursor:
+        annotator = find_annotator(cursor, name)
+        current = _current_password(cursor, name)
+    return annotator if _fits(current, password) else None
+
+
+def change_password(store: Store, name: str, old: str, new: str) -> int:
+    """Replace a password, given the old one; returns the new revision. Sign-ins by earlier passwords end.
+
+    Raises
+    ------
+    RefusedError: the old password is wrong, there is none, or another change came first.
+    InputError: the new password is too short, or is the old one.
+    """
+    with store.reading() as cursor:
+        current = _current_password(cursor, name)
+    if current is None or not _fits(current, old):
+        raise RefusedError("The old password is not right.")
+    if new == old:
+        raise InputError("the new password is the old one: expected another")
+    return _replace_password(store, name, new, current.revision, author=name)
+
+
+def set_password(store: Store, name: str, new: str) -> int:
+    """Give somebody who forgot it a new password, as the lead does; returns its revision.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the name.
+    RefusedError: the name is known only from imported judgments, or another change came first.
+    InputError: the new password is too short.
+    """
+    with store.reading() as cursor:
+        if require_annotators(cursor, [name])[0].imported:
+            raise RefusedError(
+                f"{name} is known only from imported judgments. "
+                f"`goldset annotator add {name}` lets them sign in."
+            )
+        current = _current_password(cursor, name)
+    return _replace_password(store, name, new, current.revision if current else -1, author=COMMAND_LINE)
+
+
+def require_role(annotator: Annotator, *roles: str) -> None:
+    """Refuse what the annotator's role does not allow.
+
+    Raises
+    ------
+    RefusedError: the role is none of `roles`.
+    """
+    if annotator.role not in roles:
+        raise RefusedError(f"This is for the {' or '.join(roles)}; {annotator.name} is {annotator.role}.")
+
+
+def require_author(cursor: Cursor, author: str, *roles: str) -> None:
+    """Refuse an action that its author's role does not allow; the command line may do all that a lead may.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the author.
+    RefusedError: the author's role is none of `roles`.
+    """
+    if author != COMMAND_LINE:  # no annotator can have this name: it holds a space
+        require_role(require_annotators(cursor, [author])[0], *roles)
+
+
+def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
+    """The annotators of these names, in their order.
+
+    Raises
+    ------
+    NotFoundError: names that the project does not know, all of them, with those it does.
+    """
+    known = {annotator.name: annotator for annotator in list_annotators(cursor)}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        plural = "s" if len(unknown) > 1 else ""
+        have = f"It knows {', '.join(known)}." if known else "It knows nobody yet."
+        raise NotFoundError(
+            f"The project does not know the annotator{plural} {', '.join(unknown)}. {have} "
+            "Add somebody with `goldset annotator add NAME --role annotator`."
+        )
+    return [known[name] for name in names]
+
+
+def _insert(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
+    cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?)", [name, role, imported, utc_now()])
+
+
+def _current_password(cursor: Cursor, name: str) -> _Password | None:
+    sql = "SELECT revision, hash FROM passwords WHERE annotator = ? ORDER BY revision DESC LIMIT 1"
+    return next(iter(fetch(cursor, _Password, sql, [name])), None)
+
+
+@cache
+def _nobody() -> str:
+    """The hash to compare with if there is no such annotator, so that both cases take as long."""
+    return _hasher.hash("nobody")
+
+
+def _fits(current: _Password | None, password: str) -> bool:
+    nobody = _nobody()  # made at the first call, whether the annotator is known or not
+    try:
+        _hasher.verify(current.hash if current else nobody, password)
+    except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
+        return False
+    return current is not None
+
+
+def _replace_password(store: Store, name: str, new: str, revision: int, *, author: str) -> int:
+    problems = _password_problems(new)
+    if problems:
+        raise InputError(problems)
+    hashed = _hasher.hash(new)
+    with store.transaction() as cursor:
+        current = _current_password(cursor, name)
+        if (current.revision if current else -1) != revision:
+            raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
+        cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision + 1, hashed, utc_now()])
+        record_event(cursor, "change password", {"name": name}, actor=author)
+    return revision + 1
+
+
+def _check(name: str, role: str, password: str | None, email: str | None) -> None:
+    problems = []
+    if not _NAME.fullmatch(name):
+        problems.append(f"the name {name!r}: expected 1-63 letters, digits and . @ + - _, no spaces")
+    if role not in ROLES:
+        problems.append(f"the role {role!r}: expected one of {', '.join(ROLES)}")
+    if password is None and email is None:
+        problems.append("neither a password nor an e-mail address: expected one to sign in with")
+    if password is not None:
+        problems += _password_problems(password)
+    if email is not None:
+        problems += email_problems(email)
+    if problems:
+        raise InputError(problems)
+
+
+def _password_problems(password: str) -> list[str]:
+    if len(password) >= SHORTEST_PASSWORD:
+        return []
+    return [f"the password has {len(password)} characters: expected at least {SHORTEST_PASSWORD}"]

@@ -1,0 +1,148 @@
+"""Identities: the e-mail addresses by which annotators sign in through an identity provider.
+
+The provider verifies the address, and the project says whose it is; an address belongs to one annotator. A
+sign-in depends on the sign-in state: the revision of the password, or the address. When that changes, the
+sign-in ends. It also ends when its owner signs out, which is an event of the project.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import NamedTuple
+
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store.rows import Annotator
+
+SIGN_OUT = "sign out"
+_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
+
+
+class EmailIdentity(NamedTuple):
+    """An address, lower case, and whose it is."""
+
+    email: str
+    annotator: str
+
+
+class SignInState(NamedTuple):
+    """What sign-ins of an annotator depend on; the password revision is -1 without a password."""
+
+    annotator: Annotator
+    password_revision: int
+    emails: frozenset[str]
+
+
+def add_identity(store: Store, name: str, email: str) -> EmailIdentity:
+    """Let an annotator sign in as an address; adding it again changes nothing.
+
+    Raises
+    ------
+    InputError: it is no address.
+    NotFoundError: the project does not know the name.
+    RefusedError: the address is another annotator's, or the name is known only from imported judgments.
+    """
+    problems = email_problems(email)
+    if problems:
+        raise InputError(problems)
+    with store.transaction() as cursor:
+        row = cursor.execute("SELECT imported FROM annotators WHERE name = ?", [name]).fetchone()
+        if row is None:
+            raise NotFoundError(
+                f"The project does not know the annotator {name}. "
+                "`goldset annotator list` names those it knows."
+            )
+        if row[0]:
+            raise RefusedError(
+                f"{name} is known only from imported judgments. "
+                f"`goldset annotator add {name} --email {email}` lets them sign in."
+            )
+        added = insert_identity(cursor, name, email)
+        record_event(cursor, "add identity", added._asdict())
+    return added
+
+
+def remove_identity(store: Store, name: str, email: str) -> EmailIdentity:
+    """Take an address away from an annotator; sign-ins by it end.
+
+    Raises
+    ------
+    NotFoundError: the address is not theirs.
+    """
+    removed = EmailIdentity(_folded(email), name)
+    with store.transaction() as cursor:
+        if find_identity(cursor, email) != removed:
+            raise NotFoundError(
+                f"{name} does not sign in as {email}. `goldset annotator list` names everybody's addresses."
+            )
+        cursor.execute("DELETE FROM identities WHERE email = ?", [removed.email])
+        record_event(cursor, "remove identity", removed._asdict())
+    return removed
+
+
+def insert_identity(cursor: Cursor, name: str, email: str) -> EmailIdentity:
+    """Give an address to an annotator who is known to exist.
+
+    Raises
+    ------
+    RefusedError: the address is another annotator's.
+    """
+    added = EmailIdentity(_folded(email), name)
+    known = find_identity(cursor, email)
+    if known is not None and known != added:
+        raise RefusedError(f"The address {added.email} is {known.annotator}'s already.")
+    if known is None:
+        cursor.execute("INSERT INTO identities VALUES (?, ?, ?)", [*added, utc_now()])
+    return added
+
+
+def find_identity(cursor: Cursor, email: str) -> EmailIdentity | None:
+    """Whose an address is, or None."""
+    sql = "SELECT email, annotator FROM identities WHERE email = ?"
+    return next(iter(fetch(cursor, EmailIdentity, sql, [_folded(email)])), None)
+
+
+def list_identities(cursor: Cursor) -> list[EmailIdentity]:
+    """All addresses, by annotator and address."""
+    return fetch(cursor, EmailIdentity, "SELECT email, annotator FROM identities ORDER BY annotator, email")
+
+
+def sign_in_states(cursor: Cursor) -> dict[str, SignInState]:
+    """The sign-in state of everybody who can sign in, by name."""
+    sql = """
+        SELECT name, role,
+               coalesce((SELECT max(revision) FROM passwords p WHERE p.annotator = a.name), -1),
+               coalesce((SELECT list(email) FROM identities i WHERE i.annotator = a.name), [])
+        FROM annotators a WHERE NOT imported
+        """
+    rows = cursor.execute(sql).fetchall()
+    return {
+        name: SignInState(Annotator(name, role, imported=False), revision, frozenset(emails))
+        for name, role, revision, emails in rows
+    }
+
+
+def end_sign_in(store: Store, name: str, key: str) -> None:
+    """Store that a sign-in has ended, so that no copy of it is valid; nothing for a sign-in without a key."""
+    if not key:
+        return
+    with store.transaction() as cursor:
+        record_event(cursor, SIGN_OUT, {"sign_in": key}, name)
+
+
+def ended_sign_ins(cursor: Cursor, within: timedelta) -> set[str]:
+    """The keys of sign-ins that ended within the time for which a sign-in lasts."""
+    sql = "SELECT detail->>'sign_in' FROM events WHERE action = ? AND happened_at > ?"
+    return {row[0] for row in cursor.execute(sql, [SIGN_OUT, utc_now() - within]).fetchall()}
+
+
+def email_problems(email: str) -> list[str]:
+    """What is wrong with an address, as sentences for an `InputError`."""
+    if _EMAIL.fullmatch(email) and email.isprintable():
+        return []
+    return [f"the e-mail address {email!r}: expected one like ada@example.org"]
+
+
+def _folded(email: str) -> str:
+    return email.strip().lower()

@@ -1,0 +1,56 @@
+"""Relevance of pairs, and the places that systems gave them: what contributions and negatives compare.
+
+`consensus.relevance` works the relevance out; this room is handed it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+Pair = tuple[str, str]
+
+
+class Ranked(NamedTuple):
+    """One system's rank and score for one pair."""
+
+    query_id: str
+    document_id: str
+    system: str
+    rank: int
+    score: float | None
+
+
+class Relevance(NamedTuple):
+    """The grades of a project.
+
+    Attributes
+    ----------
+    grades: pair → consensus grade; pairs without one are absent.
+    open: pairs that people judged and that have no grade: disputed, or they could not tell.
+    lowest: the scale's lowest grade: not relevant.
+    """
+
+    grades: Mapping[Pair, int]
+    open: frozenset[Pair]
+    lowest: int
+
+    def is_relevant(self, pair: Pair) -> bool:
+        """Whether the pair's grade is above the scale's lowest."""
+        return self.grades.get(pair, self.lowest) > self.lowest
+
+    def is_judged(self, pair: Pair) -> bool:
+        """Whether the pair has a judgment that counts, be it in dispute."""
+        return pair in self.grades or pair in self.open
+
+    def not_graded(self, pairs: set[Pair]) -> dict[str, int]:
+        """Why pairs have no grade → how many."""
+        counts = Counter(
+            "judged, but without a grade (disputed, or cannot tell)"
+            if pair in self.open
+            else "not judged yet"
+            for pair in pairs
+            if pair not in self.grades
+        )
+        return dict(sorted(counts.items()))

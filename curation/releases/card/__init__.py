@@ -1,0 +1,1 @@
+"""The data-set card, written from a release."""

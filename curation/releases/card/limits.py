@@ -1,0 +1,71 @@
+"""The known limits of a release: sentences that follow from its content, for whoever is going to use it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from curation.releases.card.markdown import Lines, percent
+from curation.releases.verify import Opened
+
+
+def limits_of(release: Opened) -> Lines:
+    """What somebody who uses the release must know; empty where nothing follows from it."""
+    return [*_of_labels(release), *_of_pools(release), *_of_freeze(release)]
+
+
+def _of_labels(release: Opened) -> Lines:
+    figures = release.rows("agreement")[0]
+    grades = release.rows("qrels")
+    hows = Counter(row["how"] for row in grades)
+    total = len(grades)
+    rounds = {row["kind"] for row in release.rows("rounds")}
+    told = []
+    if hows["single"]:
+        told.append(
+            f"{hows['single']:,} of {total:,} grades ({percent(hows['single'], total)}) rest on a single "
+            "judgment; nothing is known about how far another person would agree with them."
+        )
+    for level in ("ordinal", "raw"):
+        found = figures["between"][level]
+        if found["undefined"]:
+            told.append(f"Agreement ({level}) is undefined: {found['undefined']}.")
+        elif found["too_few"]:
+            told.append(f"Agreement ({level}) rests on {found['units']:,} pairs: too few for a figure.")
+    if not sum(row["n"] for row in figures["within"]):
+        told.append("No annotator's consistency is known: no blind duplicate was graded twice.")
+    if rounds == {"imported"}:
+        told.append("All judgments were imported: how they were collected is their source's to say.")
+    return told
+
+
+def _of_pools(release: Opened) -> Lines:
+    pairs = {(row["query_id"], row["document_id"]) for row in release.rows("candidates")}
+    judged = {(row["query_id"], row["document_id"]) for row in release.rows("qrels")}
+    open_pairs = len(pairs - judged)
+    told = [
+        "Documents without a grade are not known to be irrelevant. Measures that count them as such "
+        "disfavour systems that did not take part in the pools."
+    ]
+    if open_pairs:
+        share = percent(open_pairs, len(pairs))
+        told.insert(0, f"{open_pairs:,} of {len(pairs):,} candidate pairs ({share}) have no grade.")
+    return told
+
+
+def _of_freeze(release: Opened) -> Lines:
+    header = release.header
+    told = []
+    if header.get("changed"):
+        told.append(
+            f"{header['changed']:,} grades were given on another version of their document than is here."
+        )
+    if sharing := header.get("sharing"):
+        told.append(
+            f"{sharing['grades']:,} grades were given to further documents by the rule {sharing['rule']!r}, "
+            f"not by people; {sharing['conflicts']:,} texts have different grades under different ids."
+        )
+    if header.get("override"):
+        told.append("It was frozen although its agreement is not what the project demands.")
+    if not release.rows("sampling"):
+        told.append("The queries are no sample: figures over them estimate nothing about any traffic.")
+    return told

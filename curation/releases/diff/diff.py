@@ -1,0 +1,134 @@
+"""What became of a gold set: two releases beside each other.
+
+Queries are compared by their ids, pairs by query and document, documents by their content hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from curation.releases.diff.changes import (
+    Documents,
+    GradeCounts,
+    Move,
+    QueryRow,
+    Regrade,
+    Reworded,
+    document_changes,
+    grade_changes,
+    grade_counts,
+    moved_queries,
+    queries_only_in,
+    reworded_queries,
+    sealed_queries,
+)
+from curation.releases.diff.compared_release import ComparedRelease, ReleaseSummary
+from curation.releases.diff.figures import FigureRow, agreement_figures
+from curation.releases.diff.settings import Setting, setting_changes
+from curation.releases.seal import open_sealed
+from curation.releases.verify import Opened, opened
+from curation.store import Store
+from curation.store.settings import COMMAND_LINE
+
+
+class Count(NamedTuple):
+    """A number before and after."""
+
+    what: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Diff:
+    """Two releases compared.
+
+    Attributes
+    ----------
+    same: they have the same content, whatever their names.
+    regrades, pairs_new, pairs_gone: grades of queries that both have; those of sealed parts only where the
+        seal was opened.
+    opened: why the seal was opened; None where it was not.
+    sealed: changes among sealed grades that are not named.
+    how: how grades came about. left_out: what was left out of the releases. proposed: candidates by system.
+    settings: rule of the consensus, guides, sampling, split, corpus and whatever else the releases say.
+    """
+
+    old: ReleaseSummary
+    new: ReleaseSummary
+    same: bool
+    queries_in: tuple[QueryRow, ...]
+    queries_out: tuple[QueryRow, ...]
+    reworded: tuple[Reworded, ...]
+    moves: tuple[Move, ...]
+    grades: tuple[GradeCounts, ...]
+    regrades: tuple[Regrade, ...]
+    pairs_new: tuple[Regrade, ...]
+    pairs_gone: tuple[Regrade, ...]
+    opened: str | None
+    sealed: int
+    documents: Documents
+    agreement: tuple[FigureRow, ...]
+    how: tuple[Count, ...]
+    left_out: tuple[Count, ...]
+    proposed: tuple[Count, ...]
+    settings: tuple[Setting, ...]
+
+
+def diff(store: Store, old: str, new: str, reason: str | None = None, actor: str = COMMAND_LINE) -> Diff:
+    """Compare two releases of a project, the older one first.
+
+    Parameters
+    ----------
+    reason: open the seal, for this reason, and name the changed grades of sealed parts too.
+
+    Raises
+    ------
+    InputError: the reason is empty.
+    NotFoundError: there is no such release, or the project does not know the actor.
+    RefusedError: a release is not as it was frozen, or a newer goldset froze it.
+    """
+    before, after = opened(store, old), opened(store, new)
+    if reason is not None:
+        for name, other in ((old, new), (new, old)):
+            open_sealed(store, name, f"compare with {other}", reason, actor)
+    return compared(before, after, reason)
+
+
+def compared(old: Opened, new: Opened, reason: str | None = None) -> Diff:
+    """Two opened releases; with a reason, the grades of sealed parts are named."""
+    before, after = ComparedRelease(old), ComparedRelease(new)
+    documents = document_changes(before, after)
+    both = before.queries.keys() & after.queries.keys()
+    changes = grade_changes(before, after, both)
+    hidden = sealed_queries(before, after, both)
+    named = [change for change in changes if reason is not None or change.query_id not in hidden]
+    return Diff(
+        old=before.summary,
+        new=after.summary,
+        same=old.row.release_id == new.row.release_id,
+        queries_in=queries_only_in(after, before),
+        queries_out=queries_only_in(before, after),
+        reworded=reworded_queries(before, after, both),
+        moves=moved_queries(before, after, both),
+        grades=grade_counts(before, after, both, changes, hidden if reason is None else ()),
+        regrades=tuple(row for row in named if row.before is not None and row.after is not None),
+        pairs_new=tuple(row for row in named if row.before is None),
+        pairs_gone=tuple(row for row in named if row.after is None),
+        opened=reason,
+        sealed=len(changes) - len(named),
+        documents=documents,
+        agreement=agreement_figures(before, after),
+        how=_counts(before.how, after.how),
+        left_out=_counts(before.header.get("left_out", {}), after.header.get("left_out", {})),
+        proposed=_counts(before.systems, after.systems),
+        settings=setting_changes(before, after),
+    )
+
+
+def _counts(before: Mapping[str, int], after: Mapping[str, int]) -> tuple[Count, ...]:
+    return tuple(
+        Count(what, before.get(what, 0), after.get(what, 0)) for what in sorted(before.keys() | after.keys())
+    )

@@ -1,0 +1,224 @@
+"""A comparison of releases for people: the sentences and tables that the terminal and one HTML page share.
+
+The page has no scripts and needs no network; the same comparison gives the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
+from curation.releases.diff.diff import Count, Diff
+from curation.releases.diff.figures import ComparedFigure
+from curation.reports.page import Section, Table, html_page
+from curation.text import isolated
+
+LIMIT = 50
+"""Rows of a table that are shown, unless somebody asks for more."""
+
+
+def diff_page(diff: Diff, limit: int = LIMIT) -> str:
+    """A whole HTML page about two releases."""
+    remark = f"Release ids: {diff.old.release_id} → {diff.new.release_id}."
+    title = f"From release {diff.old.name} to {diff.new.name}"
+    return html_page(title, findings(diff), diff_sections(diff, limit), remark)
+
+
+def findings(diff: Diff) -> list[str]:
+    """What a reader wants to know first, in sentences."""
+    if diff.same:
+        return [f"{diff.old.name} and {diff.new.name} have the same content: nothing differs."]
+    old, new = diff.old, diff.new
+    told = [
+        f"{_arrow(sum(old.queries.values()), sum(new.queries.values()))} queries, "
+        f"{_arrow(sum(old.grades.values()), sum(new.grades.values()))} grades, "
+        f"{_arrow(old.documents, new.documents)} documents in the corpus.",
+        f"Queries: {len(diff.queries_in):,} came, {len(diff.queries_out):,} left, {len(diff.reworded):,} "
+        f"reworded, {len(diff.moves):,} moved to another part of the split.",
+        _grades_told(diff),
+    ]
+    if diff.sealed:
+        told.append(
+            f"{diff.sealed:,} of these grades lie in a sealed part and are not named. With --reason they "
+            "are, and that is logged."
+        )
+    documents = diff.documents
+    told.append(
+        f"Documents: {len(documents.gone):,} gone, {len(documents.new):,} new, {len(documents.changed):,} "
+        f"with another text, {documents.kept:,} as before."
+    )
+    told += [_figure_told(row.name, row.before, row.after) for row in diff.agreement[:1]]
+    return told
+
+
+def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
+    """All that a page shows, in the order in which it is read; sections without a difference are left out."""
+    found = [
+        Section("Grades", _grades_told(diff), (), _grades(diff, limit), _sealed_remark(diff)),
+        Section("Queries", _queries_told(diff), (), _queries(diff, limit)),
+        Section(
+            "Documents",
+            "The corpus, by content hash; those with most grades first.",
+            (),
+            _documents(diff, limit),
+        ),
+        Section("Agreement", "How far the labels of each release can be trusted.", (), (_agreement(diff),)),
+        Section("How grades came about", "Grades of each release.", (), (_counts("grades", diff.how),)),
+        Section(
+            "Left out", "What each release does not hold, and why.", (), (_counts("reason", diff.left_out),)
+        ),
+        Section("Candidates", "Who proposed the judged documents.", (), (_counts("system", diff.proposed),)),
+        Section(
+            "Made with", "What differs of rules, guides, sampling and split.", (), (_settings(diff, limit),)
+        ),
+    ]
+    full = (_without_empty(section) for section in found)
+    return [section for section in full if section.tables]
+
+
+def _grades_told(diff: Diff) -> str:
+    higher, lower, new, gone = (
+        sum(getattr(row, name) for row in diff.grades) for name in ("higher", "lower", "new", "gone")
+    )
+    return (
+        f"Grades of queries in both: {higher + lower:,} differ ({higher:,} higher, {lower:,} lower), "
+        f"{new:,} new, {gone:,} gone."
+    )
+
+
+def _sealed_remark(diff: Diff) -> str:
+    if diff.opened is not None:
+        return f"The seal was opened for: “{isolated(diff.opened)}”."
+    return f"Counted above, not named, in sealed parts: {diff.sealed:,}." if diff.sealed else ""
+
+
+def _queries_told(diff: Diff) -> str:
+    if not diff.moves:
+        return "No query of both releases changed its part of the split."
+    return (
+        f"Moved to another part of the split: {len(diff.moves):,}. A system that was tuned on a query's old "
+        "part has seen it."
+    )
+
+
+def _grades(diff: Diff, limit: int) -> tuple[Table, ...]:
+    columns = ("part", "as before", "higher", "lower", "newly graded", "grade gone", "sealed")
+    counted = Table(
+        "Grades of queries in both releases, by part", columns, tuple(tuple(row) for row in diff.grades)
+    )
+    return (
+        counted,
+        _pairs("Other grades", diff.regrades, limit),
+        _pairs("Newly graded", diff.pairs_new, limit),
+        _pairs("No grade any more", diff.pairs_gone, limit),
+    )
+
+
+def _pairs(caption: str, rows: Sequence[Regrade], limit: int) -> Table:
+    columns = ("query", "query id", "document", "part", "grade", "how", "document is")
+    cells = (
+        (
+            row.text,
+            row.query_id,
+            row.document_id,
+            row.part,
+            f"{_grade(row.before)} → {_grade(row.after)}",
+            f"{row.how_before or '–'} → {row.how_after or '–'}",
+            row.document or "the same",
+        )
+        for row in rows[:limit]
+    )
+    return Table(_caption(caption, len(rows), limit), columns, tuple(cells))
+
+
+def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
+    moves = tuple((row.text, row.query_id, f"{row.before} → {row.after}") for row in diff.moves[:limit])
+    reworded = tuple((row.query_id, row.before, row.after) for row in diff.reworded[:limit])
+    return (
+        _only("Came", diff.queries_in, limit),
+        _only("Left", diff.queries_out, limit),
+        Table(_caption("Moved", len(diff.moves), limit), ("query", "query id", "part"), moves),
+        Table(_caption("Reworded", len(diff.reworded), limit), ("query id", "before", "after"), reworded),
+    )
+
+
+def _only(caption: str, rows: Sequence[QueryRow], limit: int) -> Table:
+    cells = tuple((row.text, row.query_id, row.part, row.grades) for row in rows[:limit])
+    return Table(_caption(caption, len(rows), limit), ("query", "query id", "part", "grades"), cells)
+
+
+def _documents(diff: Diff, limit: int) -> tuple[Table, ...]:
+    parts = (
+        ("Gone", diff.documents.gone),
+        ("New", diff.documents.new),
+        ("With another text", diff.documents.changed),
+    )
+    return tuple(_ids(caption, rows, limit) for caption, rows in parts)
+
+
+def _ids(caption: str, rows: Sequence[DocumentRow], limit: int) -> Table:
+    return Table(
+        _caption(caption, len(rows), limit), ("document", "grades"), tuple(tuple(row) for row in rows[:limit])
+    )
+
+
+def _agreement(diff: Diff) -> Table:
+    columns = ("figure", f"{diff.old.name}", "95 %", "n", f"{diff.new.name}", "95 %", "n")
+    rows = (
+        (f"{row.name} ({row.counted})", *_figure(row.before), *_figure(row.after)) for row in diff.agreement
+    )
+    return Table("Agreement before and after", columns, tuple(rows))
+
+
+def _figure(figure: ComparedFigure) -> tuple[object, ...]:
+    return figure.value, _interval(figure), figure.n
+
+
+def _interval(figure: ComparedFigure) -> str:
+    if figure.low is None or figure.high is None:
+        return figure.why or "–"
+    return f"{figure.low:.3f} to {figure.high:.3f}"
+
+
+def _figure_told(name: str, before: ComparedFigure, after: ComparedFigure) -> str:
+    one, other = (
+        "unknown" if figure.value is None else f"{figure.value:.3f} ({_interval(figure)})"
+        for figure in (before, after)
+    )
+    return f"Agreement, {name}: {one} → {other}."
+
+
+def _counts(column: str, counts: Iterable[Count]) -> Table:
+    rows = tuple((row.what, row.before, row.after) for row in counts)
+    return Table("Before and after", (column, "before", "after"), rows)
+
+
+def _settings(diff: Diff, limit: int) -> Table:
+    rows = tuple(
+        (row.what, _short(row.before), _short(row.after)) for row in diff.settings[: max(limit, LIMIT)]
+    )
+    return Table("What differs", ("what", "before", "after"), rows, words=True)
+
+
+def _without_empty(section: Section) -> Section:
+    tables = tuple(table for table in section.tables if table.rows)
+    return replace(section, tables=tables)
+
+
+def _caption(caption: str, count: int, limit: int) -> str:
+    return f"{caption}: {count:,}" + (f", the first {limit:,} shown" if count > limit else "")
+
+
+def _grade(grade: int | None) -> str:
+    return "–" if grade is None else str(grade)
+
+
+def _short(text: str | None, most: int = 120) -> str:
+    if text is None:
+        return "–"
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _arrow(before: int, after: int) -> str:
+    return f"{before:,}" if before == after else f"{before:,} → {after:,}"

@@ -1,0 +1,292 @@
+"""Exports: a release written for other tools, with a manifest that names the release and every file's sum.
+
+An export is made from frozen content that was verified first. It is written into a folder beside its place
+and moved there when it is whole, so that a half-written one is never found. Grades of sealed parts pass the
+gate (`seal`) before the first file is opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from threading import get_ident
+from typing import Any
+
+from curation.errors import InputError, RefusedError
+from curation.progress import Progress, silent
+from curation.releases.export.formats import FORMATS
+from curation.releases.export.formats.files import Written
+from curation.releases.export.gold import ExportOptions, Gold, gold_of
+from curation.releases.export.manifest import MANIFEST, manifest_text, written_with
+from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts
+from curation.releases.verify import Opened, opened, verify
+from curation.store import Store, record_event
+from curation.store.settings import COMMAND_LINE
+
+DEFAULT = ExportOptions()
+
+
+@dataclass(frozen=True)
+class Exported:
+    """An export as it was written.
+
+    Attributes
+    ----------
+    counts: documents, queries by part, and the grades that were written, by part.
+    without_grades: parts whose grades are not in it.
+    opening: who had sealed grades and why, as it was logged; None where none is in it.
+    ids: how ids were changed.
+    rows: file → rows, for formats whose rows are made from several grades.
+    left_out: reason → number.
+    files: file → {sha256, bytes}, without the manifest itself.
+    """
+
+    name: str
+    release_id: str
+    format: str
+    out: Path
+    counts: dict[str, Any]
+    without_grades: tuple[str, ...]
+    opening: Opening | None
+    licence: str
+    ids: dict[str, Any]
+    rows: dict[str, int]
+    left_out: dict[str, int]
+    files: dict[str, dict[str, Any]]
+
+
+def export(
+    store: Store,
+    name: str,
+    format: str,
+    out: Path,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+    *,
+    reason: str | None = None,
+    parts: Collection[str] = (),
+    without_grades: Collection[str] = (),
+    options: ExportOptions = DEFAULT,
+) -> Exported:
+    """Write a release in one of `FORMATS` into the folder `out`.
+
+    An export of the same release in the same format is replaced; asked for the same, it has the same bytes.
+    Anything else in the folder is left alone, and refused.
+
+    Parameters
+    ----------
+    reason: why grades of sealed parts are taken; it is logged before any of them is written.
+    parts: whose grades are written; by default those of all parts, in formats without `sealed_by_default` of
+        all that are not sealed.
+    without_grades: parts whose grades are not.
+
+    Raises
+    ------
+    InputError: no such format, part or option; the folder cannot be used or written.
+    NotFoundError: there is no such release, or the project does not know the actor.
+    RefusedError: the release does not verify or a newer goldset froze it; sealed grades would be written and
+        no reason is given, or the actor is no lead; not one row could be written.
+    """
+    _check(format, options)
+    out = out.resolve()
+    verified = verify(store, name, progress)
+    if not verified.intact:
+        raise RefusedError(
+            f"The release {name!r} is not as it was frozen and will not be exported: {verified.problems[0]}. "
+            f"`goldset verify {name}` names everything."
+        )
+    release = opened(store, name)
+    graded = _graded(format, release.header, parts, without_grades)
+    _refuse_other_content(out, verified.release_id, format)
+    opening = open_sealed(store, name, f"export as {format}", reason, actor, graded)
+    exported = _written(store, release, format, out, graded, options, opening)
+    with store.transaction() as cursor:
+        detail = {
+            "name": name,
+            "release": verified.release_id,
+            "format": format,
+            "without grades": list(exported.without_grades),
+        }
+        record_event(cursor, "export", detail, actor)
+    return exported
+
+
+def _check(format: str, options: ExportOptions) -> None:
+    problems = []
+    if format not in FORMATS:
+        problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
+    elif options.unjudged and not FORMATS[format].takes_unjudged:
+        others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
+        problems.append(
+            f"--unjudged: the format {format} has no place for pairs without a grade; {others} has"
+        )
+    if options.negatives < 1:
+        problems.append(f"--negatives {options.negatives}: expected at least 1")
+    if not options.licence.strip() or not options.licence.isprintable():
+        problems.append(f"--license {options.licence!r}: expected a licence's name on one line")
+    if problems:
+        raise InputError(problems)
+
+
+def _graded(
+    format: str, header: Mapping[str, Any], parts: Collection[str], without: Collection[str]
+) -> tuple[str, ...]:
+    """The parts whose grades are written, ordered."""
+    known = header["queries"]
+    refuse_unknown_parts("--part", known, parts)
+    refuse_unknown_parts("--without-grades", known, without)
+    sealed = sealed_parts(header)
+    asked = sorted(set(parts).intersection(sealed))
+    if FORMATS[format].never_sealed and asked:
+        raise InputError(
+            f"--part {asked[0]}: the format {format} has no grades of sealed parts; choose beir for them"
+        )
+    chosen = set(parts or known)
+    if not parts and not FORMATS[format].sealed_by_default:
+        chosen -= set(sealed)
+    return tuple(sorted(chosen.difference(without)))
+
+
+def _written(
+    store: Store,
+    release: Opened,
+    format: str,
+    out: Path,
+    graded: tuple[str, ...],
+    options: ExportOptions,
+    opening: Opening | None,
+) -> Exported:
+    """Write the files beside their place and move them there when all are whole."""
+    new = out.parent / f".{out.name}.new-{os.getpid()}-{get_ident()}"
+    try:
+        new.mkdir(parents=True)
+        exported = write_files(store, release, format, new, graded, options, out, opening)
+        _move(new, out)
+    except OSError as error:
+        why = error.strerror or str(error)
+        logged = " That the seal was opened for it stays in the log." if opening else ""
+        raise InputError(
+            f"the export could not be written, and nothing was left: {why}.{logged}", path=out
+        ) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return exported
+
+
+def write_files(
+    store: Store,
+    release: Opened,
+    format: str,
+    folder: Path,
+    graded: tuple[str, ...],
+    options: ExportOptions,
+    out: Path,
+    opening: Opening | None,
+) -> Exported:
+    """Write an export's files and its manifest into a folder, which is going to be `out`."""
+    gold = gold_of(store, release, graded, options)
+    exported = _described(gold, release, format, out, opening, FORMATS[format].write(folder, gold), folder)
+    _write_manifest(folder, exported, options)
+    return exported
+
+
+def _described(
+    gold: Gold,
+    release: Opened,
+    format: str,
+    out: Path,
+    opening: Opening | None,
+    written: Written,
+    folder: Path,
+) -> Exported:
+    grades = Counter(gold.part_of[row["query_id"]] for row in gold.qrels)
+    files = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        files[path.relative_to(folder).as_posix()] = {"sha256": sha256, "bytes": path.stat().st_size}
+    return Exported(
+        name=gold.name,
+        release_id=gold.release_id,
+        format=format,
+        out=out,
+        counts={
+            "documents": release.header["documents"],
+            "queries": release.header["queries"],
+            "grades": {part: grades[part] for part in gold.parts},
+        },
+        without_grades=tuple(sorted(set(release.header["queries"]).difference(gold.parts))),
+        opening=opening,
+        licence=gold.options.licence,
+        ids=dict(written.ids),
+        rows=dict(written.rows),
+        left_out=dict(written.left_out),
+        files=files,
+    )
+
+
+def _write_manifest(folder: Path, exported: Exported, options: ExportOptions) -> None:
+    """What is here and what of it is whole; who opened a seal is the project's to know, not the reader's."""
+    manifest = {
+        "release_id": exported.release_id,
+        "name": exported.name,
+        "format": exported.format,
+        "licence": exported.licence,
+        "counts": exported.counts,
+        "without_grades": exported.without_grades,
+        "ids": exported.ids,
+        "rows": exported.rows,
+        "left_out": exported.left_out,
+        "files": exported.files,
+        "options": {"unjudged": options.unjudged, "negatives": options.negatives},
+        "written_with": written_with(),
+    }
+    (folder / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
+
+
+def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
+    """Only an empty place, or an export of this very release and format, may be written to."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise InputError("is a file; expected a folder for the export", path=out)
+    existing = {path.relative_to(out).as_posix() for path in out.rglob("*") if not path.is_dir()}
+    if not existing:
+        return
+    manifest: dict[str, Any] = {}
+    if MANIFEST in existing:
+        try:
+            manifest = dict(json.loads((out / MANIFEST).read_text(encoding="utf-8")))
+        except (ValueError, TypeError):
+            manifest = {}
+    same = (manifest.get("release_id"), manifest.get("format")) == (release_id, format)
+    files = manifest.get("files") if same else None
+    others = sorted(existing - set(files) - {MANIFEST} if isinstance(files, dict) else existing)
+    if others:
+        shown = [*others[:3], *(["…"] if others[3:] else [])]
+        raise InputError(
+            f"holds {len(others):,} other files ({', '.join(shown)}); choose "
+            "an empty or new folder. Only an export of the same release in the same format is replaced.",
+            path=out,
+        )
+
+
+def _move(new: Path, out: Path) -> None:
+    old = out.parent / f".{out.name}.old-{os.getpid()}-{get_ident()}"
+    if out.exists():
+        out.rename(old)
+    try:
+        new.rename(out)
+    except OSError:
+        if old.exists() and not out.exists():
+            old.rename(out)
+        raise
+    finally:
+        if out.exists():
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,66 @@
+"""BEIR's folder, as its GenericDataLoader reads it: corpus.jsonl, queries.jsonl, qrels/<part>.tsv.
+
+MTEB and `datasets` take the same folder by its README.md. Their qrels are qrels/<part>.jsonl, the same rows:
+in a table without types an id such as 007 is read as the number 7.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.releases.export.formats.export_format import ExportFormat
+from curation.releases.export.formats.files import Written, json_line, write_lines, write_table
+from curation.releases.export.formats.hf import split_names, write_readme
+
+if TYPE_CHECKING:
+    from curation.releases.export.gold import Gold
+
+
+QRELS = ("query-id", "corpus-id", "score")
+
+
+def write_beir(folder: Path, gold: Gold) -> Written:
+    """Queries of all parts, and the grades that the gold has."""
+    of_query, of_document = gold.prefixes
+    corpus = (
+        {
+            "_id": f"{of_document}{document.document_id}",
+            "title": document.title,
+            "text": document.body,
+            "metadata": _present(url=document.url, published=document.published, group=document.group_key),
+        }
+        for document in gold.documents
+    )
+    write_lines(folder / "corpus.jsonl", map(json_line, corpus))
+    queries = (
+        {
+            "_id": f"{of_query}{query['query_id']}",
+            "text": query["text"],
+            "metadata": _present(
+                split=query["part"], stratum=query["stratum"], information_need=query["information_need"]
+            ),
+        }
+        for query in gold.queries
+    )
+    write_lines(folder / "queries.jsonl", map(json_line, queries))
+    (folder / "qrels").mkdir()
+    files = {"corpus": {"corpus": "corpus.jsonl"}, "queries": {"queries": "queries.jsonl"}}
+    for part, split in split_names(gold.parts).items():
+        rows = [
+            (f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade)
+            for row in gold.judged(part)
+        ]
+        write_table(folder / "qrels" / f"{part}.tsv", QRELS, rows, "\t")
+        files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
+        objects = (dict(zip(QRELS, row, strict=True)) for row in rows)
+        write_lines(folder / "qrels" / f"{part}.jsonl", map(json_line, objects))
+    write_readme(folder, gold, files)
+    return Written({"query_prefix": of_query, "document_prefix": of_document})
+
+
+def _present(**values: str | None) -> dict[str, str]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+BEIR = ExportFormat("beir", write_beir)

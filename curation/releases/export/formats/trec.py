@@ -1,0 +1,65 @@
+"""TREC topics and qrels. Fields end at white space, so ids that have some are percent-encoded.
+
+The encoding is that of the whole corpus, judged or not: a run over it is translated by the same table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from curation.releases.export.formats.export_format import ExportFormat
+from curation.releases.export.formats.files import Written, write_lines, write_table
+
+if TYPE_CHECKING:
+    from curation.releases.export.gold import Gold
+
+
+UNJUDGED = -1
+_SPACE = re.compile(r"[\s%]")
+
+
+def write_trec(folder: Path, gold: Gold) -> Written:
+    """Topics of all parts and qrels; pairs without a grade as -1 where they are wanted."""
+    queries = _without_space(query["query_id"] for query in gold.queries)
+    documents = _without_space(gold.documents.ids)
+    topics = (f"{queries[query['query_id']]}\t{' '.join(query['text'].split())}" for query in gold.queries)
+    write_lines(folder / "topics.tsv", topics)
+    lines = [
+        (part, f"{queries[query_id]} 0 {documents[document_id]} {grade}")
+        for query_id, document_id, grade, part in _rows(gold)
+    ]
+    write_lines(folder / "qrels.txt", (line for _, line in lines))
+    for part in gold.parts:
+        write_lines(folder / f"qrels.{part}.txt", (line for where, line in lines if where == part))
+    mapped = [
+        (kind, exported, original)
+        for kind, ids in (("query", queries), ("document", documents))
+        for original, exported in ids.items()
+        if exported != original
+    ]
+    if mapped:
+        write_table(folder / "ids.tsv", ("kind", "exported", "original"), mapped, "\t")
+    return Written({"mapped": len(mapped)})
+
+
+def _rows(gold: Gold) -> list[tuple[str, str, int, str]]:
+    """(query id, document id, grade, part), ordered."""
+    rows = [(row.query_id, row.document_id, row.grade, row.part) for row in gold.judged()]
+    if gold.options.unjudged:
+        rows += [(*pair, UNJUDGED, gold.part_of[pair[0]]) for pair in gold.unjudged()]
+    return sorted(rows)
+
+
+def _without_space(ids: Iterable[str]) -> dict[str, str]:
+    """Id → id without white space. Once one id has some, '%' is encoded in all: no two can meet."""
+    known = sorted(set(ids))
+    if not any(re.search(r"\s", name) for name in known):
+        return {name: name for name in known}
+    return {name: _SPACE.sub(lambda match: quote(match[0]), name) for name in known}
+
+
+TREC = ExportFormat("trec", write_trec, takes_unjudged=True)

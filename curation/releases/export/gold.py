@@ -1,0 +1,154 @@
+"""A release as the writers of exports need it. Grades that are not to go out are not in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from curation.negatives.hard_negatives import NEAR_DUPLICATE
+from curation.releases.card.card import Card
+from curation.releases.stored import Pin, Table, pinned_documents
+from curation.releases.verify import Opened
+from curation.store import Store
+from curation.store.rows import Document
+
+
+class ExportOptions(NamedTuple):
+    """What an export was asked for besides its format.
+
+    Attributes
+    ----------
+    unjudged: write pairs that were pooled and have no grade, as -1.
+    negatives: how many hard negatives a positive gets: at most in triplets, exactly in n-tuples.
+    licence: of the data set, as its owner names it.
+    """
+
+    unjudged: bool = False
+    negatives: int = 5
+    licence: str = "unknown"
+
+
+class Judged(NamedTuple):
+    """One grade, with its query's text and part."""
+
+    query_id: str
+    text: str
+    document_id: str
+    grade: int
+    part: str
+
+
+class PinnedDocuments:
+    """The documents of a release; walking them reads batch by batch."""
+
+    def __init__(self, store: Store, pins: Sequence[Pin]) -> None:
+        self._store = store
+        self._pins = pins
+
+    @property
+    def ids(self) -> list[str]:
+        """All document ids, ordered."""
+        return [pin.document_id for pin in self._pins]
+
+    def __iter__(self) -> Iterator[Document]:
+        return self._read(self._pins)
+
+    def of(self, document_ids: Iterable[str]) -> dict[str, Document]:
+        """Some of them by id."""
+        chosen = set(document_ids)
+        pins = [pin for pin in self._pins if pin.document_id in chosen]
+        return {document.document_id: document for document in self._read(pins)}
+
+    def _read(self, pins: Sequence[Pin]) -> Iterator[Document]:
+        return (document for _, document in pinned_documents(self._store, pins) if document is not None)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """A release's rows.
+
+    Attributes
+    ----------
+    parts: parts of the split whose grades are here.
+    queries: of all parts; `qrels` and `candidates` are those of `parts` alone.
+    relevant_grade: least grade of a relevant document.
+    near_duplicate: least similarity (Jaccard of word shingles) of documents that count as the same.
+    """
+
+    name: str
+    release_id: str
+    parts: tuple[str, ...]
+    queries: Table
+    qrels: Table
+    candidates: Table
+    documents: PinnedDocuments
+    relevant_grade: int
+    near_duplicate: float
+    card: Card
+    options: ExportOptions
+
+    @cached_property
+    def part_of(self) -> dict[str, str]:
+        """Query id → part of the split."""
+        return {query["query_id"]: query["part"] for query in self.queries}
+
+    def judged(self, part: str | None = None) -> Iterator[Judged]:
+        """The grades, of one part or of all, by query and document id."""
+        texts = {query["query_id"]: query["text"] for query in self.queries}
+        for row in self.qrels:
+            query_id = row["query_id"]
+            if part in (None, self.part_of[query_id]):
+                yield Judged(
+                    *(query_id, texts[query_id], row["document_id"], row["grade"], self.part_of[query_id])
+                )
+
+    def unjudged(self) -> list[tuple[str, str]]:
+        """(query id, document id) of candidates without a grade, ordered: never judged, or no grade came
+        of it (open dispute, nobody could tell, another version of the document)."""
+        pairs = {(row["query_id"], row["document_id"]) for row in self.candidates}
+        graded = {(row["query_id"], row["document_id"]) for row in self.qrels}
+        known = set(self.documents.ids)
+        return sorted(pair for pair in pairs - graded if pair[1] in known)
+
+    @cached_property
+    def prefixes(self) -> tuple[str, str]:
+        """What queries' and documents' ids get in front, so that none is both; nothing where none is.
+
+        BEIR's evaluator, and MTEB's where it is told to, drop a document whose id equals the query's.
+        """
+        shared = not {query["query_id"] for query in self.queries}.isdisjoint(self.documents.ids)
+        return ("q-", "d-") if shared else ("", "")
+
+
+def gold_of(store: Store, release: Opened, parts: Sequence[str], options: ExportOptions) -> Gold:
+    """The release with the grades of these parts and no others."""
+    queries = release.rows("queries")
+    inside = {query["query_id"] for query in queries if query["part"] in parts}
+    split = release.rows("split")[0]["parameters"]
+
+    def rows(part: str) -> Table:
+        return [row for row in release.rows(part) if row["query_id"] in inside]
+
+    return Gold(
+        name=release.row.name,
+        release_id=release.row.release_id,
+        parts=tuple(parts),
+        queries=queries,
+        qrels=rows("qrels"),
+        candidates=rows("candidates"),
+        documents=PinnedDocuments(
+            store, [Pin(row["document_id"], row["content_hash"]) for row in release.rows("documents")]
+        ),
+        relevant_grade=split["relevant_grade"],
+        near_duplicate=_threshold(split),
+        card=Card(release, options.licence),
+        options=options,
+    )
+
+
+def _threshold(split: Mapping[str, Any]) -> float:
+    """The split's own notion of a near-duplicate document, where it has one."""
+    given = split.get("document_threshold")
+    return float(given) if isinstance(given, int | float) else NEAR_DUPLICATE

@@ -1,0 +1,1 @@
+"""Freezing: the content of a release from the state of a project."""

@@ -1,0 +1,94 @@
+"""The figures of agreement that a release carries, with annotators under their pseudonyms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, is_dataclass
+from functools import cached_property
+from typing import Any
+
+from curation.agreement.annotators.intra_annotator import IntraAgreement, Repeats, intra_agreement
+from curation.agreement.between.grades import Grades
+from curation.agreement.between.inter_annotator import InterAgreement, inter_agreement
+from curation.agreement.gate import Demand, Gate, gate_of
+from curation.consensus.annotator_errors import AnnotatorErrors, errors
+from curation.consensus.consensus import ConsensusCounts
+from curation.consensus.rule import MAJORITY
+from curation.consensus.votes import Votes
+from curation.releases.stored import Table, rounded
+from curation.text import canonical_json
+
+AGREEMENT_SEED = 0
+BETWEEN = (
+    *("nominal", "ordinal", "interval", "raw", "units", "queries", "single"),
+    *("annotators", "judgments", "cannot_tell"),
+)
+"""The figures between annotators that a release carries."""
+
+NO_NUMBER = "somebody who judged nothing of this release"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What the agreement figures are computed from; `annotators` are name → pseudonym."""
+
+    scale: tuple[int, ...]
+    grades: Grades
+    repeats: tuple[Repeats, ...]
+    counts: ConsensusCounts
+    votes: Votes
+    demand: Demand
+    all_imported: bool
+    annotators: Mapping[str, str]
+
+    @cached_property
+    def between(self) -> InterAgreement:
+        return inter_agreement(self.grades, self.scale, AGREEMENT_SEED)
+
+    @cached_property
+    def within(self) -> tuple[IntraAgreement, ...]:
+        return tuple(intra_agreement(row) for row in self.repeats)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The figures beside what the project demands of them."""
+        return gate_of(self.between.ordinal, self.within, self.all_imported, self.demand)
+
+    def rows(self) -> Table:
+        """The figures, with annotators under their pseudonyms."""
+        consistency = [asdict(row) | {"annotator": self.annotators[row.annotator]} for row in self.within]
+        between = vars(self.between) | self.between.figures
+        figures = {
+            "seed": AGREEMENT_SEED,
+            "between": {name: _plain(between[name]) for name in BETWEEN},
+            "within": sorted(consistency, key=lambda row: str(row["annotator"])),
+            "consensus": self._consensus(),
+            "gate": [check._asdict() for check in self.gate.checks],
+        }
+        return [rounded(figures)]
+
+    def _consensus(self) -> dict[str, Any]:
+        """How grades came about; other rules than majority also with what they rest on."""
+        counts = asdict(self.counts)
+        if self.counts.rule == MAJORITY:
+            return {name: count for name, count in counts.items() if name != "ruled"}
+        rule = self.votes.rule
+        given = self.votes.rows
+        counts["settings"] = rule.settings
+        counts["inputs"] = {"judgments": given.num_rows - given["annotator"].null_count}
+        if rule.by_errors:
+            counts["errors"] = self._errors(errors(self.votes, rule.ordinal))
+        return counts
+
+    def _errors(self, found: AnnotatorErrors | None) -> dict[str, Any] | None:
+        if found is None:
+            return None
+        people = [
+            {**one._asdict(), "annotator": self.annotators.get(one.annotator, NO_NUMBER)}
+            for one in found.annotators
+        ]
+        return asdict(found) | {"annotators": sorted(people, key=canonical_json)}
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

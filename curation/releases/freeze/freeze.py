@@ -1,0 +1,252 @@
+"""Freezing: the project's labels of this moment become a release that never changes.
+
+Labels pass the gate first: the agreement that the project demands. Who freezes against it says why, and the
+release carries that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
+
+from curation import __version__
+from curation.agreement.gate import Gate
+from curation.errors import InputError, RefusedError
+from curation.people.annotators import require_author
+from curation.progress import Progress, silent
+from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
+from curation.releases.freeze.reading import read_rows
+from curation.releases.freeze.sharing import check_rule, with_shared
+from curation.releases.seal import chosen_seals
+from curation.releases.stored import PartSum, part_sum, part_text, release_id_of, rounded, signed_row
+from curation.splits.certificate.certificate import Certificate, certificate_of
+from curation.splits.certificate.certify import certify
+from curation.splits.inputs import within
+from curation.splits.refusals import edge_sentence
+from curation.splits.ties.parameters import rules_of
+from curation.splits.ties.reading import with_tie_data
+from curation.store import Store, append, append_rows, record_event, utc_now
+from curation.store.documents import current_corpus
+from curation.store.settings import COMMAND_LINE
+
+_NAME = re.compile(r"\w[\w.+-]{0,63}")
+_VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A release as it was frozen.
+
+    Attributes
+    ----------
+    created: False where the name had this very content already.
+    queries, grades: part of the split → number.
+    sealed: parts of the split whose grades are handed out for a reason only.
+    parts: part of the release → lines.
+    changed: grades given on another version of their document, kept and marked.
+    sharing: the rule by which grades are shared, how many were, and how many texts have different ones.
+    left_out: reason → number.
+    gate: the agreement beside what the project demands.
+    override: who froze against it and why; None where the gate was open.
+    """
+
+    name: str
+    release_id: str
+    created: bool
+    queries: dict[str, int]
+    grades: dict[str, int]
+    sealed: tuple[str, ...]
+    documents: int
+    parts: dict[str, int]
+    changed: int
+    sharing: Sharing | None
+    left_out: dict[str, int]
+    gate: Gate
+    override: Override | None
+
+
+def freeze(
+    store: Store,
+    name: str,
+    allow_disputed: bool = False,
+    allow_changed: bool = False,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+    override: str | None = None,
+    seal: Collection[str] = (),
+    *,
+    share: str | None = None,
+) -> Frozen:
+    """Freeze queries, grades, split, corpus and all that explains them under a name.
+
+    Parameters
+    ----------
+    allow_disputed: leave pairs with an open dispute out; otherwise they are refused.
+    allow_changed: keep, marked, what was graded on another version of its document only; otherwise it is left
+        out and counted.
+    override: freeze against the gate, for this reason; the release carries it, with the actor's number. Where
+        the gate is open, it is not used.
+    seal: parts of the split whose grades are handed out for a reason only, besides the one named test.
+    share: 'identical': documents with the same text have a grade together (`sharing`).
+
+    Raises
+    ------
+    InputError: the name cannot be one, the override has no reason, or the split has no part to be sealed.
+    NotFoundError: the project does not know the actor.
+    RefusedError: the actor is no lead; no corpus, split or grade; open disputes, unless they may be left out;
+        the agreement is not what the project demands, unless that is overridden; what was judged since the
+        split ties queries of different parts; the name holds other content.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
+        )
+    if override is not None and not override.strip():
+        raise InputError("--override: expected a reason; the release carries it")
+    check_rule(share)
+    with store.reading() as cursor:
+        require_author(cursor, actor, "lead")
+        rows = read_rows(cursor)
+        corpus = current_corpus(cursor) if share else []
+    content = content_of(rows, allow_changed)
+    if share is not None:
+        content = with_shared(content, share, corpus)
+    sealed = chosen_seals(content.queries, seal)
+    _refuse_open(content, allow_disputed)
+    overridden = _passed(content.agreement.gate, actor, override)
+    certificate = _certified(store, content, progress)
+    texts = _texts(content, certificate, sealed, overridden)
+    sums = {part: part_sum(text) for part, text in texts.items()}
+    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
+    created = _keep(store, name, release_id, texts, sums, content, actor, overridden)
+    return Frozen(
+        name=name,
+        release_id=release_id,
+        created=created,
+        queries=content.queries,
+        grades=content.grades,
+        sealed=sealed,
+        documents=content.documents,
+        parts={part: found.lines for part, found in sums.items()},
+        changed=content.changed,
+        sharing=content.sharing,
+        left_out=content.left_out,
+        gate=content.agreement.gate,
+        override=overridden,
+    )
+
+
+def _passed(gate: Gate, actor: str, reason: str | None) -> Override | None:
+    """Nothing where the gate is open, else the override; without a reason the labels are refused."""
+    if gate.open:
+        return None
+    if reason is not None:
+        return Override(actor, reason.strip(), gate.against)
+    figures = "\n".join(f"  {check.sentence}" for check in gate.against)
+    raise RefusedError(
+        f"The labels do not have the agreement that this project demands:\n{figures}\n"
+        "Nothing was frozen. `goldset plan-overlap` says what more double judging takes, `goldset gate` "
+        'changes the demand; to freeze all the same: --override "why", which the release carries.'
+    )
+
+
+def _refuse_open(content: Content, allow_disputed: bool) -> None:
+    if content.disputed and not allow_disputed:
+        raise RefusedError(
+            f"{_counted(content.disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
+            "them first (`goldset adjudicate list` shows them), or leave them out: --allow-disputed."
+        )
+    if sum(content.grades.values()):
+        return
+    if CHANGED in content.left_out:
+        raise RefusedError(
+            f"The release would be empty: {content.left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
+            "Judge them again (`goldset round open NAME --again`), or keep the grades: --allow-changed."
+        )
+    raise RefusedError(
+        "No graded pair is in a part of the split, so the release would be empty. Split again: "
+        "`goldset split --dev 0.7 --test 0.3 --seed 0`."
+    )
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _certified(store: Store, content: Content, progress: Progress) -> Certificate:
+    """Check the split against the labels of now, which may be newer than the split."""
+    split = content.split
+    rules = rules_of(split.parameters)
+    inputs = within(content.graded.inputs, split.parts)
+    graded = replace(content.graded, inputs=inputs)
+    inputs = with_tie_data(store, inputs, rules, progress)
+    parts = {name: split.parts[name] for name in inputs.queries}
+    findings = certify(inputs, parts, rules, progress)
+    if findings.leaks:
+        first = edge_sentence(findings.leaks[0], inputs.queries)
+        if content.sharing is not None and rules.document is None:
+            raise RefusedError(
+                "The split was made with --no-near-duplicates, so identical documents may be relevant in "
+                f"different parts, and with --share they have one grade. The first tie across: {first}. "
+                "Split again without --no-near-duplicates, or freeze without --share."
+            )
+        ties = _counted(len(findings.leaks), "tie now crosses", "ties now cross")
+        raise RefusedError(
+            f"Since the split was made, labels or documents have changed: {ties} its parts, the first being "
+            f"{first}. Split again with `goldset split`."
+        )
+    return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
+
+
+def _texts(
+    content: Content, certificate: Certificate, sealed: Sequence[str], override: Override | None
+) -> dict[str, str]:
+    tables = dict(content.tables)
+    tables["split"] = [{**tables["split"][0], "certificate": rounded(asdict(certificate))}]
+    tables["agreement"] = content.agreement.rows()
+    tables["release"] = header(content, sealed, override)
+    return {part: part_text(tables[part]) for part in sorted(tables)}
+
+
+def _keep(
+    store: Store,
+    name: str,
+    release_id: str,
+    texts: Mapping[str, str],
+    sums: Mapping[str, PartSum],
+    content: Content,
+    actor: str,
+    override: Override | None,
+) -> bool:
+    """Store the release; says whether the name is new."""
+    manifest = {
+        "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
+        "parts": {part: found._asdict() for part, found in sums.items()},
+        "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},
+    }
+    row = signed_row(name, release_id, manifest, utc_now(), actor)
+    detail = {"name": name, "release": release_id, "queries": content.queries, "grades": content.grades}
+    if override is not None:
+        against = [check.sentence for check in override.against]
+        detail["override"] = {"reason": override.reason, "against": against}
+    with store.transaction() as cursor:
+        known = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [name]).fetchone()
+        if known is not None and known[0] == release_id:
+            return False
+        if known is not None:
+            raise RefusedError(
+                f"The release {name!r} exists with other content (release id {known[0][:12]}…; now it would "
+                f"be {release_id[:12]}…). A release never changes: choose another name."
+            )
+        if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
+            columns = {
+                "release_id": [release_id] * len(texts),
+                "part": list(texts),
+                "content": list(texts.values()),
+            }
+            append(cursor, "release_parts", columns)
+        append_rows(cursor, "releases", [row])
+        record_event(cursor, "freeze", {**detail, "left_out": content.left_out}, actor)
+    return True

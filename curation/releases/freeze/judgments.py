@@ -1,0 +1,104 @@
+"""Judgments, rounds and decisions as a release tells them: whose they are is a number.
+
+What people wrote is kept, without the names by which the project knows them and without e-mail addresses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any
+from unicodedata import normalize
+
+from curation.releases.freeze.figures import NO_NUMBER
+from curation.releases.freeze.pseudonyms import Pseudonyms, pseudonyms
+from curation.releases.freeze.reading import Rows, columns
+from curation.releases.stored import Table, rounded
+from curation.sources.redaction.personal_data import redact
+from curation.store.rows import Round
+from curation.text import canonical_json, digest
+
+LEAST_NAME = 3
+
+
+def judgments(rows: Rows, queries: Collection[str]) -> tuple[Table, Pseudonyms]:
+    """Judgments as they were given, under the pseudonyms that follow from them."""
+    pinned = dict(columns(rows.labels.snapshot))
+    table = [
+        row
+        for row in rows.judgments.to_pylist()
+        if row["query_id"] in queries and row["document_id"] in pinned
+    ]
+    judged: dict[tuple[str, str], list[str]] = defaultdict(list)
+    sources = []
+    for row in table:
+        sources.append((row.pop("annotator"), row.pop("round")))
+        if row.pop("content_hash") != pinned[row["document_id"]]:
+            row["version"] = "changed"
+        judged[sources[-1]].append(canonical_json(row))
+    rounds = {round_id for _, round_id in judged}
+    about = {annotator: digest("pilots alone") for annotator, _ in judged}
+    about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
+    names = pseudonyms(
+        about,
+        {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in rounds},
+        {source: digest(sorted(lines)) for source, lines in judged.items()},
+    )
+    for row, (annotator, round_id) in zip(table, sources, strict=True):
+        row["annotator"] = names.annotators[annotator]
+        row["round"] = names.rounds[round_id]
+    return sorted(table, key=canonical_json), names
+
+
+def rounds(rows: Rows, names: Pseudonyms) -> Table:
+    used = [
+        {"round": names.rounds[row.round_id], **_round(row)}
+        for row in rows.rounds
+        if row.round_id in names.rounds
+    ]
+    return sorted(used, key=canonical_json)
+
+
+def _round(row: Round) -> dict[str, Any]:
+    """A round without names: of its parameters those that say how it was laid out."""
+    parameters = json.loads(row.parameters)
+    kept = {
+        name: parameters[name] for name in ("overlap", "duplicates", "seed", "again") if name in parameters
+    }
+    return {"kind": row.kind, "guide": row.guide_hash, "parameters": kept}
+
+
+def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
+    """The reviewers' decisions; nobody is named in their reasons."""
+    documents = set(rows.labels.snapshot["document_id"].to_pylist())
+    return [
+        {**row, "reason": without_names(row["reason"], people)}
+        for row in rows.adjudications.to_pylist()
+        if row["query_id"] in queries and row["document_id"] in documents
+    ]
+
+
+def _forms(name: str) -> set[str]:
+    """The ways in which a name may be spelled: folded (ß as ss), letters and accents together or apart."""
+    return {normalize(form, spelled) for form in ("NFC", "NFD") for spelled in (name, name.casefold())}
+
+
+def without_names(text: str, people: Mapping[str, str]) -> str:
+    """What somebody wrote, with people's numbers for their names and placeholders for personal data.
+
+    Names of fewer than `LEAST_NAME` characters stay: they would be found in any sentence.
+
+    Parameters
+    ----------
+    people: every name by which the project knows somebody → their number.
+    """
+    known = {name: number for name, number in people.items() if len(name) >= LEAST_NAME}
+    folded = {form.casefold(): number for name, number in known.items() for form in _forms(name)}
+    if known:
+        forms = {form for name in known for form in _forms(name)}
+        names = "|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form)))
+        pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+        text = pattern.sub(lambda found: folded.get(found[0].casefold(), NO_NUMBER), text)
+    return redact(text).text

@@ -1,0 +1,163 @@
+"""The rows that a release is made from, read in one lease of the database; `content` interprets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from curation.agreement.annotators.intra_annotator import Repeats, read_repeats
+from curation.agreement.between.grades import Grades, read_grades
+from curation.agreement.gate import Demand, all_imported, read_demand
+from curation.errors import RefusedError
+from curation.guides.guide import Guide, guide_by_hash
+from curation.labeling.rounds.rounds import list_rounds
+from curation.splits.inputs import SplitLabels, read_labels
+from curation.store import Cursor, get_setting, require_setting
+from curation.store.rows import Round
+
+NO_SPLIT = "There is no split yet. Make one first: `goldset split --dev 0.7 --test 0.3 --seed 0`."
+
+
+class Rows(NamedTuple):
+    """All that a release of one moment rests on; tables have the columns of the queries below.
+
+    Attributes
+    ----------
+    changed: query_id, document_id of pairs whose counted judgments were all given on another version of the
+        document than the corpus has now.
+    sampled: query_id, stratum, traffic, inclusion_probability of the current sample.
+    about_queries: query_id, segment, tags (ordered).
+    logs: rows, left_out, first, last of each log that the current sample could be drawn from; first and last
+        are the times of its rows, as text.
+    personal: kind, rows: personal data found in these logs.
+    people: every name and e-mail address by which the project knows somebody, with the annotator's name.
+    guides: all that the project has, by hash.
+    demand, all_imported: what the gate asks of the agreement.
+    """
+
+    labels: SplitLabels
+    split_id: str
+    split_parameters: str
+    assigned: pa.Table
+    edges: pa.Table
+    judgments: pa.Table
+    changed: pa.Table
+    adjudications: pa.Table
+    candidates: pa.Table
+    pools: pa.Table
+    samples: pa.Table
+    sampled: pa.Table
+    rounds: list[Round]
+    guides: list[Guide]
+    guide_hash: str
+    grades: Grades
+    repeats: list[Repeats]
+    demand: Demand
+    all_imported: bool
+    about_queries: pa.Table
+    logs: pa.Table
+    personal: pa.Table
+    people: dict[str, str]
+
+
+def read_rows(cursor: Cursor) -> Rows:
+    """Read all that a release of this moment would hold.
+
+    Raises
+    ------
+    RefusedError: there is no corpus or no split.
+    """
+    labels = read_labels(cursor)
+    split_id = require_setting(cursor, "split", NO_SPLIT)
+    row = cursor.execute("SELECT parameters FROM splits WHERE split_id = ?", [split_id]).fetchone()
+    if row is None:
+        raise RefusedError(NO_SPLIT)
+    sample_id = get_setting(cursor, "sample")
+    hashes = cursor.execute("SELECT guide_hash FROM guides ORDER BY guide_hash").fetchall()
+    return Rows(
+        labels=labels,
+        split_id=split_id,
+        split_parameters=row[0],
+        assigned=_table(cursor, _ASSIGNED, [split_id]),
+        edges=_table(cursor, _EDGES, [split_id]),
+        judgments=_table(cursor, _JUDGMENTS, [split_id]),
+        changed=_table(cursor, _CHANGED, [labels.snapshot_id]),
+        adjudications=_table(cursor, _ADJUDICATIONS, [split_id]),
+        candidates=_table(cursor, _CANDIDATES, [split_id]),
+        pools=_table(cursor, "SELECT pool_id, snapshot_id, parameters FROM pools ORDER BY pool_id"),
+        samples=_table(cursor, _SAMPLES, [sample_id]),
+        sampled=_table(cursor, _SAMPLED, [sample_id]),
+        rounds=list_rounds(cursor),
+        guides=[guide_by_hash(cursor, guide_hash) for (guide_hash,) in hashes],
+        guide_hash=get_setting(cursor, "guide") or "",
+        grades=read_grades(cursor),
+        repeats=read_repeats(cursor),
+        demand=read_demand(cursor),
+        all_imported=all_imported(cursor),
+        about_queries=_table(cursor, _ABOUT_QUERIES),
+        logs=_table(cursor, _LOGS, [sample_id]),
+        personal=_table(cursor, _PERSONAL, [sample_id]),
+        people=dict(cursor.execute(_PEOPLE).fetchall()),
+    )
+
+
+def columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:
+    """The rows of a table as tuples."""
+    return zip(*(column.to_pylist() for column in table.columns), strict=True)
+
+
+def _table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.Table:
+    return cursor.sql(sql, params=list(parameters)).to_arrow_table()
+
+
+_ASSIGNED = "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id"
+_EDGES = """
+    SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges WHERE split_id = ?
+    ORDER BY query_a, query_b, kind
+"""
+_JUDGMENTS = """
+    SELECT query_id, document_id, annotator, round_id AS round, kind, grade,
+           duplicate_of IS NOT NULL AS duplicate, guide_hash AS guide, content_hash
+    FROM current_judgments
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
+"""
+_CHANGED = """
+    SELECT j.query_id, j.document_id
+    FROM counted_judgments j JOIN snapshot_documents s USING (document_id)
+    WHERE s.snapshot_id = ?
+    GROUP BY j.query_id, j.document_id HAVING NOT bool_or(j.content_hash = s.content_hash)
+"""
+_ADJUDICATIONS = """
+    SELECT query_id, document_id, grade, reason FROM current_adjudications
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
+    ORDER BY query_id, document_id
+"""
+_CANDIDATES = """
+    SELECT pool_id, query_id, document_id, system, rank, score FROM candidate_sources
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
+"""
+_SAMPLES = "SELECT sample_id, parameters, report FROM samples WHERE sample_id = ?"
+_SAMPLED = """
+    SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?
+"""
+_ABOUT_QUERIES = """
+    SELECT query_id, metadata->>'segment' AS segment, coalesce(t.tags, []) AS tags
+    FROM queries LEFT JOIN (
+        SELECT query_id, list(tag ORDER BY tag) AS tags FROM current_query_tags GROUP BY query_id) t
+    USING (query_id)
+"""
+_LOGS = """
+    SELECT i.rows, i.left_out, min(t.time)::TEXT AS first, max(t.time)::TEXT AS last
+    FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
+    WHERE i.imported_at <= (SELECT drawn_at FROM samples WHERE sample_id = ?)
+    GROUP BY i.import_id, i.rows, i.left_out ORDER BY i.import_id
+"""
+_PERSONAL = """
+    SELECT kind, sum(p.rows)::BIGINT AS rows
+    FROM traffic_personal_data p JOIN traffic_imports i USING (import_id)
+    WHERE i.imported_at <= (SELECT drawn_at FROM samples WHERE sample_id = ?)
+    GROUP BY kind ORDER BY kind
+"""
+_PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"

@@ -1,0 +1,103 @@
+"""Sharing: a grade given to one document is also that of others, by a rule that the release names.
+
+Without a rule each document has its own judgments and nothing else. The rule 'identical': for the same query,
+a document of the corpus whose title and body are the same text has the same grade. A pair with judgments of
+its own keeps what came of them, a dispute or no grade included. Where ids of one text have different grades,
+which is right is for people to say, and no further id gets one. A grade that was given on another version of
+its document is not shared: the text of now is not the one that was judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from curation.errors import InputError
+from curation.releases.freeze.content import Content, Sharing
+from curation.releases.stored import Table
+from curation.similarity.identical import Identical
+from curation.splits.inputs import SplitInputs
+from curation.store.rows import Document
+
+IDENTICAL = "identical"
+RULES = (IDENTICAL,)
+SHARED = "shared"
+
+Pair = tuple[str, str]
+
+
+def check_rule(rule: str | None) -> None:
+    """Refuse a rule that there is not."""
+    if rule is not None and rule not in RULES:
+        raise InputError(f"--share {rule}: expected {', '.join(RULES)}")
+
+
+def with_shared(content: Content, rule: str, corpus: Sequence[Document]) -> Content:
+    """The content with the grades that identical documents share, each with the id that was judged."""
+    identical = Identical(corpus)
+    rows, conflicts = _shared(content, identical)
+    qrels = sorted([*content.tables["qrels"], *rows], key=lambda row: (row["query_id"], row["document_id"]))
+    added = Counter(content.split.parts[row["query_id"]] for row in rows)
+    return replace(
+        content,
+        tables={**content.tables, "qrels": qrels},
+        grades={part: count + added[part] for part, count in content.grades.items()},
+        graded=replace(content.graded, inputs=_inputs(content, rows)),
+        sharing=Sharing(rule, len(rows), conflicts),
+    )
+
+
+def _shared(content: Content, identical: Identical) -> tuple[Table, int]:
+    """The rows of further documents, and the number of conflicts."""
+    own = _own(content)
+    by_text: defaultdict[Pair, Table] = defaultdict(list)
+    for row in content.tables["qrels"]:
+        if "version" not in row:
+            by_text[row["query_id"], identical.first(row["document_id"])].append(row)
+    rows: Table = []
+    conflicts = 0
+    for (query_id, first), given in by_text.items():
+        if len({row["grade"] for row in given}) > 1:
+            conflicts += 1
+            continue
+        source = min(given, key=lambda row: str(row["document_id"]))
+        others = sorted(identical.all_ids([first]))
+        rows += [_row(source, other) for other in others if (query_id, other) not in own]
+    return rows, conflicts
+
+
+def _own(content: Content) -> set[Pair]:
+    """Pairs with judgments or a decision of their own, whatever came of them, and those with a grade."""
+    tables = ("judgments", "adjudications", "qrels")
+    return {(row["query_id"], row["document_id"]) for name in tables for row in content.tables[name]}
+
+
+def _row(source: Mapping[str, Any], document_id: str) -> dict[str, Any]:
+    row = {
+        "query_id": source["query_id"],
+        "document_id": document_id,
+        "grade": source["grade"],
+        "how": SHARED,
+        "from": source["document_id"],
+        "votes": {},
+        "cannot_tell": 0,
+    }
+    return row | ({"confidence": source["confidence"]} if "confidence" in source else {})
+
+
+def _inputs(content: Content, rows: Iterable[Mapping[str, Any]]) -> SplitInputs:
+    """What leakage is looked for in, with the relevant documents among these."""
+    inputs = content.graded.inputs
+    relevant = {query_id: set(names) for query_id, names in inputs.relevant.items()}
+    documents = dict(inputs.documents)
+    for row in rows:
+        if row["from"] in relevant.get(row["query_id"], ()):
+            relevant[row["query_id"]].add(row["document_id"])
+            documents[row["document_id"]] = inputs.documents[row["from"]]
+    return replace(
+        inputs,
+        relevant={query_id: frozenset(names) for query_id, names in relevant.items()},
+        documents=documents,
+    )

@@ -1,0 +1,168 @@
+"""Frozen releases as they are stored: parts, sums, the id, and the documents they pin.
+
+    release_id = SHA-256 (all 64 hex digits) of the canonical JSON of [[part, sha256], …], ordered by part
+
+Beside each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
+the line. The manifest also names the versions that froze the release, which are not part of the id, and has
+a sum of itself and of the other columns: name, time and who froze it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, NamedTuple
+from zlib import crc32
+
+from curation.errors import NotFoundError
+from curation.sampling.frame.limits import ReleasedQueries
+from curation.store import Cursor, Store, fetch
+from curation.store.documents import documents_by_hash
+from curation.store.rows import Document
+from curation.text import canonical_json
+
+FORMAT = 2
+"""The format of a release's content. Format 1 had no sealed parts, tags, segments, sharing or signed
+manifests; it can still be read."""
+BATCH = 10_000
+
+_QUERY_IDS = """
+    SELECT release_id, list_transform(
+        list_filter(string_split(content, chr(10)), lambda line: line <> ''), lambda line: line->>'query_id')
+    FROM release_parts WHERE part = 'queries'
+"""
+
+Table = list[dict[str, Any]]
+"""The rows of a part."""
+
+
+class ReleaseRow(NamedTuple):
+    """A release by its name; `manifest` is JSON."""
+
+    name: str
+    release_id: str
+    manifest: str
+    frozen_at: datetime
+    frozen_by: str
+
+
+class Pin(NamedTuple):
+    """The version of a document that a release holds."""
+
+    document_id: str
+    content_hash: str
+
+
+class PartSum(NamedTuple):
+    """What the manifest says about a part; `line_sums` is 8 hex digits for each line."""
+
+    sha256: str
+    lines: int
+    line_sums: str
+
+
+def rounded(value: Any) -> Any:
+    """The value with all floats at six significant digits: the last ones are the machine's, not ours."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, Mapping):
+        return {str(key): rounded(item) for key, item in value.items()}
+    return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def part_text(rows: Iterable[Any]) -> str:
+    """One canonical JSON line a row."""
+    return "".join(f"{canonical_json(row)}\n" for row in rows)
+
+
+def part_sum(content: str) -> PartSum:
+    """The sums of a part's text."""
+    lines = part_lines(content)
+    sums = "".join(f"{line_sum(line):08x}" for line in lines)
+    return PartSum(hashlib.sha256(content.encode("utf-8")).hexdigest(), len(lines), sums)
+
+
+def part_lines(content: str) -> list[str]:
+    """The lines of a part, without their ends."""
+    return content.removesuffix("\n").split("\n") if content else []
+
+
+def line_sum(line: str) -> int:
+    """CRC-32: small, and certain to differ where up to 32 bits in a row do."""
+    return crc32(line.encode("utf-8"))
+
+
+def release_id_of(sums: Mapping[str, str]) -> str:
+    """The id of a release from part → SHA-256."""
+    return hashlib.sha256(canonical_json(sorted(sums.items())).encode("utf-8")).hexdigest()
+
+
+def signed_row(
+    name: str, release_id: str, manifest: Mapping[str, Any], frozen_at: datetime, frozen_by: str
+) -> ReleaseRow:
+    """The row of a release; its manifest has the SHA-256 of the canonical JSON of all the rest as `sum`."""
+    rest = {key: value for key, value in manifest.items() if key != "sum"}
+    whole = canonical_json([name, release_id, rest, frozen_at.isoformat(), frozen_by])
+    signed = rest | {"sum": hashlib.sha256(whole.encode("utf-8")).hexdigest()}
+    return ReleaseRow(name, release_id, canonical_json(signed), frozen_at, frozen_by)
+
+
+def list_releases(cursor: Cursor) -> list[ReleaseRow]:
+    """All releases, oldest first."""
+    sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY frozen_at, name"
+    return fetch(cursor, ReleaseRow, sql)
+
+
+def released_queries(store: Store) -> ReleasedQueries:
+    """The queries of all releases, for a draw that leaves them out."""
+    with store.reading() as cursor:
+        ids = {row.name: row.release_id for row in list_releases(cursor)}
+        return ReleasedQueries(ids, dict(cursor.execute(_QUERY_IDS).fetchall()))
+
+
+def graded_pairs(row: ReleaseRow) -> int | None:
+    """How many grades a release has by its manifest; None where that was altered, which verifying says."""
+    try:
+        return int(json.loads(row.manifest)["parts"]["qrels"]["lines"])
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def find_release(cursor: Cursor, name: str) -> ReleaseRow:
+    """The release of that name.
+
+    Raises
+    ------
+    NotFoundError: there is none; names those there are.
+    """
+    releases = {row.name: row for row in list_releases(cursor)}
+    if name in releases:
+        return releases[name]
+    names = list(releases)
+    have = f"It has {', '.join(names)}." if names else "It has none yet: `goldset freeze NAME` makes one."
+    raise NotFoundError(f"The project has no release {name!r}. {have}")
+
+
+def read_parts(cursor: Cursor, release_id: str) -> dict[str, str]:
+    """Part → text."""
+    rows = cursor.execute(
+        "SELECT part, content FROM release_parts WHERE release_id = ? ORDER BY part", [release_id]
+    ).fetchall()
+    return dict(rows)
+
+
+def part_rows(content: str) -> Table:
+    """The rows of a part."""
+    return [json.loads(line) for line in part_lines(content)]
+
+
+def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
+    """Each pinned version, or None where the project no longer has it; a lease for each batch."""
+    waiting = iter(pins)
+    while batch := list(islice(waiting, BATCH)):
+        with store.reading() as cursor:
+            held = documents_by_hash(cursor, [pin.content_hash for pin in batch])
+        yield from ((pin, held.get(pin.content_hash)) for pin in batch)

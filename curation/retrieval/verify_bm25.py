@@ -1,0 +1,134 @@
+"""A check of the BM25 index against rank-bm25, a plain implementation of the same formula by other people.
+
+Both get the same tokens (`terms.content_words`). rank-bm25's `epsilon` of 0 gives a word in more than half of
+the documents an idf of 0, which is the rule of `bm25`. Lists agree if they are equally long, if the scores at
+each rank and of each document are equal to nine digits, and if documents with equal scores are in the order
+of their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isclose
+from random import Random
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.errors import InputError
+from curation.progress import Progress, silent
+from curation.retrieval.bm25 import K1, B, Bm25
+from curation.retrieval.retriever import Hit, best_hits
+from curation.retrieval.terms import content_words
+from curation.sources.queries import active_queries
+from curation.store import Store
+from curation.store.documents import current_corpus
+from curation.store.rows import Document, Query
+
+_DIGITS = 1e-9
+
+
+class Bm25Difference(NamedTuple):
+    """A query whose list differs: document ids and scores, best first, of the index and of rank-bm25."""
+
+    query_id: str
+    text: str
+    found: list[tuple[str, float]]
+    expected: list[tuple[str, float]]
+
+
+class Bm25Check(NamedTuple):
+    """What the comparison found.
+
+    Attributes
+    ----------
+    queries: how many were compared, to `depth` documents each.
+    agree: how many of them have the same list.
+    largest_difference: of the scores that index and rank-bm25 give a document of the lists.
+    differing: the other queries, by query id.
+    """
+
+    queries: int
+    depth: int
+    agree: int
+    largest_difference: float
+    differing: list[Bm25Difference]
+
+
+class _Scores(Protocol):
+    def get_scores(self, query: list[str]) -> NDArray[np.float64]: ...
+
+
+def verify_bm25(store: Store, queries: int, depth: int, seed: int, progress: Progress = silent) -> Bm25Check:
+    """Compare the index's first `depth` documents with rank-bm25's, for so many queries drawn at random.
+
+    Raises
+    ------
+    InputError: a number of queries or a depth below 1.
+    RefusedError: there is no corpus.
+    """
+    if queries < 1 or depth < 1:
+        raise InputError(f"{queries} queries to depth {depth} were to be verified; expected at least 1.")
+    with store.reading() as cursor:
+        documents, asked = current_corpus(cursor), active_queries(cursor)
+    asked.sort(key=lambda query: query.query_id)
+    drawn = Random(seed).sample(asked, min(queries, len(asked)))  # noqa: S311  no secret
+    drawn.sort(key=lambda query: query.query_id)
+    hits = Bm25(documents, store).search(drawn, depth, progress)
+    return compare_with_rank_bm25(documents, drawn, hits, depth, progress)
+
+
+def compare_with_rank_bm25(
+    documents: Sequence[Document],
+    queries: Sequence[Query],
+    hits: Sequence[Sequence[Hit]],
+    depth: int,
+    progress: Progress = silent,
+) -> Bm25Check:
+    """Compare the lists that an index found with those of rank-bm25."""
+    ordered = sorted(documents, key=lambda document: document.document_id)
+    ids = [document.document_id for document in ordered]
+    reference = _rank_bm25([content_words(document.text) for document in ordered])
+    largest, differing = 0.0, []
+    for done, (query, found) in enumerate(zip(queries, hits, strict=True), 1):
+        scores = reference.get_scores(content_words(query.text)) if reference else np.zeros(len(ids))
+        score_of = dict(zip(ids, scores.tolist(), strict=True))
+        expected = best_hits(ids, scores, depth)
+        largest = max([largest, *(abs(_score(hit) - score_of.get(hit.document_id, 0.0)) for hit in found)])
+        if not _agree(found, expected, score_of):
+            differing.append(Bm25Difference(query.query_id, query.text, _listed(found), _listed(expected)))
+        progress("bm25: compare with rank-bm25", done, len(queries))
+    return Bm25Check(len(queries), depth, len(queries) - len(differing), largest, differing)
+
+
+def _rank_bm25(tokens: list[list[str]]) -> _Scores | None:
+    """The reference; None for a corpus without any word, which rank-bm25 divides by."""
+    from rank_bm25 import BM25Okapi
+
+    if not any(tokens):
+        return None
+    reference: _Scores = BM25Okapi(tokens, k1=K1, b=B, epsilon=0.0)
+    return reference
+
+
+def _agree(found: Sequence[Hit], expected: Sequence[Hit], score_of: dict[str, float]) -> bool:
+    """Documents whose scores differ in the last digits may change places."""
+    same_scores = len(found) == len(expected) and all(
+        _equal(_score(ours), _score(theirs)) and _equal(_score(ours), score_of.get(ours.document_id, 0.0))
+        for ours, theirs in zip(found, expected, strict=True)
+    )
+    in_order = list(found) == sorted(found, key=lambda hit: (-_score(hit), hit.document_id))
+    return same_scores and in_order and len({hit.document_id for hit in found}) == len(found)
+
+
+def _equal(one: float, other: float) -> bool:
+    return isclose(one, other, rel_tol=_DIGITS)
+
+
+def _score(hit: Hit) -> float:
+    return hit.score or 0.0
+
+
+def _listed(hits: Sequence[Hit]) -> list[tuple[str, float]]:
+    return [(hit.document_id, _score(hit)) for hit in hits]

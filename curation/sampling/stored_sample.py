@@ -1,0 +1,201 @@
+"""Samples as they are stored: with their queries, and which one is the current one.
+
+A sample is known by the hash of its parameters, strata and queries: the same draw again adds nothing. Earlier
+samples stay; the current one is the project's setting `sample`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from curation.errors import RefusedError
+from curation.sampling.designs import Stratum
+from curation.sampling.frame.limits import Limits
+from curation.sampling.frame.traffic_rows import state_of
+from curation.sampling.sample_warnings import about_failure_modes, about_strata
+from curation.sources.queries import query_id_of
+from curation.store import Cursor, Store, append, fetch, get_setting, put_setting, record_event, utc_now
+from curation.store.settings import COMMAND_LINE
+from curation.text import canonical_json, digest
+
+
+@dataclass(frozen=True)
+class StoredSample:
+    """The current sample, read back.
+
+    Attributes
+    ----------
+    strata: the report, one row for each stratum, empty ones included; `chart.bars` draws it.
+    parameters: what the draw was asked for.
+    warnings: what the sample cannot show, as of now.
+    """
+
+    sample_id: str
+    size: int
+    seed: int
+    strata: list[Stratum]
+    parameters: dict[str, Any]
+    warnings: list[str]
+    drawn_at: datetime
+
+
+class DrawnQuery(NamedTuple):
+    """A query of a sample, by its normalised text."""
+
+    normalised: str
+    stratum: str
+    traffic: int
+    probability: float
+
+
+class StoringResult(NamedTuple):
+    """What storing a sample did; `known` if the same sample was stored before."""
+
+    sample_id: str
+    known: bool
+    added: int
+    warnings: list[str]
+
+
+class _Spelling(NamedTuple):
+    normalised: str
+    text: str
+    segment: str | None
+
+
+def current_sample(store: Store) -> StoredSample | None:
+    """The current sample of the project, or None where nothing was drawn yet."""
+    with store.reading() as cursor:
+        return read_current(cursor)
+
+
+def read_current(cursor: Cursor) -> StoredSample | None:
+    """The current sample, within a lease of the database."""
+    sample_id = get_setting(cursor, "sample")
+    rows = cursor.execute(
+        "SELECT parameters, report, drawn_at FROM samples WHERE sample_id = ?", [sample_id]
+    ).fetchall()
+    if sample_id is None or not rows:
+        return None
+    parameters, strata = json.loads(rows[0][0]), [Stratum(**row) for row in json.loads(rows[0][1])]
+    warnings = about_strata(strata) + about_failure_modes(cursor)
+    size, seed = parameters["size"], parameters["seed"]
+    return StoredSample(sample_id, size, seed, strata, parameters, warnings, rows[0][2])
+
+
+def queries_of(cursor: Cursor, sample_id: str) -> set[str]:
+    """The normalised texts of a sample's queries."""
+    sql = "SELECT normalised FROM queries JOIN sample_queries USING (query_id) WHERE sample_id = ?"
+    return {normalised for (normalised,) in cursor.execute(sql, [sample_id]).fetchall()}
+
+
+def store_sample(
+    store: Store,
+    parameters: dict[str, Any],
+    strata: list[Stratum],
+    drawn: Sequence[DrawnQuery],
+    limits: Limits,
+    state: tuple[object, ...],
+    author: str = COMMAND_LINE,
+) -> StoringResult:
+    """Store a sample and make it the current one.
+
+    Parameters
+    ----------
+    state: what `frame.state_of` said when the frame was read.
+
+    Raises
+    ------
+    RefusedError: it says something else now.
+    """
+    sample_id = digest("sample", parameters, strata, sorted(drawn))
+    with store.transaction() as cursor:
+        if state_of(cursor, limits, parameters["strata"]) != state:
+            raise RefusedError(_changed(len(state)))
+        known = (
+            cursor.execute("SELECT 1 FROM samples WHERE sample_id = ?", [sample_id]).fetchone() is not None
+        )
+        added = 0 if known else _append(cursor, sample_id, parameters, strata, drawn)
+        if get_setting(cursor, "sample") != sample_id:
+            put_setting(cursor, "sample", sample_id)
+            detail = {"sample": sample_id, **parameters, "queries added": added}
+            record_event(cursor, "sample", detail, author)
+        return StoringResult(sample_id, known, added, about_failure_modes(cursor))
+
+
+def _changed(parts: int) -> str:
+    what = "Traffic" if parts == 1 else "Traffic, a round, a release, a tag or a corpus"
+    return f"{what} was added while the sample was drawn. Draw it again."
+
+
+# How each drawn query is shown: its most frequent spelling, and its most frequent segment; ties by text.
+# White space is folded first, all that Python's str.split knows: nobody sees it, so it makes no spelling.
+_SPELLINGS = r"""
+    WITH drawn AS (SELECT unnest(?::VARCHAR[]) AS normalised),
+    asked AS (SELECT t.* FROM traffic t SEMI JOIN drawn USING (normalised)),
+    spelled AS (
+        SELECT normalised, trim(regexp_replace(text, '[\p{Z}\x09-\x0d\x1c-\x1f\x{85}]+', ' ', 'g')) AS text,
+               sum(count) AS times
+        FROM asked GROUP BY ALL),
+    segments AS (
+        SELECT normalised, segment, sum(count) AS times FROM asked WHERE segment IS NOT NULL GROUP BY ALL)
+    SELECT normalised, first(text ORDER BY spelled.times DESC, text) AS text,
+           (SELECT first(segment ORDER BY s.times DESC, segment) FROM segments s
+            WHERE s.normalised = spelled.normalised) AS segment
+    FROM spelled GROUP BY normalised ORDER BY normalised
+"""
+_KNOWN = """
+    SELECT normalised, min(query_id) FROM queries
+    WHERE normalised IN (SELECT unnest(?::VARCHAR[])) GROUP BY normalised
+"""
+
+
+def _append(
+    cursor: Cursor,
+    sample_id: str,
+    parameters: dict[str, Any],
+    strata: list[Stratum],
+    drawn: Sequence[DrawnQuery],
+) -> int:
+    query_ids, added = _add_queries(cursor, [query.normalised for query in drawn])
+    report = canonical_json([stratum._asdict() for stratum in strata])
+    cursor.execute(
+        "INSERT INTO samples VALUES (?, ?, ?, ?)", [sample_id, canonical_json(parameters), report, utc_now()]
+    )
+    drawn = sorted(drawn, key=lambda query: query_ids[query.normalised])
+    append(
+        cursor,
+        "sample_queries",
+        {
+            "sample_id": [sample_id] * len(drawn),
+            "query_id": [query_ids[query.normalised] for query in drawn],
+            "stratum": [query.stratum for query in drawn],
+            "traffic": [query.traffic for query in drawn],
+            "inclusion_probability": [query.probability for query in drawn],
+        },
+    )
+    return added
+
+
+def _add_queries(cursor: Cursor, normalised: list[str]) -> tuple[dict[str, str], int]:
+    """The query id of each text, and how many queries were new; one known under another id keeps that."""
+    known = dict(cursor.execute(_KNOWN, [normalised]).fetchall())
+    spellings = fetch(cursor, _Spelling, _SPELLINGS, [normalised])
+    new = [spelling for spelling in spellings if spelling.normalised not in known]
+    ids = {spelling.normalised: query_id_of(spelling.normalised) for spelling in new}
+    append(
+        cursor,
+        "queries",
+        {
+            "query_id": [ids[spelling.normalised] for spelling in new],
+            "text": [spelling.text for spelling in new],
+            "normalised": [spelling.normalised for spelling in new],
+            "source": ["traffic"] * len(new),
+            "metadata": [json.dumps({"segment": s.segment} if s.segment else {}) for s in new],
+        },
+    )
+    return known | ids, len(new)

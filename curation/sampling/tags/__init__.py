@@ -1,0 +1,1 @@
+"""Tags: what kind each query is, by rules and by people."""

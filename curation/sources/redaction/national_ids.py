@@ -1,0 +1,69 @@
+"""National identity numbers: those whose form and check distinguish them from part numbers and prices.
+
+A form without a check digit is taken only where its shape is rare (the hyphens of a US social security
+number, the letters of a British national insurance number). Nine bare digits (the Dutch BSN, a SSN or SIN
+without hyphens) are not looked for unless the words say so: one number in ten passes their checks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from curation.sources.redaction import check_digits
+
+SEPARATORS = re.compile(r"[ ./-]")
+
+
+class NationalId(NamedTuple):
+    """A number's name, its pattern (<A> and <Z> are the edges) and what its bare characters must fulfil."""
+
+    name: str
+    pattern: str
+    check: Callable[[str], bool] = bool
+
+
+def _bare(check: Callable[[str], bool]) -> Callable[[str], bool]:
+    return lambda found: check(SEPARATORS.sub("", found).upper())
+
+
+_SSN = r"(?!000|666|9)[0-9]{3}{}(?!00)[0-9]{2}{}(?!0000)[0-9]{4}"
+_MONTH, _DAY = "(?:0[1-9]|1[0-2])", "(?:0[1-9]|[12][0-9]|3[01])"
+
+NATIONAL_IDS = (
+    NationalId("US SSN", f"<A>{_SSN.replace('{}', '-')}<Z>"),
+    NationalId(
+        "US SSN",
+        r"(?<![^\W_])(?:ssn|social security)(?: number| no)?[ .:#]{0,3}"
+        rf"(?P<it>{_SSN.replace('{}', '[ -]?')})<Z>",
+    ),
+    NationalId(
+        "UK NINO",
+        r"<A>(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z](?: ?[0-9]{2}){3} ?[A-D]<Z>",
+    ),
+    NationalId("CA SIN", r"<A>[1-79][0-9]{2}([ -])[0-9]{3}\1[0-9]{3}<Z>", _bare(check_digits.luhn)),
+    NationalId("ES DNI/NIE", "<A>(?:[XYZ]-?[0-9]{7}|[0-9]{8})-?[A-HJ-NP-TV-Z]<Z>", _bare(check_digits.dni)),
+    NationalId(
+        "IT codice fiscale",
+        "<A>[A-Z]{6}[0-9]{2}[A-EHLMPRST][0-9]{2}[A-Z][0-9]{3}[A-Z]<Z>",
+        _bare(check_digits.tax_code),
+    ),
+    NationalId(
+        "FR NIR",
+        rf"<A>[12] ?[0-9]{{2}} ?{_MONTH} ?(?:[0-9]{{2}}|2[AB])(?: ?[0-9]{{3}}){{2}} ?[0-9]{{2}}<Z>",
+        _bare(check_digits.nir),
+    ),
+    NationalId("DE tax id", r"<A>[1-9][0-9](?:[ /]?[0-9]{3}){3}<Z>", _bare(check_digits.german_tax_id)),
+    NationalId("PL PESEL", "<A>[0-9]{11}<Z>", check_digits.pesel),
+    NationalId("BR CPF", r"<A>[0-9]{3}\.?[0-9]{3}\.?[0-9]{3}-?[0-9]{2}<Z>", _bare(check_digits.cpf)),
+    NationalId(
+        "SE personnummer",
+        rf"<A>(?:19|20)?(?P<it>[0-9]{{2}}{_MONTH}{_DAY}[-][0-9]{{4}})<Z>",
+        _bare(check_digits.luhn),
+    ),
+    NationalId(
+        "CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", _bare(check_digits.gtin)
+    ),
+    NationalId("IN Aadhaar", r"<A>[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}<Z>", _bare(check_digits.verhoeff)),
+)

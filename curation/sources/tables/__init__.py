@@ -1,0 +1,1 @@
+"""Tables in files: lines, blocks, records, times, and the problems found in them."""

@@ -1,0 +1,124 @@
+"""The text lines of a file, packed or not, and what is wrong with its bytes.
+
+Decoding is Python's own, with undecodable bytes smuggled through as surrogates: one pass in C finds the
+line and the byte of each, where decoding line by line would be ten times slower.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from curation.sources.tables.problems import Problems
+
+REPLACEMENT = "\ufffd"
+NUL, SURROGATE = "NUL character", "lone surrogate"
+
+_SMUGGLED = re.compile("[\udc80-\udcff]")
+_UNPRINTABLE = re.compile("[\0\ud800-\udfff]")
+_PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"BZh": "packed with bzip2",
+    b"\xfd7zXZ": "packed with xz",
+    b"\x28\xb5\x2f\xfd": "packed with zstd",
+}
+_GZIP = b"\x1f\x8b"
+
+
+def clean(text: str, replaced: Counter[str]) -> str:
+    """The text with NUL characters and lone surrogates, which no database keeps, as U+FFFD; counted."""
+    if _UNPRINTABLE.search(text) is None:
+        return text
+    for found in _UNPRINTABLE.findall(text):
+        replaced[NUL if found == "\0" else SURROGATE] += 1
+    return _UNPRINTABLE.sub(REPLACEMENT, text)
+
+
+def refuse_unreadable(path: Path, problems: Problems) -> None:
+    """Stop with a sentence at what is not a file, is empty, or is packed in a way that is not read."""
+    if path.is_dir():
+        problems.stop("is a folder; expected a file")
+    if not path.exists():
+        problems.stop("there is no such file")
+    if not path.is_file():
+        problems.stop("is not a regular file", "Write its content to a file first.")
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+    except OSError as error:
+        problems.stop(f"cannot be read: {error.strerror}")
+    if not start:
+        problems.stop("is empty; expected one record a line")
+    for magic, what in _PACKED.items():
+        if start.startswith(magic):
+            problems.stop(
+                f"is {what}; only gzip is read as it is", "Unpack it first; save a spreadsheet as CSV."
+            )
+    if path.suffix.lower() == ".gz" and not start.startswith(_GZIP):
+        problems.stop("is named .gz but holds no gzip data", "Fetch the file again, or rename it.")
+
+
+def text_lines(
+    path: Path, encoding: str, problems: Problems, replaced: Counter[str], newline: str | None = None
+) -> Iterator[str]:
+    """The lines of a text file, gzip or plain, with their ends; `newline` is that of `io.TextIOWrapper`.
+
+    Raises
+    ------
+    InputError: at once for an unknown encoding and for damaged gzip data.
+    """
+    number, bad_lines, first_bad = 0, 0, ""
+    try:
+        with _open(path, encoding, newline) as text:
+            for number, line in enumerate(text, 1):
+                if not line.isascii() and (bad := _SMUGGLED.search(line)):
+                    bad_lines += 1
+                    first_bad = first_bad or _bad_byte(number, line, bad.start())
+                if "\0" in line:
+                    replaced[NUL] += line.count("\0")
+                    line = line.replace("\0", REPLACEMENT)
+                yield line
+    except LookupError:
+        problems.stop(
+            f"there is no text encoding {encoding!r}", "Usual ones: utf-8, latin-1, cp1252, utf-16."
+        )
+    except UnicodeError as error:
+        problems.stop(f"is not {encoding} after line {number}: {error}")
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        problems.stop(f"the gzip data is cut off or damaged after line {number}", "Fetch the file again.")
+    if bad_lines:
+        more = f" ({bad_lines:,} lines have such bytes)" if bad_lines > 1 else ""
+        problems.add_general(f"{first_bad} is not {encoding}{more}", _other_encoding(path, encoding))
+
+
+def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
+    # utf-8-sig reads the byte order mark that spreadsheets write as what it is, not as a letter.
+    name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    binary = gzip.open(path) if packed else path.open("rb")  # noqa: SIM115 — closed with the text
+    try:
+        return io.TextIOWrapper(binary, encoding=name, errors="surrogateescape", newline=newline)
+    except LookupError:
+        binary.close()
+        raise
+
+
+def _bad_byte(number: int, line: str, position: int) -> str:
+    byte = ord(line[position]) - 0xDC00
+    near = _SMUGGLED.sub(REPLACEMENT, line[max(0, position - 15) : position + 10]).strip()
+    return f"line {number}, character {position + 1}: the byte 0x{byte:02X} in “{near}”"
+
+
+def _other_encoding(path: Path, encoding: str) -> str:
+    with path.open("rb") as file:
+        marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    if marked:
+        return "The file starts as UTF-16 does: try `--encoding utf-16`."
+    return "If the file is in Latin-1, say so with `--encoding latin-1`; else save it as UTF-8."

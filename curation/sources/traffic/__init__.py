@@ -1,0 +1,1 @@
+"""Traffic logs: reading, cleaning, keyed sessions, and the import."""

@@ -1,0 +1,362 @@
+"""A traffic log by columns: each distinct text once, and a few numbers a row.
+
+Two ways lead to the same columns. Any file can be read row by row; a plain CSV or TSV is read in blocks
+(`sources.tables.blocks`), of which each distinct text is looked at once and all times at the same time. What
+the second cannot read as the first would, it leaves to the first.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from curation.sources.tables.blocks import Block, NotPlain, PlainTable, read_blocks
+from curation.sources.tables.numbers import whole_number
+from curation.sources.tables.records import Records
+from curation.sources.tables.times import UNREAD, microseconds, parse_time, parse_times, text_buffers
+from curation.sources.tables.values import text_of
+from curation.sources.traffic.cleaning import UNKNOWN_TIME, Mask
+from curation.text import canonical_json
+
+LARGEST_COUNT = 10**12
+"""Of one row; with it the sum of a million rows still fits 64 bits."""
+_SLICE = 100_000
+_NONE = -1
+
+
+@dataclass(frozen=True)
+class TrafficFields:
+    """The log's names for its fields; None is the usual name, if the log has it.
+
+    Attributes
+    ----------
+    metadata: further fields to keep.
+    """
+
+    query: str | None = None
+    time: str | None = None
+    segment: str | None = None
+    session: str | None = None
+    count: str | None = None
+    metadata: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Distinct texts, shape (T,), and each row's number among them, shape (R,); -1 is none."""
+
+    texts: pa.StringArray
+    rows: NDArray[np.int32]
+
+    def __iter__(self) -> Iterator[str]:
+        """The texts, a slice of them in memory at a time."""
+        for start in range(0, len(self.texts), _SLICE):
+            yield from self.texts.slice(start, _SLICE).to_pylist()
+
+    def column(self, keep: Mask, stored: pa.Array) -> pa.DictionaryArray:
+        """What is stored for each text, by the rows to keep."""
+        codes = self.rows[keep]
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), stored)
+
+
+class Log(NamedTuple):
+    """The rows with a query, in the order of the file; all arrays of shape (R,).
+
+    Attributes
+    ----------
+    metadata: the further fields that have a value, as JSON objects.
+    times: microseconds since 1970, UTC, or UNKNOWN_TIME.
+    empty: rows without a query.
+    unreadable_time: the first time that could not be read, and its line.
+    """
+
+    texts: Terms
+    segments: Terms
+    sessions: Terms
+    metadata: Terms
+    lines: NDArray[np.int64]
+    times: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    empty: int
+    unreadable_time: str | None
+
+    @property
+    def traffic(self) -> int:
+        """The sum of the counts."""
+        parts = range(0, len(self.counts), 1_000_000)
+        return sum(int(self.counts[start : start + 1_000_000].sum()) for start in parts)
+
+
+def read_log(records: Records, fields: TrafficFields) -> Log:
+    """The columns of a log.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or has counts that are not whole numbers from 1 to LARGEST_COUNT.
+    """
+    table = plain_table(records)
+    if table is not None:
+        try:
+            return _by_column(table, fields, records)
+        except NotPlain:
+            pass
+    return _by_row(records, fields)
+
+
+def plain_table(records: Records) -> PlainTable | None:
+    """How the file can be read by columns; None if it cannot."""
+    return records.plain
+
+
+def known_count(text: str) -> int | None:
+    """A count that can be taken, or None."""
+    number = whole_number(text)
+    return number if number is not None and 1 <= number <= LARGEST_COUNT else None
+
+
+# ── Row by row ──────────────────────────────────────────────────────────────────────────────────
+
+
+class _Distinct:
+    """Distinct texts met one after another."""
+
+    def __init__(self) -> None:
+        self._codes = array("i")
+        self._numbers: dict[str, int] = {}
+
+    def add(self, text: str) -> None:
+        numbers = self._numbers
+        self._codes.append(numbers.setdefault(text, len(numbers)) if text else _NONE)
+
+    def terms(self) -> Terms:
+        return Terms(pa.array(self._numbers, pa.string()), np.frombuffer(self._codes, np.int32))
+
+
+@dataclass
+class _Rows:
+    """The rows met so far."""
+
+    texts: _Distinct = field(default_factory=_Distinct)
+    segments: _Distinct = field(default_factory=_Distinct)
+    sessions: _Distinct = field(default_factory=_Distinct)
+    metadata: _Distinct = field(default_factory=_Distinct)
+    lines: array[int] = field(default_factory=lambda: array("q"))
+    times: array[int] = field(default_factory=lambda: array("q"))
+    counts: array[int] = field(default_factory=lambda: array("q"))
+    empty: int = 0
+    unreadable_time: str | None = None
+
+    def log(self) -> Log:
+        lines, times, counts = (
+            np.frombuffer(column, np.int64) for column in (self.lines, self.times, self.counts)
+        )
+        parts = (self.texts, self.segments, self.sessions, self.metadata)
+        texts, segments, sessions, metadata = (part.terms() for part in parts)
+        return Log(
+            texts, segments, sessions, metadata, lines, times, counts, self.empty, self.unreadable_time
+        )
+
+
+def _by_row(records: Records, fields: TrafficFields) -> Log:
+    rows, names = _Rows(), fields.metadata
+    for line, values in records:
+        text = text_of(values.get(fields.query or ""))
+        if not text or text.isspace():
+            rows.empty += 1
+            continue
+        count = 1 if fields.count is None else known_count(text_of(values.get(fields.count)))
+        if count is None:
+            _refuse_count(records, line, fields, values)
+            continue
+        rows.texts.add(text)
+        rows.lines.append(line)
+        rows.counts.append(count)
+        rows.times.append(_time(rows, line, records.unit, values.get(fields.time) if fields.time else None))
+        rows.segments.add(text_of(values.get(fields.segment)).strip() if fields.segment else "")
+        rows.sessions.add(text_of(values.get(fields.session)).strip() if fields.session else "")
+        rows.metadata.add(_json(names, [text_of(values.get(name)) for name in names]) if names else "")
+    return rows.log()
+
+
+def _json(names: tuple[str, ...], values: list[str]) -> str:
+    """The fields with a value as a JSON object; '' where none has one."""
+    known = {name: bare for name, value in zip(names, values, strict=True) if (bare := value.strip())}
+    return canonical_json(known) if known else ""
+
+
+def _refuse_count(records: Records, line: int, fields: TrafficFields, values: dict[str, Any]) -> None:
+    found = text_of(values.get(fields.count or ""))
+    records.problems.add(
+        line,
+        f"the count in {fields.count!r} is {found!r}; expected a whole number from 1 to {LARGEST_COUNT:,}",
+        "Mend these counts, or leave their rows out of the file.",
+    )
+
+
+def _time(rows: _Rows, line: int, unit: str, value: Any) -> int:
+    if value is None or value == "":
+        return UNKNOWN_TIME
+    time = parse_time(value)
+    if time is not None:
+        return microseconds(time)
+    if rows.unreadable_time is None:
+        rows.unreadable_time = _unreadable(text_of(value), unit, line)
+    return UNKNOWN_TIME
+
+
+def _unreadable(text: str, unit: str, line: int) -> str:
+    return f"{text[:60]!r} on {unit} {line}"
+
+
+# ── By column ───────────────────────────────────────────────────────────────────────────────────
+
+
+class _Parts:
+    """The blocks read so far, by column."""
+
+    def __init__(self, table: PlainTable, fields: TrafficFields) -> None:
+        self._table, self._fields = table, fields
+        self._terms: list[list[pa.DictionaryArray]] = [[], [], [], []]
+        self._numbers: list[list[NDArray[np.int64]]] = [[], [], []]
+        self._empty = 0
+        self._unreadable: str | None = None
+
+    def add(self, block: Block) -> None:
+        """Take the rows of a block that have a query."""
+        query = self._fields.query or ""
+        texts = block.columns[query].dictionary_encode()
+        blank = _blank(texts)
+        if blank.any():
+            self._empty += int(blank.sum())
+            kept = pa.array(~blank)
+            columns = {name: column.filter(kept) for name, column in block.columns.items()}
+            block, texts = Block(block.lines[~blank], columns), texts.filter(kept)
+        fields, size = self._fields, len(block.lines)
+        terms = (
+            texts,
+            _stripped(block, fields.segment),
+            _stripped(block, fields.session),
+            _combined(block, fields.metadata),
+        )
+        numbers = (block.lines, self._times(block), _counts(block, fields.count))
+        if size:
+            for column, part in zip(self._terms, terms, strict=True):
+                column.append(part)
+            for row_numbers, found in zip(self._numbers, numbers, strict=True):
+                row_numbers.append(found)
+
+    def _times(self, block: Block) -> NDArray[np.int64]:
+        if self._fields.time is None:
+            return np.full(len(block.lines), UNKNOWN_TIME)
+        texts = block.columns[self._fields.time]
+        times, unread = parse_times(texts)
+        if len(unread) and self._unreadable is None:
+            row = int(unread[0])
+            self._unreadable = _unreadable(texts[row].as_py(), "line", int(block.lines[row]))
+        return np.where(times == UNREAD, UNKNOWN_TIME, times)
+
+    def log(self) -> Log:
+        """All rows; nothing is held here afterwards."""
+        texts, segments, sessions, metadata = map(_united, self._terms)
+        lines, times, counts = map(_joined, self._numbers)
+        return Log(texts, segments, sessions, metadata, lines, times, counts, self._empty, self._unreadable)
+
+
+def _by_column(table: PlainTable, fields: TrafficFields, records: Records) -> Log:
+    named = (fields.query, fields.time, fields.segment, fields.session, fields.count, *fields.metadata)
+    parts, done = _Parts(table, fields), 0
+    for block in read_blocks(table, [name for name in named if name is not None]):
+        parts.add(block)
+        done += len(block.lines)
+        records.report_progress(done)
+    records.report_progress(done, done)
+    log = parts.log()
+    pa.default_memory_pool().release_unused()  # what the blocks took; sorting needs it next
+    return log
+
+
+def _blank(texts: pa.DictionaryArray) -> NDArray[np.bool_]:
+    """Which rows hold nothing but white space."""
+    values = texts.dictionary
+    odd = _bordered_oddly(values)
+    blank = np.zeros(len(values), bool)
+    blank[odd] = [not text or text.isspace() for text in values.take(pa.array(odd)).to_pylist()]
+    of_rows: NDArray[np.bool_] = blank[texts.indices.to_numpy()]
+    return of_rows
+
+
+def _bordered_oddly(values: pa.StringArray) -> NDArray[np.int64]:
+    """Numbers of the texts that are empty, or begin or end with something else than a visible ASCII sign."""
+    offsets, signs = text_buffers(values)
+    full = offsets[1:] > offsets[:-1]
+    odd = ~full
+    for at in (offsets[:-1][full], offsets[1:][full] - 1):
+        odd[full] |= (signs[at] <= 32) | (signs[at] >= 127)
+    return np.flatnonzero(odd)
+
+
+def _stripped(block: Block, name: str | None) -> pa.DictionaryArray:
+    """A column's texts without the white space around them; null where nothing is left."""
+    if name is None:
+        return pa.DictionaryArray.from_arrays(
+            pa.nulls(len(block.lines), pa.int32()), pa.array([], pa.string())
+        )
+    found = block.columns[name].dictionary_encode()
+    if not len(_bordered_oddly(found.dictionary)):
+        return found
+    numbers: dict[str, int] = {}
+    bare = (text.strip() for text in found.dictionary.to_pylist())
+    mapping = [numbers.setdefault(text, len(numbers)) if text else _NONE for text in bare]
+    codes = np.array(mapping, np.int32)[found.indices.to_numpy()]
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), pa.array(numbers, pa.string()))
+
+
+def _combined(block: Block, names: tuple[str, ...]) -> pa.DictionaryArray:
+    """Each row's further fields as JSON, a combination written once; null where none has a value."""
+    if not names:
+        return _stripped(block, None)
+    columns = [_stripped(block, name) for name in names]
+    codes = [column.indices.fill_null(_NONE).to_numpy().astype(np.int64) for column in columns]
+    which = np.zeros(len(block.lines), np.int64)
+    for column, numbers in zip(columns, codes, strict=True):
+        which = np.unique(which * (len(column.dictionary) + 1) + numbers + 1, return_inverse=True)[1]
+    first = np.unique(which, return_index=True)[1]
+    values = [column.take(pa.array(first)).to_pylist() for column in columns]
+    texts = [_json(names, [value or "" for value in row]) for row in zip(*values, strict=True)]
+    filled = np.array([bool(text) for text in texts], bool)
+    return pa.DictionaryArray.from_arrays(
+        pa.array(which.astype(np.int32), mask=~filled[which]), pa.array(texts, pa.string())
+    )
+
+
+def _counts(block: Block, name: str | None) -> NDArray[np.int64]:
+    if name is None:
+        return np.ones(len(block.lines), np.int64)
+    found = block.columns[name].dictionary_encode()
+    counts = [known_count(text) for text in found.dictionary.to_pylist()]
+    if None in counts:
+        raise NotPlain
+    of_rows: NDArray[np.int64] = np.array(counts, np.int64)[found.indices.to_numpy()]
+    return of_rows
+
+
+def _united(parts: list[pa.DictionaryArray]) -> Terms:
+    """One numbering for the texts of all blocks; the parts are let go of."""
+    if not parts:
+        return Terms(pa.array([], pa.string()), np.empty(0, np.int32))
+    chunks = pa.chunked_array(parts).unify_dictionaries().chunks
+    parts.clear()
+    rows = np.concatenate([chunk.indices.fill_null(_NONE).to_numpy() for chunk in chunks])
+    return Terms(chunks[0].dictionary, rows.astype(np.int32, copy=False))
+
+
+def _joined(parts: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    whole: NDArray[np.int64] = np.concatenate(parts) if parts else np.empty(0, np.int64)
+    parts.clear()
+    return whole

@@ -1,0 +1,298 @@
+"""Traffic: raw logged queries, with the time, segment, session and count that the log knows of them.
+
+A log may have tens of millions of rows, so it is held by columns: each distinct text is cleaned and kept
+once, a row is a few numbers. It is cleaned before any of it reaches the database
+(`sources.traffic.cleaning`), and of a session only a keyed hash is stored (`sources.traffic.session_keys`).
+An import is known by the file's content and how its fields were understood and cleaned; a second import of
+the same changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from curation.errors import RefusedError
+from curation.progress import Progress, silent
+from curation.sources.redaction.personal_data import Redacted, redact
+from curation.sources.tables.formats import FileLayout
+from curation.sources.tables.records import Records
+from curation.sources.traffic.cleaning import (
+    UNKNOWN_TIME,
+    CleaningRules,
+    LogRows,
+    clean_rows,
+    clean_texts,
+    count_personal,
+)
+from curation.sources.traffic.log import Log, Terms, TrafficFields, read_log
+from curation.sources.traffic.session_keys import keep_session_key, keyed, session_key
+from curation.store import Cursor, Store, append, record_event, utc_now
+from curation.text import canonical_json, digest
+
+__all__ = ["TrafficFields", "TrafficImport", "import_traffic"]
+
+# The first of each that a file has; user_query, timestamp, client_id and application are those of UBI.
+QUERY_FIELDS = ("user_query", "query", "search_term", "q", "text")
+TIME_FIELDS = ("time", "timestamp")
+SEGMENT_FIELDS = ("segment", "application")
+SESSION_FIELDS = ("session", "session_id", "client_id", "user", "user_id")
+COUNT_FIELDS = ("count",)
+
+LARGEST_TRAFFIC = 10**18
+"""Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
+
+_METADATA = "--metadata-field"
+_COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
+
+
+@dataclass(frozen=True)
+class TrafficImport:
+    """A log in the project.
+
+    Attributes
+    ----------
+    is_new: False if the project held the same import already; nothing was changed then.
+    rows: rows of the log that were taken; `traffic` is the sum of their counts.
+    queries: distinct normalised queries.
+    first, last: the earliest and the latest time, UTC.
+    unknown_times: rows without a time that could be read; `unreadable_time` is one of those in the file.
+    same_source: other imports from a file of this name, whose rows count as well.
+    personal: kind of personal data → rows in which it was found, in the query, the segment or a further
+        field, whether replaced or left out.
+    left_out: reason → number of rows.
+    """
+
+    import_id: str
+    is_new: bool
+    rows: int
+    traffic: int
+    queries: int
+    sessions: int
+    segments: int
+    first: datetime | None
+    last: datetime | None
+    unknown_times: int
+    unreadable_time: str | None
+    same_source: int
+    fields: TrafficFields
+    personal: dict[str, int]
+    left_out: dict[str, int]
+    replaced: dict[str, int]
+
+
+class _Clean(NamedTuple):
+    """The columns to store, in how many rows personal data was found, and what is left out."""
+
+    table: dict[str, Any]
+    personal: dict[str, int]
+    left_out: dict[str, int]
+
+
+class _Redacted(NamedTuple):
+    """What is stored for each text of a column, and kind of personal data → numbers of those that held it."""
+
+    texts: pa.StringArray
+    personal: dict[str, list[int]]
+
+
+def import_traffic(
+    store: Store,
+    path: Path,
+    fields: TrafficFields | None = None,
+    layout: FileLayout | None = None,
+    progress: Progress = silent,
+    rules: CleaningRules | None = None,
+) -> TrafficImport:
+    """Take a log of queries into the project, cleaned by `rules`.
+
+    Raises
+    ------
+    InputError: the file cannot be read, has no column of queries, counts that are not whole numbers from 1
+        to `LARGEST_COUNT`, or nothing that is left after cleaning; or ids of people or sessions were asked
+        for as a further field.
+    RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`.
+    """
+    rules = rules or CleaningRules()
+    records = Records(path, layout, progress)
+    used = _fields(records, fields or TrafficFields())
+    import_id = _import_id(path, records.format, layout or FileLayout(), used, rules)
+    with store.reading() as cursor:
+        if _is_held(cursor, import_id):
+            return _summary(cursor, import_id, records.source, used)
+        key = session_key(cursor)
+    log = read_log(records, used)
+    clean = _clean(log, import_id, rules, key)
+    traffic, unreadable_time, has_sessions = log.traffic, log.unreadable_time, len(log.sessions.texts) > 0
+    del log
+    if not len(clean.table["line"]):
+        records.refuse_nothing_taken("query", Counter(clean.left_out))
+    with store.transaction() as cursor:
+        is_new = not _is_held(cursor, import_id)
+        if is_new:
+            _refuse_too_much(cursor, traffic)
+            if has_sessions:
+                keep_session_key(cursor, key)
+            _write(cursor, import_id, records.source, clean)
+        summary = _summary(cursor, import_id, records.source, used)
+    return replace(summary, is_new=is_new, unreadable_time=unreadable_time, replaced=records.replaced)
+
+
+def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
+    if asked.query is None and "action_name" in records.columns:
+        records.problems.stop(
+            "is a log of events (it has the field action_name), which repeats a query for each of its clicks",
+            "Import the log of queries (ubi_queries) instead, or insist with --query-field.",
+        )
+    session = records.field("--session-field", asked.session, SESSION_FIELDS)
+    _refuse_people(records, [name for name in asked.metadata if name in {session, *SESSION_FIELDS}])
+    return TrafficFields(
+        query=records.need("--query-field", asked.query, QUERY_FIELDS, "the queries"),
+        time=records.field("--time-field", asked.time, TIME_FIELDS),
+        segment=records.field("--segment-field", asked.segment, SEGMENT_FIELDS),
+        session=session,
+        count=records.field("--count-field", asked.count, COUNT_FIELDS),
+        metadata=tuple(
+            sorted(filter(None, (records.field(_METADATA, name) for name in set(asked.metadata))))
+        ),
+    )
+
+
+def _refuse_people(records: Records, names: list[str]) -> None:
+    if names:
+        listed = ", ".join(map(repr, sorted(set(names))))
+        records.refuse_columns(
+            f"{_METADATA} names {listed}, which tells people apart: of that goldset keeps a keyed hash alone "
+            "(--session-field)"
+        )
+
+
+def _import_id(
+    path: Path, format: str, layout: FileLayout, fields: TrafficFields, rules: CleaningRules
+) -> str:
+    with path.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    names = {name: value for name, value in asdict(fields).items() if value or name != "metadata"}
+    return digest("traffic", content, format, layout.encoding, layout.columns, names, asdict(rules))
+
+
+def _clean(log: Log, import_id: str, rules: CleaningRules, key: str) -> _Clean:
+    """The columns to store."""
+    texts = clean_texts(log.texts, rules)
+    keep, left_out = clean_rows(
+        LogRows(log.texts.rows, log.sessions.rows, log.times, log.counts), texts, rules
+    )
+    segments, metadata = _redacted(log.segments, redact), _redacted(log.metadata, _redacted_fields)
+    times = log.times[keep]
+    identity = pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(times), np.int8)), pa.array([import_id]))
+    table = {
+        "import_id": identity,
+        "line": pa.array(log.lines[keep]),
+        "text": log.texts.column(keep, pa.array(texts.texts, pa.string())),
+        "normalised": log.texts.column(keep, pa.array(texts.normalised, pa.string())),
+        "time": pa.array(times, mask=times == UNKNOWN_TIME).cast(pa.timestamp("us")),
+        "segment": log.segments.column(keep, segments.texts),
+        "session": log.sessions.column(keep, _keyed(log.sessions, key)),
+        "count": pa.array(log.counts[keep]),
+    }
+    if len(log.metadata.texts):
+        table["metadata"] = log.metadata.column(keep, metadata.texts)
+    personal = count_personal(
+        [
+            (log.texts.rows, texts.personal),
+            (log.segments.rows, segments.personal),
+            (log.metadata.rows, metadata.personal),
+        ]
+    )
+    empty = Counter({"empty query": log.empty} if log.empty else {})
+    return _Clean(table, personal, dict(empty + Counter(left_out)))
+
+
+def _keyed(sessions: Terms, key: str) -> pa.StringArray:
+    return pa.array((keyed(name, key) for name in sessions), pa.string(), size=len(sessions.texts))
+
+
+def _redacted(terms: Terms, change: Callable[[str], Redacted]) -> _Redacted:
+    personal: dict[str, list[int]] = {}
+
+    def texts() -> Iterator[str]:
+        for number, term in enumerate(terms):
+            found = change(term)
+            for kind in found.kinds:
+                personal.setdefault(kind, []).append(number)
+            yield found.text
+
+    return _Redacted(pa.array(texts(), pa.string(), size=len(terms.texts)), personal)
+
+
+def _redacted_fields(fields: str) -> Redacted:
+    known = json.loads(fields) if fields else {}  # '' means no row
+    found = {name: redact(value) for name, value in known.items()}
+    text = canonical_json({name: value.text for name, value in found.items()})
+    return Redacted(text, sum((value.kinds for value in found.values()), Counter()))
+
+
+def _is_held(cursor: Cursor, import_id: str) -> bool:
+    return bool(cursor.execute("SELECT 1 FROM traffic_imports WHERE import_id = ?", [import_id]).fetchall())
+
+
+def _refuse_too_much(cursor: Cursor, traffic: int) -> None:
+    held = cursor.execute("SELECT coalesce(sum(count), 0) FROM traffic").fetchall()[0][0]
+    total = int(held) + traffic
+    if total > LARGEST_TRAFFIC:
+        raise RefusedError(
+            f"With this log the counts would sum to {total:,}; at most {LARGEST_TRAFFIC:,} can be added up. "
+            "Nothing was imported: see whether --count-field names the right field, or divide its counts."
+        )
+
+
+def _write(cursor: Cursor, import_id: str, source: str, clean: _Clean) -> None:
+    rows = append(cursor, "traffic", clean.table)
+    cursor.execute(
+        "INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)",
+        [import_id, source, rows, canonical_json(clean.left_out), utc_now()],
+    )
+    kinds, found = list(clean.personal), list(clean.personal.values())
+    personal: dict[str, list[Any]] = {"import_id": [import_id] * len(kinds), "kind": kinds, "rows": found}
+    append(cursor, "traffic_personal_data", personal)
+    counts = {"rows": rows, "personal data": clean.personal, "left_out": clean.left_out}
+    record_event(cursor, "import traffic", {"source": source, "import": import_id, **counts})
+
+
+def _summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:
+    """An import as the project holds it."""
+    row = cursor.execute(
+        """
+        SELECT count(*), sum(count)::BIGINT, count(DISTINCT normalised), count(DISTINCT session),
+               count(DISTINCT segment), min(time), max(time), count(*) - count(time),
+               (SELECT count(*) FROM traffic_imports WHERE source = ? AND import_id <> ?)
+        FROM traffic WHERE import_id = ?
+        """,
+        [source, import_id, import_id],
+    ).fetchall()[0]
+    left_out = cursor.execute(
+        "SELECT left_out::MAP(TEXT, BIGINT) FROM traffic_imports WHERE import_id = ?", [import_id]
+    ).fetchall()
+    personal = cursor.execute(
+        "SELECT kind, rows FROM traffic_personal_data WHERE import_id = ? ORDER BY kind", [import_id]
+    ).fetchall()
+    counted: dict[str, Any] = dict(zip(_COUNTED, row, strict=True))
+    return TrafficImport(
+        import_id,
+        is_new=False,
+        unreadable_time=None,
+        fields=fields,
+        personal=dict(personal),
+        left_out=dict(left_out[0][0]),
+        replaced={},
+        **counted,
+    )

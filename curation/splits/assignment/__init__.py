@@ -1,0 +1,1 @@
+"""Assigning leakage groups to parts: balanced, by time, and carried over from releases."""

@@ -1,0 +1,369 @@
+"""Balanced assignment: whole leakage groups to parts, with sizes and kinds of query near the ideal.
+
+Groups with the same numbers of the same kinds of query are one type. The result is a table of whole numbers:
+how many groups of each type each part gets. Several seeded starts, each greedy from the largest group down,
+are improved by single moves and swaps until none helps. Where the table is small, an integer program (HiGHS)
+finds the best one, which replaces theirs where it is better.
+
+    cost = Σ over parts and columns of weight × |reached − ideal| / 2
+
+A column is the whole ('all', as heavy as all dimensions together) or one level of one dimension, such as the
+stratum 'head · shop'. Half the sum of a dimension is the number of queries in the wrong part. No part ends
+further from its ideal than the size of the largest group. The greedy start guarantees that: a group goes to
+a part that it does not overfill, or else to one that still lacks queries. No later step breaks it. Groups
+with a carried-over part keep it, and the others make up for them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from curation.splits.groups.groups import members_of
+from curation.text import digest
+
+STARTS = 32
+MANY = 5_000
+"""Sets with more groups than this have a quarter of the starts."""
+STEPS = 1_000
+"""Moves and swaps after which a start is as good as it gets."""
+WINDOW = 96
+"""Types of a part that are tried for a swap at one time; others are tried later."""
+CELLS = 120
+"""The largest table (types × parts) whose best is asked of the solver."""
+NODES = 100
+ALL = "all"
+
+_ROUNDING = 1e-9
+_SPREAD = 1e-3  # of two tables with one cost, the one whose distances are spread
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Levels = Mapping[str, Collection[tuple[str, str]]]
+"""Query id → (dimension, level) of all dimensions in which the parts should be alike."""
+
+
+@dataclass(frozen=True)
+class PartShare:
+    """How many queries of one level a part should have and has; the dimension 'all' has one level, 'all'."""
+
+    part: str
+    dimension: str
+    level: str
+    ideal: float
+    reached: int
+
+
+@dataclass(frozen=True)
+class Distance:
+    """How far a dimension is from its ideal.
+
+    Attributes
+    ----------
+    queries: half the sum of |reached − ideal| over parts and levels: queries in the wrong part.
+    least: what no split of this set goes below, as far as known: for 'all' with groups whole, for the others
+        with queries whole.
+    """
+
+    dimension: str
+    queries: float
+    least: float
+
+
+class PartAssignment(NamedTuple):
+    """The part of each query.
+
+    Attributes
+    ----------
+    parts: query id → part.
+    proved: no other assignment has a lower cost; else this is the best that was found.
+    """
+
+    parts: dict[str, str]
+    proved: bool
+
+
+class _Table(NamedTuple):
+    """The groups to assign, by type, and the numbers that each part still lacks.
+
+    Attributes
+    ----------
+    counts: shape (types, columns), queries of a column in one group of the type; column 0 is 'all'.
+    groups: the ids of each type's groups.
+    wanted: shape (parts, columns), the ideal less what is carried over.
+    weights: shape (columns,).
+    """
+
+    counts: Floats
+    groups: list[list[str]]
+    wanted: Floats
+    weights: Floats
+
+    @property
+    def times(self) -> Ints:
+        return np.array([len(groups) for groups in self.groups], dtype=np.int64)
+
+
+def assign_parts(
+    groups: Mapping[str, str],
+    levels: Levels,
+    parts: Mapping[str, float],
+    seed: int,
+    carried: Mapping[str, str] | None = None,
+) -> PartAssignment:
+    """Assign every group to a part.
+
+    Parameters
+    ----------
+    groups: query id → leakage group.
+    parts: part → fraction; they sum to 1.
+    carried: group → part, of groups whose part is carried over.
+    """
+    fixed = carried or {}
+    table = _table(groups, levels, parts, seed, fixed)
+    cells, proved = _best(table, list(parts.values()), seed)
+    part_of = dict(fixed)
+    for names, row in zip(table.groups, cells.tolist(), strict=True):
+        places = [part for part, number in zip(parts, row, strict=True) for _ in range(number)]
+        part_of |= dict(zip(names, places, strict=True))
+    assigned = {query_id: part_of[group_id] for query_id, group_id in sorted(groups.items())}
+    return PartAssignment(assigned, proved)
+
+
+def shares(assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float]) -> tuple[PartShare, ...]:
+    """Ideal and reached number of queries, for each part as a whole and in each level."""
+    totals = Counter(column for query_id in assigned for column in levels[query_id])
+    totals[ALL, ALL] = len(assigned)
+    reached = Counter((part, column) for query_id, part in assigned.items() for column in levels[query_id])
+    reached.update((part, (ALL, ALL)) for part in assigned.values())
+    columns = sorted(totals, key=lambda column: (column[0] != ALL, column))
+    return tuple(
+        PartShare(part, *column, fraction * totals[column], reached[part, column])
+        for part, fraction in parts.items()
+        for column in columns
+    )
+
+
+def distances(
+    assigned: Mapping[str, str], levels: Levels, parts: Mapping[str, float], groups: Mapping[str, str]
+) -> tuple[Distance, ...]:
+    """The distance of each dimension, 'all' first; `groups`: query id → leakage group."""
+    found: dict[str, list[float]] = {}
+    for share in shares(assigned, levels, parts):
+        found.setdefault(share.dimension, []).append(abs(share.reached - share.ideal) / 2)
+    totals = Counter(column for query_id in assigned for column in levels[query_id])
+    least = dict.fromkeys(found, 0.0)
+    for (dimension, _), total in totals.items():
+        least[dimension] += _rounding(total, parts)
+    least[ALL] = _least_sizes(Counter(groups[query_id] for query_id in assigned), parts)
+    return tuple(
+        Distance(dimension, round(sum(gaps), 6), round(least[dimension], 6))
+        for dimension, gaps in found.items()
+    )
+
+
+def _rounding(total: int, parts: Mapping[str, float]) -> float:
+    """The least distance of whole numbers from the ideals of one column: by largest remainder."""
+    ideals = [fraction * total for fraction in parts.values()]
+    rests = sorted((ideal % 1.0 for ideal in ideals), reverse=True)
+    up = round(sum(rests))
+    return sum(1.0 - rest if place < up else rest for place, rest in enumerate(rests)) / 2
+
+
+def _table(
+    groups: Mapping[str, str], levels: Levels, parts: Mapping[str, float], seed: int, fixed: Mapping[str, str]
+) -> _Table:
+    columns = sorted({column for query_id in groups for column in levels[query_id]})
+    place = {column: number for number, column in enumerate(columns, 1)}
+    dimensions = len({dimension for dimension, _ in columns})
+    wanted = np.zeros((len(parts), len(columns) + 1))
+    number = {part: row for row, part in enumerate(parts)}
+    total = np.zeros(len(columns) + 1)
+    types: dict[tuple[int, ...], list[str]] = {}
+    for group_id, members in members_of(groups).items():
+        counts = [len(members)] + [0] * len(columns)
+        for query_id in members:
+            for column in set(levels[query_id]):
+                counts[place[column]] += 1
+        total += counts
+        if group_id in fixed:
+            wanted[number[fixed[group_id]]] -= counts
+        else:
+            types.setdefault(tuple(counts), []).append(group_id)
+    wanted += np.outer(list(parts.values()), total)
+    ordered = sorted(types.items(), key=lambda item: ([-count for count in item[0]], item[1]))
+    return _Table(
+        np.array([counts for counts, _ in ordered], dtype=np.float64).reshape(-1, len(columns) + 1),
+        [sorted(names, key=lambda name: digest("deal", seed, name)) for _, names in ordered],
+        wanted,
+        np.array([max(1, dimensions)] + [1] * len(columns), dtype=np.float64),
+    )
+
+
+def _best(table: _Table, fractions: Sequence[float], seed: int) -> tuple[Ints, bool]:
+    """The table of lowest cost that was found, shape (types, parts), and whether that is proved."""
+    shape = (len(table.groups), len(fractions))
+    if not table.groups:
+        return np.zeros(shape, dtype=np.int64), True
+    number = STARTS if table.times.sum() <= MANY else STARTS // 4
+    starts = [_greedy(table, fractions, digest("assign", seed, start)) for start in range(number)]
+    limit = max(float(table.counts[:, 0].max()), *(_furthest(table, start) for start in starts))
+    tried = [_improved(table, start, limit) for start in starts]
+    best = min(tried, key=lambda cells: _cost(table, cells))
+    if np.prod(shape) > CELLS:
+        return best, False
+    exact, bound = _solve(table, limit)
+    if exact is not None and _cost(table, exact) < _cost(table, best) - 1e-6:
+        best = exact
+    return best, bool(_cost(table, best) <= bound + 1e-6)
+
+
+def _gaps(table: _Table, cells: Ints) -> Floats:
+    """Reached less wanted, shape (parts, columns)."""
+    return cells.T @ table.counts - table.wanted
+
+
+def _furthest(table: _Table, cells: Ints) -> float:
+    return float(np.abs(_gaps(table, cells)[:, 0]).max())
+
+
+def _cost(table: _Table, cells: Ints) -> float:
+    return float((np.abs(_gaps(table, cells)) @ table.weights).sum() / 2)
+
+
+def _greedy(table: _Table, fractions: Sequence[float], salt: str) -> Ints:
+    """Largest groups first, each to the part that needs its queries most for the part's size."""
+    sizes = table.counts[:, 0]
+    order = sorted(
+        (-sizes[kind], digest(salt, name), kind) for kind, names in enumerate(table.groups) for name in names
+    )
+    part_order = np.array(sorted(range(len(fractions)), key=lambda part: digest(salt, part)))
+    lacking = table.wanted[part_order].copy()
+    rate = table.weights / np.array(fractions)[part_order, None]
+    cells = np.zeros((len(sizes), len(fractions)), dtype=np.int64)
+    for _, _, kind in order:
+        counts = table.counts[kind]
+        room = lacking[:, 0]
+        fitting = room >= counts[0] - _ROUNDING
+        choices = fitting if fitting.any() else room > _ROUNDING
+        need = ((lacking * rate) @ counts) if choices.any() else room
+        part = int(np.where(choices if choices.any() else True, need, -np.inf).argmax())
+        cells[kind, part_order[part]] += 1
+        lacking[part] -= counts
+    return cells
+
+
+def _improved(table: _Table, start: Ints, limit: float) -> Ints:
+    """The table after the moves and swaps that help, the best one each time."""
+    cells = start.copy()
+    gaps = _gaps(table, cells)
+    kinds, parts = cells.shape
+    turns = -(-kinds // WINDOW) if parts > 1 else 0
+    idle = turn = 0
+    for _ in range(STEPS):
+        if idle >= max(1, turns) or parts < 2:
+            break
+        window = (np.arange(min(WINDOW, kinds)) + turn * WINDOW) % kinds
+        turn += 1
+        gain, step = min(
+            (
+                _best_step(table, cells, gaps, one, other, window, limit)
+                for one in range(parts)
+                for other in range(parts)
+                if one != other
+            ),
+            key=lambda found: found[0],
+        )
+        if gain >= -1e-7:
+            idle += 1
+            continue
+        idle = 0
+        turn -= 1
+        given, taken, one, other = step
+        for kind, source, target in ((given, one, other), (taken, other, one)):
+            if kind >= 0:
+                cells[kind, source] -= 1
+                cells[kind, target] += 1
+                gaps[source] -= table.counts[kind]
+                gaps[target] += table.counts[kind]
+    return cells
+
+
+def _best_step(
+    table: _Table, cells: Ints, gaps: Floats, one: int, other: int, window: Ints, limit: float
+) -> tuple[float, tuple[int, int, int, int]]:
+    """The best move from `one` to `other`, or swap of a group in the window: gain (negative is good), and
+    the kinds that go and come, -1 for none."""
+    gives = np.flatnonzero(cells[:, one])
+    takes = window[cells[window, other] > 0]
+    gives = gives[np.isin(gives, window)] if len(gives) > WINDOW else gives
+    coming = np.vstack([np.zeros_like(table.counts[:1]), table.counts[takes]])
+    if not len(gives):
+        return 0.0, (-1, -1, one, other)
+    change = coming[None, :, :] - table.counts[gives][:, None, :]
+    first, second = gaps[one] + change, gaps[other] - change
+    cost = _heights(first, table.weights) + _heights(second, table.weights)
+    cost[(np.abs(first[..., 0]) > limit + _ROUNDING) | (np.abs(second[..., 0]) > limit + _ROUNDING)] = np.inf
+    before = _heights(gaps[[one, other]], table.weights).sum()
+    at = int(cost.argmin())
+    given, taken = divmod(at, len(coming))
+    kind = int(takes[taken - 1]) if taken else -1
+    return float(cost.flat[at] - before), (int(gives[given]), kind, one, other)
+
+
+def _heights(gaps: Floats, weights: Floats) -> Floats:
+    """The cost of gaps, columns last, with a little of their squares so that they are spread."""
+    found: Floats = (np.abs(gaps) + _SPREAD * gaps**2) @ weights / 2
+    return found
+
+
+def _solve(table: _Table, limit: float) -> tuple[Ints | None, float]:
+    """The best table by an integer program, or None where it was not found in time; and a lower bound."""
+    from scipy.optimize import Bounds, LinearConstraint, milp  # takes half a second
+
+    kinds, parts = len(table.groups), len(table.wanted)
+    columns = table.counts.shape[1]
+    cells, gaps = kinds * parts, parts * columns
+    reached = sparse.kron(table.counts.T, sparse.eye_array(parts)).tocsr()  # rows: column by part
+    wanted = table.wanted.T.ravel()
+    slack = sparse.eye_array(gaps)
+    of_kind = sparse.kron(sparse.eye_array(kinds), np.ones((1, parts)))
+    sums = sparse.hstack([of_kind, sparse.csr_array((kinds, gaps))])
+    constraints = [
+        LinearConstraint(sums.tocsr(), table.times, table.times),
+        LinearConstraint(sparse.hstack([reached, -slack]).tocsr(), -np.inf, wanted),
+        LinearConstraint(sparse.hstack([reached, slack]).tocsr(), wanted, np.inf),
+    ]
+    most = np.full(gaps, np.inf)
+    most[:parts] = limit + _ROUNDING
+    found = milp(
+        np.concatenate([np.zeros(cells), np.repeat(table.weights, parts) / 2]),
+        integrality=np.concatenate([np.ones(cells), np.zeros(gaps)]),
+        bounds=Bounds(0, np.concatenate([np.repeat(table.times, parts), most])),
+        constraints=constraints,
+        options={"node_limit": NODES, "mip_rel_gap": 0.0},
+    )
+    bound = found.mip_dual_bound if found.mip_dual_bound is not None else 0.0
+    if found.x is None:
+        return None, float(bound)
+    return np.rint(found.x[:cells]).astype(np.int64).reshape(kinds, parts), float(bound)
+
+
+def _least_sizes(sizes: Mapping[str, int], parts: Mapping[str, float]) -> float:
+    """What half the sum of |reached − ideal| over the parts cannot go below with these groups whole."""
+    total = sum(sizes.values())
+    names: dict[int, list[str]] = {}
+    for name, size in sizes.items():
+        names.setdefault(size, []).append(name)
+    column = np.array(list(names), dtype=np.float64).reshape(-1, 1)
+    wanted = total * np.array(list(parts.values())).reshape(-1, 1)
+    rounded = _rounding(total, parts)
+    if len(names.get(1, ())) >= max(sizes.values()) * len(parts):
+        return rounded  # the single ones fill whatever whole groups leave
+    _, bound = _solve(_Table(column, list(names.values()), wanted, np.ones(1)), np.inf)
+    return max(rounded, bound)

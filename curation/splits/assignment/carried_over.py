@@ -1,0 +1,147 @@
+"""Carried over: queries of a released split stay in their part when the set grows.
+
+All releases count. A team that tuned on the dev part of any release has seen its queries, and a team that
+reports on a test part must not have. Where releases have a query in different parts, the newest release
+decides, because it is the one in use; such queries are counted. The releases that count can be named.
+
+A query that is tied to a carried-over query goes to the same part. Where ties join carried-over queries of
+different parts, one of them would have to move. That is refused with the chain that joins them, so that the
+chain can be cut by name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from curation.errors import NotFoundError, RefusedError
+from curation.splits.groups.groups import members_of
+from curation.splits.ties.edges import Edge
+from curation.store import Cursor
+
+
+class CarriedOver(NamedTuple):
+    """The parts that queries have in releases.
+
+    Attributes
+    ----------
+    parts: query id → part.
+    releases: ids of the releases that were read, oldest first.
+    disagreeing: queries that these releases have in different parts; the newest release decides.
+    """
+
+    parts: dict[str, str]
+    releases: tuple[str, ...]
+    disagreeing: int
+
+
+NOTHING_CARRIED_OVER = CarriedOver({}, (), 0)
+
+
+def read_carried_over(cursor: Cursor, names: Sequence[str] | None = None) -> CarriedOver:
+    """The parts of all released queries; of the releases of these names, or of all.
+
+    Raises
+    ------
+    NotFoundError: there is no release of such a name.
+    """
+    rows = cursor.execute(_RELEASED).fetchall()
+    known = [name for name, *_ in rows]
+    unknown = [name for name in names or () if name not in known]
+    if unknown:
+        have = f"It has {', '.join(known)}." if known else "It has none yet."
+        raise NotFoundError(f"--keep {unknown[0]}: the project has no such release. {have}")
+    found: dict[str, str] = {}
+    releases: list[str] = []
+    disagreeing = set()
+    for name, release_id, queries in rows:
+        if names is not None and name not in names:
+            continue
+        parts = {row["query_id"]: row["part"] for row in map(json.loads, queries.split("\n")[:-1])}
+        disagreeing |= {query for query, part in parts.items() if found.get(query, part) != part}
+        found |= parts
+        releases = [*(other for other in releases if other != release_id), release_id]
+    return CarriedOver(found, tuple(releases), len(disagreeing))
+
+
+def carried_over_among(
+    carried: CarriedOver, queries: Mapping[str, str], parts: Mapping[str, float]
+) -> CarriedOver:
+    """What is carried over of these queries.
+
+    Raises
+    ------
+    RefusedError: a carried-over query has a part that is not among these.
+    """
+    inside = {query: part for query, part in sorted(carried.parts.items()) if query in queries}
+    for part in sorted(set(inside.values()) - set(parts)):
+        number = sum(other == part for other in inside.values())
+        raise RefusedError(
+            f"{number:,} queries are in the part {part!r} of a release, which this split would not have. "
+            f"Name it as well (--part {part}=FRACTION), or give up the released parts: --fresh."
+        )
+    return CarriedOver(inside, carried.releases, carried.disagreeing) if inside else NOTHING_CARRIED_OVER
+
+
+def carried_over_groups(
+    groups: Mapping[str, str], carried: Mapping[str, str], edges: Sequence[Edge]
+) -> tuple[dict[str, str], list[list[Edge]]]:
+    """Group → part of the groups with a carried-over query, and a chain of edges for each group that joins
+    carried-over queries of different parts.
+
+    Parameters
+    ----------
+    carried: query id → part.
+    """
+    found: dict[str, str] = {}
+    chains = []
+    for name, members in members_of({query: groups[query] for query in carried if query in groups}).items():
+        parts = {carried[query] for query in members}
+        if len(parts) == 1:
+            found[name] = parts.pop()
+        else:
+            chains.append(_chain_across(members, carried, edges))
+    return found, chains
+
+
+def _chain_across(members: Sequence[str], carried: Mapping[str, str], edges: Sequence[Edge]) -> list[Edge]:
+    """The shortest way from the carried-over queries of the first one's part to one of another part."""
+    strongest = sorted(edges, key=lambda edge: (-edge.similarity, edge))
+    neighbours: dict[str, dict[str, Edge]] = defaultdict(dict)
+    for edge in strongest:
+        neighbours[edge.query_a].setdefault(edge.query_b, edge)
+        neighbours[edge.query_b].setdefault(edge.query_a, edge)
+    part = carried[members[0]]
+    came_from: dict[str, str | None] = {query: None for query in members if carried[query] == part}
+    queue = deque(came_from)
+    while queue:
+        at = queue.popleft()
+        if carried.get(at, part) != part:
+            return _steps(at, came_from, neighbours)
+        for query_id in sorted(neighbours[at]):
+            if query_id not in came_from:
+                came_from[query_id] = at
+                queue.append(query_id)
+    raise AssertionError(f"no edges join {members[0]} with another part")
+
+
+def _steps(
+    end: str, came_from: Mapping[str, str | None], neighbours: Mapping[str, Mapping[str, Edge]]
+) -> list[Edge]:
+    """The edges that lead to `end`, in their order."""
+    steps = []
+    at, before = end, came_from[end]
+    while before is not None:
+        steps.append(neighbours[before][at])
+        at, before = before, came_from[before]
+    return steps[::-1]
+
+
+_RELEASED = """
+    SELECT r.name, r.release_id, p.content
+    FROM releases r JOIN release_parts p USING (release_id)
+    WHERE p.part = 'queries'
+    ORDER BY r.frozen_at, r.name
+"""

@@ -1,0 +1,1 @@
+"""The certificate: an exhaustive second search for ties across the parts."""

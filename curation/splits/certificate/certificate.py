@@ -1,0 +1,135 @@
+"""The certificate as a document: what a split is, and what the exhaustive check across it found."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from curation.errors import NotFoundError, RefusedError
+from curation.splits.assignment.assignment import Distance, PartShare, distances, shares
+from curation.splits.certificate.findings import Crossing, Findings, TieCheck
+from curation.splits.inputs import GradedQueries
+from curation.store import Cursor, get_setting
+from curation.text import digest
+
+FORMAT = 1
+OLDER = "holds no certificate in this form: an older goldset made it, or it was altered. Split again."
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The document that describes a split.
+
+    Attributes
+    ----------
+    parameters: all that was asked for, with seed and fractions, and how similarity was computed.
+    query_hash: of the ids and texts of the queries; corpus_hash: of the corpus (ids and versions).
+    groups, largest: number of leakage groups, and queries in the largest.
+    shares, distances: how near the parts are to their fractions, as a whole and in each dimension.
+    proved: whether no other assignment of whole groups is nearer; None where that was not asked.
+    checks, leaks, residual: what was found across the parts (`findings.Findings`).
+    texts: the texts of the queries that leaks, residual and the cuts among the parameters name.
+    """
+
+    format: int
+    split_id: str
+    parameters: dict[str, Any]
+    query_hash: str
+    corpus_hash: str
+    queries: int
+    groups: int
+    largest: int
+    shares: tuple[PartShare, ...]
+    distances: tuple[Distance, ...]
+    proved: bool | None
+    checks: tuple[TieCheck, ...]
+    leaks: tuple[Crossing, ...]
+    residual: tuple[Crossing, ...]
+    texts: dict[str, str]
+
+
+def certificate_of(
+    graded: GradedQueries,
+    split_id: str,
+    parameters: Mapping[str, Any],
+    groups: Mapping[str, str],
+    parts: Mapping[str, str],
+    findings: Findings,
+    proved: bool | None = None,
+) -> Certificate:
+    """The certificate of a split.
+
+    Parameters
+    ----------
+    groups, parts: query id → leakage group, part; of the queries that are in the split.
+    proved: whether no other assignment is nearer to the fractions, where that is known.
+    """
+    inputs = graded.inputs
+    fractions = parameters["parts"]
+    sizes = Counter(groups[query_id] for query_id in parts)
+    named = {name for tie in (*findings.leaks, *findings.residual) for name in (tie.query_a, tie.query_b)}
+    named |= {name for pair in parameters.get("cut", ()) for name in pair if name in inputs.queries}
+    return Certificate(
+        format=FORMAT,
+        split_id=split_id,
+        parameters=dict(parameters),
+        query_hash=digest("queries", sorted((name, inputs.queries[name]) for name in parts)),
+        corpus_hash=graded.corpus,
+        queries=len(parts),
+        groups=len(sizes),
+        largest=max(sizes.values(), default=0),
+        shares=shares(parts, graded.levels, fractions),
+        distances=distances(parts, graded.levels, fractions, groups),
+        proved=proved,
+        checks=findings.checks,
+        leaks=findings.leaks,
+        residual=findings.residual,
+        texts={name: inputs.queries[name] for name in sorted(named)},
+    )
+
+
+def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
+    """The certificate of the split in force, or of a release.
+
+    Raises
+    ------
+    NotFoundError: there is no such release.
+    RefusedError: there is no split yet, or it was made by an older goldset.
+    """
+    if release is not None:
+        row = cursor.execute(_OF_RELEASE, [release]).fetchone()
+        if row is None:
+            rows = cursor.execute("SELECT name FROM releases ORDER BY frozen_at, name").fetchall()
+            names = ", ".join(name for (name,) in rows)
+            raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
+        return parsed(row[0], f"The release {release!r}")
+    split_id = get_setting(cursor, "split")
+    row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
+    if row is None:
+        raise RefusedError("There is no split yet. Make one first: `goldset split --dev 0.7 --test 0.3`.")
+    return parsed(row[0], "The split in force")
+
+
+def parsed(stored: str, what: str) -> Certificate:
+    """The certificate in stored JSON; `what` names where it comes from.
+
+    Raises
+    ------
+    RefusedError: there is none, or it has another form.
+    """
+    try:
+        return _READ.validate_python(json.loads(stored)["certificate"])
+    except (ValueError, KeyError) as error:
+        raise RefusedError(f"{what} {OLDER}") from error
+
+
+_READ = TypeAdapter(Certificate)
+_OF_RELEASE = """
+    SELECT p.content FROM releases r JOIN release_parts p USING (release_id)
+    WHERE r.name = ? AND p.part = 'split'
+"""

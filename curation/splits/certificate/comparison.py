@@ -1,0 +1,139 @@
+"""All texts of one part compared with all texts of another, in blocks, and the sieve for what is found.
+
+Two texts are compared by the sets of their shingles (Jaccard), through a product of the sparse incidence
+matrices of two parts; embeddings by the product of the vectors themselves.
+
+A. Broder (1997), On the resemblance and containment of documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from curation.progress import Progress
+from curation.splits.rules import DECIMALS
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Block = tuple[Ints, Ints, Floats]
+"""Numbers of the first texts, of the second texts, and the similarity of each pair."""
+NumberedPair = tuple[float, int, int]
+"""Similarity and the numbers of two texts, the smaller number first."""
+
+_ROWS = 256
+
+
+class PartPair(NamedTuple):
+    """The numbers of the texts in two parts that are compared with each other."""
+
+    first: Ints
+    second: Ints
+
+
+def part_pairs(part_of: Sequence[str]) -> list[PartPair]:
+    """Each two parts; `part_of` is the part of each text."""
+    labels = np.array(part_of, dtype=object)
+    numbers = [np.flatnonzero(labels == part).astype(np.int64) for part in sorted(set(part_of))]
+    return [PartPair(first, second) for first, second in combinations(numbers, 2)]
+
+
+def pairs_compared(part_pairs: Iterable[PartPair]) -> int:
+    """How many pairs of texts there are across the parts."""
+    return sum(len(pair.first) * len(pair.second) for pair in part_pairs)
+
+
+def jaccard_blocks(
+    sets: Sequence[frozenset[str]], part_pairs: Sequence[PartPair], what: str, progress: Progress
+) -> Iterator[Block]:
+    """The Jaccard similarity of all pairs that share a shingle."""
+    sizes = np.array([len(shingles) for shingles in sets], dtype=np.int64)
+    vocabulary = {shingle: place for place, shingle in enumerate(sorted(frozenset[str]().union(*sets)))}
+    rows = np.repeat(np.arange(len(sets)), sizes)
+    columns = np.fromiter((vocabulary[s] for shingles in sets for s in shingles), np.int64, int(sizes.sum()))
+    ones = np.ones(len(rows), dtype=np.int32)
+    has = sparse.coo_array((ones, (rows, columns)), shape=(len(sets), max(1, len(vocabulary)))).tocsr()
+    for pair in part_pairs:
+        other = has[pair.second].T.tocsr()
+        for start in range(0, len(pair.first), _ROWS):
+            numbers = pair.first[start : start + _ROWS]
+            shared = (has[numbers] @ other).tocoo()
+            first, second = numbers[shared.coords[0]], pair.second[shared.coords[1]]
+            yield first, second, shared.data / (sizes[first] + sizes[second] - shared.data)
+            progress(f"checking {what} across the parts", start + len(numbers), len(pair.first))
+
+
+def cosine_blocks(vectors: Floats, part_pairs: Sequence[PartPair], progress: Progress) -> Iterator[Block]:
+    """The rounded cosine of all pairs; `vectors`: shape (texts, d), of length 1."""
+    for pair in part_pairs:
+        for start in range(0, len(pair.first), _ROWS):
+            numbers = pair.first[start : start + _ROWS]
+            cosines = np.round(vectors[numbers] @ vectors[pair.second].T, DECIMALS)
+            first = np.repeat(numbers, len(pair.second))
+            yield first, np.tile(pair.second, len(numbers)), cosines.ravel()
+            progress("checking paraphrases across the parts", start + len(numbers), len(pair.first))
+
+
+class Sieve:
+    """Keeps of all pairs the highest, and those at or above the threshold: of each text the closest.
+
+    Attributes
+    ----------
+    highest, told_apart: similarity and the two numbers, the smaller one first.
+    leaks, residual: the same, in a list; `residual` are pairs in `cut`.
+    """
+
+    def __init__(
+        self, threshold: float | None, size: int, cut: set[tuple[int, int]], named: Ints | None = None
+    ) -> None:
+        self.highest: NumberedPair | None = None
+        self.told_apart: NumberedPair | None = None
+        self.leaks: list[NumberedPair] = []
+        self.residual: list[NumberedPair] = []
+        self._threshold = threshold
+        self._size = size
+        self._cut = np.array(sorted(low * size + high for low, high in cut), dtype=np.int64)
+        self._named = named
+
+    def take(self, first: Ints, second: Ints, similarity: Floats) -> None:
+        """Look at some pairs, by their numbers."""
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        cut = apart = np.zeros(len(low), dtype=bool)
+        if len(self._cut):
+            cut = np.isin(low * self._size + high, self._cut)
+        if self._named is not None:
+            apart = self._named[low] != self._named[high]
+            self.told_apart = _higher(self.told_apart, low, high, similarity, apart & ~cut)
+        free = ~apart & ~cut
+        self.highest = _higher(self.highest, low, high, similarity, free)
+        if self._threshold is None:
+            return
+        over = similarity >= self._threshold
+        self.residual += _listed(low, high, similarity, np.flatnonzero(over & cut & ~apart))
+        places = np.flatnonzero(over & free)
+        order = places[np.lexsort((high[places], -similarity[places], first[places]))]
+        closest = np.unique(first[order], return_index=True)[1]
+        self.leaks += _listed(low, high, similarity, order[closest])
+
+
+def _listed(low: Ints, high: Ints, similarity: Floats, places: Ints) -> list[NumberedPair]:
+    return list(zip(similarity[places].tolist(), low[places].tolist(), high[places].tolist(), strict=True))
+
+
+def _higher(
+    known: NumberedPair | None, low: Ints, high: Ints, similarity: Floats, among: NDArray[np.bool_]
+) -> NumberedPair | None:
+    """The higher of a pair that is known and the highest of a block; of equal ones the first by number."""
+    places = np.flatnonzero(among)
+    if not len(places):
+        return known
+    top = similarity[places].max()
+    if top <= 0 or (known is not None and top < known[0]):
+        return known
+    found = min(_listed(low, high, similarity, places[similarity[places] == top]))
+    return found if known is None else min(known, found, key=lambda pair: (-pair[0], pair[1:]))

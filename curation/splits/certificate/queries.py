@@ -1,0 +1,89 @@
+"""Checks of the queries' texts: whether they are nearly the same, or mean nearly the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from curation.splits.certificate.comparison import (
+    Block,
+    Ints,
+    PartPair,
+    Sieve,
+    cosine_blocks,
+    jaccard_blocks,
+    pairs_compared,
+    part_pairs,
+)
+from curation.splits.certificate.findings import CheckResult, Crossing, SplitEvidence, TieCheck, closest_pair
+from curation.splits.certificate.shingles import character_shingles
+from curation.splits.numbers import compared_text, names
+
+QUERY_TEXT = "query text"
+PARAPHRASE = "paraphrase"
+
+
+def check_query_texts(evidence: SplitEvidence) -> CheckResult:
+    """Query texts by the Jaccard similarity of their character 3-grams."""
+    rules, queries = evidence.rules, evidence.inputs.queries
+    compared = [compared_text(queries[name], rules.numbers) for name in sorted(queries)]
+    pairs = _part_pairs(evidence)
+    blocks = jaccard_blocks(
+        [character_shingles(text) for text in compared], pairs, "query texts", evidence.progress
+    )
+    return _checked(evidence, QUERY_TEXT, rules.query, pairs, blocks)
+
+
+def check_paraphrases(evidence: SplitEvidence) -> CheckResult | None:
+    """Queries by the cosine of their embeddings; not made where there are none."""
+    if evidence.inputs.vectors is None:
+        return None
+    vectors = np.asarray(evidence.inputs.vectors, dtype=np.float64)
+    pairs = _part_pairs(evidence)
+    blocks = cosine_blocks(vectors, pairs, evidence.progress)
+    return _checked(evidence, PARAPHRASE, evidence.rules.paraphrase, pairs, blocks)
+
+
+def _part_pairs(evidence: SplitEvidence) -> list[PartPair]:
+    return part_pairs([evidence.parts[name] for name in sorted(evidence.inputs.queries)])
+
+
+def _checked(
+    evidence: SplitEvidence,
+    kind: str,
+    threshold: float | None,
+    pairs: Sequence[PartPair],
+    blocks: Iterable[Block],
+) -> CheckResult:
+    """The pairs of queries in the blocks, sifted."""
+    ids = sorted(evidence.inputs.queries)
+    texts = [evidence.inputs.queries[name] for name in ids]
+    number = {name: place for place, name in enumerate(ids)}
+    known = (sorted(number[name] for name in pair if name in number) for pair in evidence.cut)
+    cut = {(pair[0], pair[1]) for pair in known if len(pair) == 2}
+    sieve = Sieve(threshold, len(ids), cut, _name_codes(evidence, texts))
+    for block in blocks:
+        sieve.take(*block)
+    leaks = [Crossing(ids[a], ids[b], kind, similarity) for similarity, a, b in sieve.leaks]
+    residual = [Crossing(ids[a], ids[b], kind, similarity) for similarity, a, b in sieve.residual]
+    check = TieCheck(
+        kind=kind,
+        looked_for=threshold is not None,
+        threshold=threshold,
+        compared=pairs_compared(pairs),
+        highest=closest_pair(sieve.highest, ids, texts),
+        told_apart=closest_pair(sieve.told_apart, ids, texts),
+        crossing=len(leaks),
+        cut=len(residual),
+    )
+    return CheckResult(check, leaks, residual)
+
+
+def _name_codes(evidence: SplitEvidence, texts: Sequence[str]) -> Ints | None:
+    """A number for each text, equal where the texts name the same numbers and models; None where names do not
+    tell texts apart."""
+    if evidence.rules.numbers != "apart":
+        return None
+    codes: dict[frozenset[str], int] = {}
+    return np.array([codes.setdefault(names(text), len(codes)) for text in texts], dtype=np.int64)

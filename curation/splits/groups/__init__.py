@@ -1,0 +1,1 @@
+"""Leakage groups: connected queries, their chains, weakest links and cuts."""

@@ -1,0 +1,235 @@
+"""What a split is made from: the graded queries, their relevant documents, and their strata.
+
+`read_labels` reads the rows in one lease of the database, `graded_queries` interprets them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from curation.consensus.consensus import Consensus
+from curation.consensus.votes import Votes, read_votes
+from curation.errors import InputError
+from curation.guides.guide import current_guide
+from curation.retrieval.embeddings import Vectors
+from curation.sources.queries import active_queries
+from curation.store import Cursor, get_setting
+from curation.store.documents import current_snapshot, snapshot_texts
+from curation.store.rows import Document, Query
+
+_BETWEEN = " · "  # what `sampling.strata` joins the values of crossed dimensions with
+
+
+@dataclass(frozen=True)
+class SplitInputs:
+    """The queries and documents in which ties are searched.
+
+    Attributes
+    ----------
+    queries: query id → text.
+    relevant: query id → ids of its relevant documents; queries without any are absent.
+    documents: id of a relevant document → its text.
+    keys: query id → (kind, value), such as ('session', '4f1c…'), ('group', 'sku-9'), ('project', 'apollo').
+    times: query id → when it was first asked (UTC).
+    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids; None: there are none.
+    """
+
+    queries: Mapping[str, str]
+    relevant: Mapping[str, frozenset[str]]
+    documents: Mapping[str, str]
+    keys: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
+    times: Mapping[str, datetime] = field(default_factory=dict)
+    vectors: Vectors | None = None
+
+    @property
+    def queries_of(self) -> dict[str, list[str]]:
+        """Relevant document → the queries that it is relevant to, both ordered."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for query_id in sorted(self.relevant):
+            for document_id in self.relevant[query_id]:
+                found[document_id].append(query_id)
+        return {document_id: found[document_id] for document_id in sorted(found)}
+
+
+@dataclass(frozen=True)
+class GradedQueries:
+    """The project's queries with a consensus grade on a document of the current corpus.
+
+    Attributes
+    ----------
+    inputs: their texts and relevant documents.
+    levels: query id → (dimension, level) in which parts should be alike: 'stratum' as the current sample drew
+        it (queries that it did not draw have their source instead), each of the dimensions that it crossed,
+        'source', and 'tag' with each tag that the query has.
+    relevant_grade: the least grade that counted as relevant.
+    corpus: the hash of the corpus.
+    left_out: reason → number.
+    """
+
+    inputs: SplitInputs
+    levels: Mapping[str, frozenset[tuple[str, str]]]
+    relevant_grade: int
+    corpus: str
+    left_out: dict[str, int]
+
+
+class SplitLabels(NamedTuple):
+    """The rows that a split is made from, as they were read.
+
+    Attributes
+    ----------
+    scale: the values of the guide in force, ascending.
+    votes: what `consensus.consensus.settled` takes.
+    snapshot: document_id, content_hash of the current corpus, ordered.
+    documents: document_id, title, body of all that somebody found relevant.
+    strata: query id → stratum of the current sample.
+    """
+
+    scale: tuple[int, ...]
+    relevant_grade: int
+    queries: list[Query]
+    votes: Votes
+    snapshot_id: str
+    snapshot: pa.Table
+    documents: pa.Table
+    strata: Mapping[str, str]
+    crossed: tuple[str, ...]
+    tags: pa.Table
+
+
+def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabels:
+    """Read what a split is made from; without a grade, all above the scale's lowest are relevant.
+
+    Raises
+    ------
+    InputError: the relevant grade is not on the scale, or is its lowest.
+    RefusedError: the project has no corpus.
+    """
+    scale = current_guide(cursor).values
+    grade = _checked(relevant_grade, scale)
+    snapshot = current_snapshot(cursor)
+    sampled = cursor.execute(
+        "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
+    ).fetchall()
+    documents = cursor.sql(
+        "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ? ORDER BY document_id",
+        params=[snapshot],
+    ).to_arrow_table()
+    return SplitLabels(
+        scale=scale,
+        relevant_grade=grade,
+        queries=active_queries(cursor),
+        votes=read_votes(cursor),
+        snapshot_id=snapshot,
+        snapshot=documents,
+        documents=_relevant(cursor, snapshot, grade),
+        strata=dict(sampled),
+        crossed=_crossed(cursor),
+        tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
+    )
+
+
+def graded_queries(labels: SplitLabels, consensus: Consensus) -> GradedQueries:
+    """The graded queries of a split; `consensus`: the grades that the labels' votes give."""
+    queries = {query.query_id: query for query in labels.queries}
+    documents = set(labels.snapshot["document_id"].to_pylist())
+    pairs = [pair for pair in consensus.pairs if pair.grade is not None]
+    known = [pair for pair in pairs if pair.document_id in documents and pair.query_id in queries]
+    texts = {pair.query_id: queries[pair.query_id].text for pair in known}
+    relevant: dict[str, set[str]] = defaultdict(set)
+    for pair in known:
+        if pair.grade is not None and pair.grade >= labels.relevant_grade:
+            relevant[pair.query_id].add(pair.document_id)
+    gone = sum(pair.document_id not in documents for pair in pairs)
+    left_out = {
+        "query without a grade": len(queries) - len(texts),
+        "graded pair whose document is not in the current corpus": gone,
+        "graded pair whose query is not in the current sample": len(pairs) - len(known) - gone,
+    }
+    return GradedQueries(
+        _inputs(texts, relevant, labels.documents),
+        _levels({query_id: queries[query_id] for query_id in sorted(texts)}, labels),
+        labels.relevant_grade,
+        labels.snapshot_id,
+        {reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
+    """What the inputs have of these queries alone."""
+    inside = set(members) & set(inputs.queries)
+    names = sorted(inside)
+    relevant = {name: inputs.relevant[name] for name in names if name in inputs.relevant}
+    documents = sorted(set().union(*relevant.values()))
+    vectors = inputs.vectors
+    if vectors is not None:
+        vectors = vectors[[place for place, name in enumerate(sorted(inputs.queries)) if name in inside]]
+    return SplitInputs(
+        queries={name: inputs.queries[name] for name in names},
+        relevant=relevant,
+        documents={name: inputs.documents[name] for name in documents},
+        keys={name: inputs.keys[name] for name in names if name in inputs.keys},
+        times={name: inputs.times[name] for name in names if name in inputs.times},
+        vectors=vectors,
+    )
+
+
+def _levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str, frozenset[tuple[str, str]]]:
+    found: dict[str, set[tuple[str, str]]] = {name: set() for name in queries}
+    for name, query in queries.items():
+        stratum = labels.strata.get(name, query.source)
+        found[name] |= {("stratum", stratum), ("source", query.source)}
+        values = stratum.split(_BETWEEN)
+        if name in labels.strata and 1 < len(values) == len(labels.crossed):
+            found[name] |= set(zip(labels.crossed, values, strict=True))
+    for name, tag in zip(*(column.to_pylist() for column in labels.tags.columns), strict=True):
+        if name in found:
+            found[name].add(("tag", tag))
+    return {name: frozenset(levels) for name, levels in found.items()}
+
+
+def _crossed(cursor: Cursor) -> tuple[str, ...]:
+    """The dimensions of the current sample."""
+    rows = cursor.execute(
+        "SELECT parameters FROM samples WHERE sample_id = ?", [get_setting(cursor, "sample")]
+    ).fetchall()
+    return tuple(json.loads(rows[0][0]).get("strata", ())) if rows else ()
+
+
+def _inputs(texts: Mapping[str, str], relevant: Mapping[str, set[str]], documents: pa.Table) -> SplitInputs:
+    wanted = set().union(*relevant.values())
+    rows = zip(*(column.to_pylist() for column in documents.columns), strict=True)
+    found = {name: Document(name, "", title, body).text for name, title, body in rows if name in wanted}
+    return SplitInputs(
+        dict(sorted(texts.items())),
+        {query_id: frozenset(relevant[query_id]) for query_id in sorted(relevant)},
+        dict(sorted(found.items())),
+    )
+
+
+def _relevant(cursor: Cursor, snapshot: str, grade: int) -> pa.Table:
+    """The documents of the corpus that somebody graded so high: all that can be relevant, and few others."""
+    graded = cursor.execute(
+        "SELECT document_id FROM current_judgments WHERE grade >= $grade "
+        "UNION SELECT document_id FROM adjudications WHERE grade >= $grade",
+        {"grade": grade},
+    ).fetchall()
+    return snapshot_texts(cursor, snapshot, [document_id for (document_id,) in graded])
+
+
+def _checked(relevant_grade: int | None, scale: tuple[int, ...]) -> int:
+    if relevant_grade is None:
+        return scale[1]
+    if relevant_grade not in scale[1:]:
+        choices = ", ".join(map(str, scale[1:]))
+        raise InputError(
+            f"--relevant-grade {relevant_grade}: expected a grade above the scale's lowest: {choices}"
+        )
+    return relevant_grade

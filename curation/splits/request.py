@@ -1,0 +1,84 @@
+"""What a split is asked for, and what can be wrong with that."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isclose
+from typing import NamedTuple
+
+from curation.errors import InputError
+from curation.splits.rules import Rules
+from curation.splits.ties.kinds import problems
+
+PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
+RULES = Rules()
+
+LARGEST_GROUP = 0.05
+"""A group with a larger share of the queries must be allowed, unless it is small (`refusals.SMALL`)."""
+
+_PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
+
+
+@dataclass(frozen=True)
+class AssignmentOptions:
+    """How groups are assigned to the parts, besides their fractions.
+
+    Attributes
+    ----------
+    by_time: cut by when queries were first asked, the parts in the order given; else balanced.
+    undated: by time, the part for groups that no time is known of.
+    keep: names of the releases whose queries keep their parts; None: all of them.
+    largest_group: the largest share of the queries that one group may have.
+    """
+
+    by_time: bool = False
+    undated: str | None = None
+    keep: tuple[str, ...] | None = None
+    largest_group: float = LARGEST_GROUP
+
+
+class SplitRequest(NamedTuple):
+    """What a split is asked for; `rules` with cuts by query id."""
+
+    parts: Mapping[str, float]
+    seed: int
+    rules: Rules
+    options: AssignmentOptions
+
+
+def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentOptions) -> None:
+    """Refuse what cannot be asked for.
+
+    Raises
+    ------
+    InputError: fractions, part names, rules or options; all at once.
+    """
+    found = _part_problems(parts) + problems(rules)
+    if not 0 < options.largest_group <= 1:
+        found.append(f"--largest-group {options.largest_group:g}: expected a share above 0 and at most 1")
+    if options.undated is not None and not options.by_time:
+        found.append("--undated goes with --by-time alone")
+    elif options.undated is not None and options.undated not in parts:
+        found.append(f"--undated {options.undated}: expected one of the parts {_listed(parts)}")
+    if found:
+        raise InputError(found)
+
+
+def _part_problems(parts: Mapping[str, float]) -> list[str]:
+    found = []
+    total = sum(parts.values())
+    if not parts or any(not 0 < fraction <= 1 for fraction in parts.values()):
+        found.append(f"the parts {_listed(parts) or '(none)'}: expected fractions above 0 and at most 1")
+    elif not isclose(total, 1.0, abs_tol=1e-6):
+        found.append(f"the parts {_listed(parts)} sum to {total:g}; expected fractions that sum to 1")
+    return found + [
+        f"the part name {name!r}: expected lower-case letters, digits, - and _"
+        for name in parts
+        if not _PART.fullmatch(name)
+    ]
+
+
+def _listed(parts: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {fraction:g}" for name, fraction in parts.items())

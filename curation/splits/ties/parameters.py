@@ -1,0 +1,57 @@
+"""Parameters: the rules as a stored split has them, and the rules read back from that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from curation.similarity.minhash import minhash_parameters
+from curation.similarity.pairs import EXACT_BELOW
+from curation.splits.inputs import SplitInputs
+from curation.splits.rules import Rules
+from curation.splits.ties.kinds import KINDS
+
+
+def described(rules: Rules, methods: Mapping[str, str], sizes: Mapping[str, int]) -> dict[str, Any]:
+    """The rules by the names that a stored split gives them, and how similarity was computed.
+
+    Parameters
+    ----------
+    methods: label of a kind of tie → how it was searched.
+    sizes: label → number of texts, of the kinds that compare many texts by MinHash.
+    """
+    found: dict[str, Any] = {}
+    for kind in sorted(KINDS.values(), key=lambda kind: kind.threshold is None):
+        value = kind.value(rules)
+        found[kind.parameter] = list(value) if isinstance(value, tuple) else value
+        found |= kind.fixed
+    found |= {
+        "numbers": rules.numbers,
+        "cut": [list(pair) for pair in rules.cut],
+        "methods": dict(methods),
+    }
+    for kind in KINDS.values():
+        if kind.is_on(rules):
+            found |= kind.when_on(rules)
+    minhash = {
+        kind.label: minhash_parameters(kind.value(rules))
+        for kind in KINDS.values()
+        if kind.is_on(rules) and sizes.get(kind.label, 0) >= EXACT_BELOW
+    }
+    return found | ({"minhash": minhash} if minhash else {})
+
+
+def compared_texts(inputs: SplitInputs) -> dict[str, int]:
+    """Label → number of texts, of the kinds that compare many texts by MinHash."""
+    return {kind.label: kind.minhashed(inputs) for kind in KINDS.values() if kind.minhashed is not None}
+
+
+def rules_of(parameters: Mapping[str, Any]) -> Rules:
+    """The rules of a stored split, also of one that is older than some of the kinds."""
+    settings = {kind.setting: parameters.get(kind.parameter, kind.if_absent) for kind in KINDS.values()}
+    return Rules(
+        **settings | {"keys": tuple(settings["keys"])},
+        numbers=parameters.get("numbers", "text"),
+        model=parameters.get("model", Rules.model),
+        cut=tuple((first, second) for first, second in parameters.get("cut", ())),
+    )

@@ -1,0 +1,89 @@
+"""Paraphrase: two queries that ask the same in other words, by the cosine of their embeddings.
+
+Lexical similarity finds about a fifth of them. The embeddings are those that dense retrieval stores
+(`retrieval.embeddings`), computed once for a text. All queries are compared with all, by an exact matrix
+product in blocks. Cosines are rounded to four decimals before they are compared with the threshold, because
+the last digits of a matrix product differ between machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from curation.errors import RefusedError
+from curation.progress import Progress, silent
+from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed
+from curation.similarity.forest import Links
+from curation.similarity.pairs import EXACTLY, Collected
+from curation.splits.numbers import compared_text
+from curation.splits.rules import DECIMALS, LEAST_COSINE, Numbers
+from curation.splits.ties.kind import FoundTies, Threshold, TieKind, TieSearch
+from curation.store import Store
+
+LABEL = "paraphrase"
+NO_VECTORS = "not looked for: the queries have no embeddings"
+_BLOCK = 256
+
+
+def find(search: TieSearch) -> FoundTies:
+    """Pairs of queries at or above the threshold, of those that `TieSearch.labels` lets be compared."""
+    vectors, threshold, labels = search.inputs.vectors, search.rules.paraphrase, search.labels
+    assert vectors is not None
+    assert threshold is not None
+    label_of = np.unique(labels, return_inverse=True)[1] if labels else np.zeros(len(vectors), np.int64)
+    found = Collected(len(vectors), search.named_places)
+    for links in paraphrase_links(vectors, threshold, search.progress):
+        found.add(links.at(label_of[links.first] == label_of[links.second]))
+    return search.of_similar_queries(found.links(), LABEL, found.pairs, EXACTLY)
+
+
+def query_vectors(
+    store: Store,
+    queries: Mapping[str, str],
+    model: str = DEFAULT_MODEL,
+    progress: Progress = silent,
+    numbers: Numbers = "text",
+) -> Vectors:
+    """Unit vectors of the query texts, shape (queries, d), in the order of their ids; stored once.
+
+    Parameters
+    ----------
+    queries: query id → text.
+    numbers: as in `Rules.numbers`; with 'tie' the texts are embedded without numbers and model names.
+
+    Raises
+    ------
+    RefusedError, NotFoundError: vectors are missing and the model cannot be used.
+    """
+    texts = [compared_text(queries[query_id], numbers) for query_id in sorted(queries)]
+    try:
+        return embed(store, texts, "query", model, progress)
+    except RefusedError as error:
+        raise RefusedError(
+            f"Paraphrases among the queries cannot be looked for: {error} Or leave them out with "
+            "--no-paraphrase; lexical similarity alone finds about a fifth of them."
+        ) from error
+
+
+def paraphrase_links(vectors: Vectors, threshold: float, progress: Progress = silent) -> Iterator[Links]:
+    """All pairs with at least this cosine, by comparing all with all; in blocks."""
+    for start in range(0, len(vectors), _BLOCK):
+        block = vectors[start : start + _BLOCK] @ vectors[start:].T
+        cosines = np.round(block.astype(np.float64), DECIMALS)
+        first, second = np.nonzero(np.triu(cosines >= threshold, k=1))
+        similarity = np.minimum(cosines[first, second], 1.0)
+        yield Links(first + start, second + start, similarity)
+        progress("comparing meanings", min(start + _BLOCK, len(vectors)), len(vectors))
+
+
+TIE = TieKind(
+    label=LABEL,
+    setting="paraphrase",
+    parameter="paraphrase_threshold",
+    find=find,
+    threshold=Threshold(LEAST_COSINE, "a cosine"),
+    when_on=lambda rules: {"model": rules.model, "cosine_decimals": DECIMALS},
+    unsearchable=lambda inputs: NO_VECTORS if inputs.vectors is None else None,
+)

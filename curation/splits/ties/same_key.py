@@ -1,0 +1,103 @@
+"""Same key: two queries with the same session, relevant document's group, or field of the query.
+
+A query is found in the traffic by its normalised text. Other spellings that were sampled together with it add
+none of their sessions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from curation.errors import InputError
+from curation.splits.inputs import SplitInputs
+from curation.splits.rules import GROUP, SESSION, SESSIONS
+from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
+from curation.store import Cursor
+from curation.store.documents import group_keys
+
+LABEL = "same key"
+IN_MANY_SESSIONS = f"queries were asked in more than {SESSIONS} sessions, so that their sessions tie nothing"
+
+Keys = dict[str, set[tuple[str, str]]]
+
+
+def find(search: TieSearch) -> FoundTies:
+    """Pairs of queries for each key that both have, of the kinds of key that the rules name."""
+    popular = set(_in_many_sessions(search.inputs))
+    holders: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for name in search.ids:
+        for kind, value in sorted(search.inputs.keys.get(name, ())):
+            if kind in search.rules.keys and not (kind == SESSION and name in popular):
+                holders[kind, value].append(name)
+    return search.of_equal_keys(
+        {f"{kind} {value}": queries for (kind, value), queries in holders.items()},
+        LABEL,
+        {IN_MANY_SESSIONS: len(popular)} if SESSION in search.rules.keys else {},
+    )
+
+
+def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys:
+    """Query id → (kind of key, value) of these kinds.
+
+    Raises
+    ------
+    InputError: no query, or no relevant document, has a key of one of the kinds.
+    """
+    keys: Keys = defaultdict(set)
+    problems = []
+    for kind in dict.fromkeys(kinds):
+        if kind == SESSION:
+            found = cursor.execute(_SESSIONS, {"queries": list(inputs.queries)}).fetchall()
+            missing = "the traffic has no sessions of these queries: `goldset import traffic --session-field`"
+        elif kind == GROUP:
+            found = _groups(cursor, inputs)
+            missing = "no relevant document has a group: `goldset import corpus --group-field`"
+        else:
+            pointer = "/" + kind.replace("~", "~0").replace("/", "~1")
+            found = cursor.execute(_FIELD, {"queries": list(inputs.queries), "pointer": pointer}).fetchall()
+            missing = f"no query has a field {kind!r}; expected session, group or one of {_fields(cursor)}"
+        if not found:
+            problems.append(f"--same {kind}: {missing}")
+        for query_id, value in found:
+            keys[query_id].add((kind, value))
+    if problems:
+        raise InputError(problems)
+    return keys
+
+
+def _in_many_sessions(inputs: SplitInputs) -> list[str]:
+    """Queries that were asked in so many sessions that the sessions show nothing."""
+    return [name for name, keys in inputs.keys.items() if sum(kind == SESSION for kind, _ in keys) > SESSIONS]
+
+
+def _groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
+    """Query id and group of each of its relevant documents that has one."""
+    group_of = group_keys(cursor, list(inputs.documents))
+    return [
+        (query_id, group_of[document_id])
+        for query_id, documents in inputs.relevant.items()
+        for document_id in sorted(documents)
+        if document_id in group_of
+    ]
+
+
+def _fields(cursor: Cursor) -> str:
+    rows = cursor.execute(
+        "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM queries ORDER BY name"
+    ).fetchall()
+    return ", ".join(name for (name,) in rows) or "(none)"
+
+
+_SESSIONS = """
+    SELECT DISTINCT q.query_id, t.session
+    FROM queries q JOIN traffic t USING (normalised)
+    WHERE list_contains($queries, q.query_id) AND t.session IS NOT NULL
+    ORDER BY ALL
+"""
+_FIELD = """
+    SELECT query_id, metadata->>$pointer AS value FROM queries
+    WHERE list_contains($queries, query_id) AND nullif(metadata->>$pointer, '') IS NOT NULL
+    ORDER BY query_id
+"""
+TIE = TieKind(label=LABEL, setting="keys", parameter="keys", find=find, off=(), if_absent=())

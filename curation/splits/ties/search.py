@@ -1,0 +1,92 @@
+"""The search for ties of all kinds.
+
+Groups need no more than a spanning forest of the strongest edges: that is what `find_edges` keeps, with the
+number of all ties. `all_ties` lists every single one, which cutting needs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from curation.errors import InputError
+from curation.progress import Progress, silent
+from curation.splits.inputs import SplitInputs, within
+from curation.splits.rules import Rules
+from curation.splits.ties.edges import Edge, QueryPair, ordered_pair, strongest_edges
+from curation.splits.ties.kind import TieSearch
+from curation.splits.ties.kinds import KINDS
+
+
+class Ties(NamedTuple):
+    """What ties queries together.
+
+    Attributes
+    ----------
+    edges: ordered; a spanning forest of the strongest.
+    found: label → number of all ties: pairs of similar query texts; pairs of queries for each document that
+        is relevant to both, for each key and block of time; pairs of nearly identical relevant documents.
+    cut: ties that the rules cut by name; none of them is in `edges` or `found` (of nearly identical
+        documents only the edge is left out, the pair of documents is counted).
+    methods: label → how the kind was searched.
+    left_out: reason, written to be read after its number → number of queries.
+    """
+
+    edges: list[Edge]
+    found: dict[str, int]
+    cut: list[Edge]
+    methods: dict[str, str]
+    left_out: dict[str, int]
+
+
+def find_edges(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> Ties:
+    """The strongest edges that hold the leakage groups together, and the number of all.
+
+    Raises
+    ------
+    InputError: a cut names a query that the inputs do not have.
+    """
+    _check_cut(inputs, rules)
+    cut = _cut_pairs(rules)
+    named = frozenset(name for pair in cut for name in pair)
+    search = TieSearch(inputs, rules, sorted(inputs.queries), named, cut, progress)
+    found = {kind.label: kind.search(search) for kind in KINDS.values()}
+    edges = [edge for ties in found.values() for edge in ties.edges]
+    uncut = replace(rules, cut=())
+    left_out = {reason: count for ties in found.values() for reason, count in ties.left_out.items()}
+    return Ties(
+        edges=strongest_edges(search.ids, edges),
+        found={label: ties.ties for label, ties in found.items()},
+        cut=[edge for pair in sorted(cut) for edge in all_ties(within(inputs, pair), uncut)],
+        methods={label: ties.method for label, ties in found.items()},
+        left_out={reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def all_ties(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> list[Edge]:
+    """Every tie, of each kind and pair of queries the strongest; meant for a group, not for a gold set: their
+    number grows with the square of the queries."""
+    named = frozenset(inputs.queries)
+    search = TieSearch(inputs, rules, sorted(named), named, _cut_pairs(rules), progress)
+    best: dict[tuple[str, str, str], Edge] = {}
+    for kind in KINDS.values():
+        for edge in kind.search(search).edges:
+            known = best.get(edge[:3])
+            if known is None or (-edge.similarity, edge) < (-known.similarity, known):
+                best[edge[:3]] = edge
+    return sorted(best.values())
+
+
+def _cut_pairs(rules: Rules) -> frozenset[QueryPair]:
+    return frozenset(ordered_pair(*pair) for pair in rules.cut)
+
+
+def _check_cut(inputs: SplitInputs, rules: Rules) -> None:
+    unknown = [
+        f"--cut {'~'.join(pair)}: there is no graded query {name!r}; expected the ids of two graded queries"
+        for pair in rules.cut
+        for name in pair
+        if name not in inputs.queries
+    ]
+    if unknown:
+        raise InputError(unknown)

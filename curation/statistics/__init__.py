@@ -1,0 +1,1 @@
+"""Pure statistics: intervals, allocation, weights."""

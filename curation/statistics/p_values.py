@@ -1,0 +1,68 @@
+"""P values: by permutations, by signs, and by Student's t for a ratio over queries."""
+
+from __future__ import annotations
+
+from math import erfc, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr
+
+from curation.statistics.intervals import Floats
+
+PERMUTATIONS = 999
+
+EXACT_UP_TO = 300
+"""With more values than this, the permutation distribution is taken to be normal."""
+
+
+def permuted_p(weights: Floats, values: Floats, seed: int) -> float:
+    """How often values in random order are as strongly tied to the weights, both signs; 1 without variation.
+
+    The statistic is the sum of products. Many values take the normal distribution with the permutations' own
+    mean and variance (W. Hoeffding 1951, A combinatorial central limit theorem).
+    """
+    weights, values = weights - weights.mean(), values - values.mean()
+    spread = float((weights**2).sum() * (values**2).sum())
+    if spread <= 1e-18 * len(values):
+        return 1.0
+    found = abs(float(weights @ values))
+    if len(values) > EXACT_UP_TO:
+        return erfc(found / sqrt(spread / (len(values) - 1)) / sqrt(2))
+    random = np.random.Generator(np.random.PCG64(seed))
+    orders = random.permuted(np.tile(values, (PERMUTATIONS, 1)), axis=1)
+    as_large = int((np.abs(orders @ weights) >= found * (1 - 1e-9)).sum())
+    return (1 + as_large) / (1 + PERMUTATIONS)
+
+
+def sign_p(differences: NDArray[np.integer[Any]]) -> float:
+    """How probable a sum as far from 0 is, were each difference as likely positive as negative; exact.
+
+    R. A. Fisher (1935), The Design of Experiments, section 21: the signs are all that chance decides.
+    """
+    from scipy.stats import binom  # takes a second
+
+    sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
+    mass, reach = np.ones(1), 0
+    for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
+        own = np.zeros(2 * size * number + 1)
+        own[:: 2 * size] = binom.pmf(np.arange(number + 1), number, 0.5)
+        mass, reach = np.convolve(mass, own), reach + size * number
+    far = np.abs(np.arange(-reach, reach + 1)) >= abs(int(differences.sum()))
+    return min(1.0, float(mass[far].sum()))
+
+
+def mean_p(value: float, off: Floats) -> float:
+    """How probable a figure as far from 0 is, were 0 the truth (Student's t over queries); 1 for 0 itself.
+
+    Parameters
+    ----------
+    off: shape (Q,), what each query adds to the figure's deviation from its mean, to first order (the
+        linearised variance of a ratio: W. G. Cochran (1977), Sampling Techniques, section 6.3).
+    """
+    queries = len(off)
+    error = sqrt(queries / (queries - 1) * float(off @ off))
+    if error < 1e-12:
+        return 1.0 if abs(value) < 1e-12 else 0.0
+    return 2 * float(stdtr(queries - 1, -abs(value) / error))

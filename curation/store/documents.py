@@ -1,0 +1,143 @@
+"""Documents: the only module that reads the table `documents`.
+
+A row is one version of a document, known by its content hash. A snapshot names one version of each of its
+documents; the one in force is the setting `corpus`. SQL of other rooms joins `VERSION` to the content hash
+that its rows name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from curation.store.database import fetch
+from curation.store.files import Cursor
+from curation.store.rows import Document
+from curation.store.settings import require_setting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+VERSION = "documents d USING (content_hash)"
+"""SQL, after JOIN or LEFT JOIN: the version that a row with a content_hash names, as `d`."""
+
+LENGTH = "length(d.title) + least(length(d.body), ?)"
+"""SQL: characters of a version as it is read, up to so many of its body."""
+
+_COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
+_IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
+
+
+class VersionText(NamedTuple):
+    """What a screen shows of a version; `body` is None where it was too long to be read."""
+
+    title: str
+    body: str | None
+    url: str | None
+    published: str | None
+
+
+def title_last_shown(pair: str) -> str:
+    """SQL: the title that a pair was last shown with, or its document id; `pair` is the alias of its row."""
+    return f"""coalesce((
+        SELECT max_by(d.title, p.presentation_id) FROM presentations p JOIN {VERSION}
+        WHERE p.query_id = {pair}.query_id AND p.document_id = {pair}.document_id), {pair}.document_id)
+    """  # noqa: S608  an alias from code
+
+
+def current_snapshot(cursor: Cursor) -> str:
+    """The id of the corpus snapshot in force.
+
+    Raises
+    ------
+    RefusedError: there is no corpus yet.
+    """
+    return require_setting(
+        cursor, "corpus", "The project has no corpus yet. Import one first: `goldset import corpus PATH`."
+    )
+
+
+def current_corpus(cursor: Cursor) -> list[Document]:
+    """The documents of the snapshot in force, by document id.
+
+    Raises
+    ------
+    RefusedError: there is no corpus yet.
+    """
+    sql = f"SELECT {_COLUMNS} {_IN_SNAPSHOT} = ? ORDER BY d.document_id"
+    return fetch(cursor, Document, sql, [current_snapshot(cursor)])
+
+
+def documents_by_hash(cursor: Cursor, hashes: Iterable[str]) -> dict[str, Document]:
+    """Versions of documents by content hash, whatever snapshot they are in; unknown hashes are absent."""
+    sql = f"SELECT {_COLUMNS} FROM documents d WHERE content_hash IN (SELECT unnest(?::TEXT[]))"  # noqa: S608
+    found = fetch(cursor, Document, sql, [sorted(set(hashes))])
+    return {document.content_hash: document for document in found}
+
+
+def version_hashes(cursor: Cursor) -> frozenset[str]:
+    """The content hashes of all versions, of any snapshot."""
+    return frozenset(row[0] for row in cursor.execute("SELECT content_hash FROM documents").fetchall())
+
+
+def count_versions(cursor: Cursor) -> int:
+    """How many versions there are, of all snapshots."""
+    return int(cursor.execute("SELECT count(*) FROM documents").fetchall()[0][0])
+
+
+def snapshot_versions(cursor: Cursor, snapshot: str | None) -> dict[str, str]:
+    """Document id → content hash of a snapshot; nothing for None."""
+    sql = "SELECT document_id, content_hash FROM snapshot_documents WHERE snapshot_id = ?"
+    return dict(cursor.execute(sql, [snapshot]).fetchall())
+
+
+def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | None = None) -> pa.Table:
+    """The columns document_id, title and body of a snapshot by document id; with ids, of those documents."""
+    sql = f"SELECT d.document_id, d.title, d.body {_IN_SNAPSHOT} = ?"
+    parameters: list[str | Sequence[str]] = [snapshot]
+    if document_ids is not None:
+        sql += " AND s.document_id IN (SELECT unnest(?::TEXT[]))"
+        parameters.append(document_ids)
+    return cursor.sql(f"{sql} ORDER BY s.document_id", params=parameters).to_arrow_table()
+
+
+def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
+    """Document id → group key of those documents of the snapshot in force that have one."""
+    sql = f"""
+        SELECT d.document_id, d.group_key {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)
+        AND nullif(d.group_key, '') IS NOT NULL
+    """
+    return dict(cursor.execute(sql, [current_snapshot(cursor), document_ids]).fetchall())
+
+
+def version_texts(
+    cursor: Cursor, hashes: Sequence[str], whole: Sequence[str], longest: int
+) -> dict[str, VersionText]:
+    """Content hash → what a screen shows; bodies over `longest` bytes only of the versions `whole`."""
+    sql = """
+        SELECT content_hash, title,
+               CASE WHEN strlen(body) <= $longest OR content_hash IN (SELECT unnest($whole::TEXT[]))
+                    THEN body END,
+               url, published
+        FROM documents JOIN (SELECT unnest($hashes::TEXT[]) AS content_hash) USING (content_hash)
+    """
+    rows = cursor.execute(sql, {"hashes": hashes, "whole": whole, "longest": longest}).fetchall()
+    return {row[0]: VersionText(*row[1:]) for row in rows}
+
+
+def version_places(cursor: Cursor, hashes: pa.Table) -> list[tuple[int, str]]:
+    """Row id and content hash of versions, in the order of the table; `hashes` is a column content_hash."""
+    cursor.register("wanted_versions", hashes)
+    sql = f"SELECT DISTINCT d.rowid, content_hash FROM wanted_versions JOIN {VERSION} ORDER BY d.rowid"  # noqa: S608
+    places = cursor.execute(sql).fetchall()
+    cursor.unregister("wanted_versions")
+    return places
+
+
+def texts_at(cursor: Cursor, places: Sequence[tuple[int, str]]) -> list[tuple[str, str]]:
+    """Content hash and text (title, line break, body) of neighbouring places, from one part of the table."""
+    return cursor.execute(
+        "SELECT content_hash, title || chr(10) || body FROM documents d "
+        "WHERE d.rowid BETWEEN ? AND ? AND content_hash IN (SELECT unnest(?::TEXT[]))",
+        [places[0][0], places[-1][0], [content_hash for _, content_hash in places]],
+    ).fetchall()

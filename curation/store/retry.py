@@ -1,0 +1,62 @@
+"""Read, plan, write if nothing has changed: how a long step changes a project without holding its file.
+
+A plan that takes a while is made between two short leases of the file, so that others can work meanwhile. It
+is written only if what it rests on is still the same; else it is made again from what is there now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from curation.errors import RefusedError
+from curation.store.database import Store, load_arrow
+from curation.store.files import Cursor
+
+Inputs = TypeVar("Inputs")
+Planned = TypeVar("Planned")
+
+TRIES = 5
+
+
+def write_if_unchanged(
+    store: Store,
+    *,
+    fingerprint: Callable[[Cursor], object],
+    read: Callable[[Cursor], Inputs],
+    plan: Callable[[Inputs], Planned],
+    write: Callable[[Cursor, Planned], None],
+    still_holds: Callable[[Cursor, Planned], bool] = lambda _cursor, _planned: True,
+    busy: str | None = None,
+) -> Planned:
+    """Read and plan, then write in one transaction if the plan still holds; return the plan that was written.
+
+    Parameters
+    ----------
+    fingerprint: what the plan rests on, such as counts of rows; another value makes the plan stale.
+    read: everything that `plan` needs, from the same view of the database as the fingerprint.
+    plan: works without the file and may take as long as it needs.
+    still_holds: looks for changes that concern this plan only; asked within the transaction that writes.
+    busy: why nothing was written after 5 stale plans. None makes a last plan within the transaction that
+        writes it, while everybody else waits.
+
+    Raises
+    ------
+    RefusedError: every plan was stale when it was to be written, and `busy` says so.
+    """
+    for _ in range(TRIES):
+        with store.reading() as cursor:
+            before = fingerprint(cursor)
+            inputs = read(cursor)
+        planned = plan(inputs)
+        load_arrow()
+        with store.transaction() as cursor:
+            if fingerprint(cursor) == before and still_holds(cursor, planned):
+                write(cursor, planned)
+                return planned
+    if busy is not None:
+        raise RefusedError(busy)
+    with store.transaction() as cursor:
+        planned = plan(read(cursor))
+        write(cursor, planned)
+    return planned

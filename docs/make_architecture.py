@@ -1,0 +1,118 @@
+"""Write the generated parts of docs/architecture.md: the drawing of the rooms and the tables of modules.
+
+The rooms and their order are the layers contract in pyproject.toml. An arrow of the drawing is an import; one
+that a chain of other arrows already implies is left out. A table has the first sentence of each module's
+docstring. Each part is written between `<!-- generated: NAME -->` and `<!-- end -->`; the rest is by hand.
+
+Usage: python -m docs.make_architecture
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGET = Path(__file__).with_name("architecture.md")
+MARKED = re.compile(r"(<!-- generated: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def layers() -> list[list[str]]:
+    """The rooms from the top to the ground; rooms of one layer do not import each other."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = next(c for c in settings["tool"]["importlinter"]["contracts"] if c["type"] == "layers")
+    return [[room.strip() for room in layer.split("|")] for layer in contract["layers"]]
+
+
+def rooms() -> list[str]:
+    """All rooms, from the top to the ground."""
+    return [room for layer in layers() for room in layer]
+
+
+def files(room: str) -> list[Path]:
+    """The Python files of a room, which is a folder or a single file."""
+    path = ROOT / room.replace(".", "/")
+    return sorted(path.rglob("*.py")) if path.is_dir() else [path.with_suffix(".py")]
+
+
+def page(text: str) -> str:
+    """`text` of docs/architecture.md with every generated part written again.
+
+    Raises
+    ------
+    ValueError: the page lacks a room, or has a part that is no room.
+    """
+    parts = {"drawing": drawing()} | {room: table(room) for room in rooms()}
+    marked = [name for _, name, _ in MARKED.findall(text)]
+    if sorted(marked) != sorted(parts):
+        raise ValueError(
+            f"{TARGET.name} needs one generated part each for {sorted(parts)}; it has {sorted(marked)}."
+        )
+    return MARKED.sub(lambda match: f"{match[1]}{parts[match[2]]}{match[3]}", text)
+
+
+def drawing() -> str:
+    """The rooms and their imports as a Mermaid flow chart, the users of a room above it."""
+    imports = {room: _imported_rooms(room) for room in rooms()}
+    lines = ["```mermaid", "flowchart TD"]
+    for room in imports:
+        lines.append(f'  {_node(room)}["{_short(room)}"]')
+    reached: dict[str, set[str]] = {}
+    for room, below in reversed(imports.items()):
+        implied = set().union(*(reached[other] for other in below))
+        reached[room] = below | implied
+        lines += [f"  {_node(room)} --> {_node(other)}" for other in sorted(below - implied)]
+    return "\n".join([*lines, "```"]) + "\n"
+
+
+def table(room: str) -> str:
+    """The modules of a room with what each owns, in a section that readers open."""
+    rows = [(_dotted(path), _first_sentence(path)) for path in files(room)]
+    lines = [f"| `{name.removeprefix('curation.')}` | {sentence} |\n" for name, sentence in rows]
+    counted = "1 module" if len(rows) == 1 else f"{len(rows)} modules"
+    head = f"<details><summary>{counted}</summary>\n\n| module | what it owns |\n|---|---|\n"
+    return head + "".join(lines) + "\n</details>\n"
+
+
+def _imported_rooms(room: str) -> set[str]:
+    """The rooms below that a room imports. That nothing imports upwards is what `make lint` checks."""
+    named = {name for path in files(room) for name in _imports(path)}
+    below = rooms()[rooms().index(room) + 1 :]
+    return {other for other in below if any(f"{name}.".startswith(f"{other}.") for name in named)}
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """The dotted names that a file imports, also within functions and for type checks."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _first_sentence(path: Path) -> str:
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    paragraph = " ".join(docstring.split("\n\n")[0].split())
+    return re.split(r"(?<=[.?!])\s+(?=[A-Z])", paragraph)[0].replace("|", "\\|")
+
+
+def _dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _short(room: str) -> str:
+    return room.removeprefix("curation.")
+
+
+def _node(room: str) -> str:
+    return _short(room).replace(".", "_")
+
+
+if __name__ == "__main__":
+    TARGET.write_text(page(TARGET.read_text(encoding="utf-8")), encoding="utf-8")
+    print(f"wrote {TARGET}")

@@ -1,0 +1,321 @@
+"""What annotators may know of their own work: settled pairs only, and nothing of anybody else."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from itertools import count
+
+import pytest
+
+from curation.adjudication.adjudication import decide
+from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
+from curation.agreement.annotators.own_work import (
+    BLOCK,
+    REVIEWER,
+    MyConsistency,
+    MyDifferences,
+    my_differences,
+    my_work,
+)
+from curation.consensus.rule import MAJORITY
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.rounds.lifecycle import close_round, reopen_round
+from curation.labeling.session.submit import submit
+from curation.store import Cursor, Store, append, utc_now
+from curation.text import digest
+
+PEOPLE = ("ada", "ben", "cleo")
+DOCUMENTS = ("one", "two", "three", "four", "five")
+
+
+def show(
+    store: Store, name: str, showings: list[tuple[str, str, str | None]], kind: str = "labeling"
+) -> None:
+    """A round whose presentations are given: annotator, document, and the first showing's document."""
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO rounds SELECT ?, ?, ?, value, '{}', ? FROM settings WHERE name = 'guide'",
+            [name, name, kind, utc_now()],
+        )
+        ids = [ident(name, who, document, bool(again)) for who, document, again in showings]
+        append(
+            cursor,
+            "presentations",
+            {
+                "presentation_id": ids,
+                "round_id": [name] * len(ids),
+                "annotator": [who for who, _, _ in showings],
+                "query_id": ["q"] * len(ids),
+                "document_id": [document for _, document, _ in showings],
+                "content_hash": [digest(document) for _, document, _ in showings],
+                "position": list(range(len(ids))),
+                "duplicate_of": [
+                    ident(name, who, again, False) if again else None for who, _, again in showings
+                ],
+            },
+        )
+
+
+def rows_of(store: Store, sql: str, *values: object) -> list[tuple[object, ...]]:
+    with store.reading() as cursor:
+        return cursor.execute(sql, list(values)).fetchall()
+
+
+def ident(name: str, who: str, document: str, again: bool) -> str:
+    return f"{name} {who} {document} {again}"
+
+
+def give(
+    store: Store,
+    who: str,
+    document: str,
+    grade: int | None,
+    name: str = "first",
+    again: bool = False,
+    revision: int = 0,
+) -> None:
+    one = ident(name, who, document, again)
+    kind = "cannot_tell" if grade is None else "grade"
+    (done,) = submit(store, who, [Submission(one, revision, kind, f"key {one} {revision}", grade)])
+    assert done.status == "saved"
+
+
+def add_documents(cursor: Cursor, *names: str) -> None:
+    columns = {"content_hash": [digest(one) for one in names], "document_id": names, "title": names}
+    append(cursor, "documents", {**columns, "body": ["text"] * len(names), "metadata": ["{}"] * len(names)})
+
+
+def work_on(store: Store, who: str) -> None:
+    """One more block of answers, on pairs that nobody else has: all earlier ones are in full blocks then."""
+    name = next(
+        f"filler {n}" for n in count() if not rows_of(store, "FROM rounds WHERE name = ?", f"filler {n}")
+    )
+    documents = [f"{name} {who} {n}" for n in range(BLOCK)]
+    with store.transaction() as cursor:
+        add_documents(cursor, *documents)
+    show(store, name, [(who, document, None) for document in documents])
+    for document in documents:
+        give(store, who, document, 1, name)
+
+
+def tomorrow() -> datetime:
+    return utc_now() + timedelta(days=1)
+
+
+def differences(store: Store, who: str = "ada") -> MyDifferences:
+    """What is told on the next day, after a day of work."""
+    work_on(store, who)
+    return my_differences(store, who, tomorrow())
+
+
+@pytest.fixture
+def judged(store: Store) -> Store:
+    """Three people over one query: everything open."""
+    with store.transaction() as cursor:
+        add_documents(cursor, *DOCUMENTS)
+        query = {"query_id": ["q"], "text": ["the query"], "normalised": ["the query"], "source": ["written"]}
+        append(cursor, "queries", {**query, "metadata": ["{}"]})
+        names = {"name": list(PEOPLE), "role": ["annotator"] * 3, "imported": [False] * 3}
+        append(cursor, "annotators", {**names, "added_at": [utc_now()] * 3})
+    show(store, "first", [(who, document, None) for who in PEOPLE for document in DOCUMENTS])
+    return store
+
+
+def vote(store: Store, document: str, *grades: int | None) -> None:
+    for who, grade in zip(PEOPLE, grades, strict=False):
+        give(store, who, document, grade)
+
+
+def told(store: Store, who: str = "ada") -> list[tuple[str, int | None, int | None, str, str | None]]:
+    found = differences(store, who).differences
+    return sorted((one.title, one.mine, one.settled, one.how, one.reason) for one in found)
+
+
+def test_a_majority_is_told_once_everybody_has_judged_the_pair(judged: Store) -> None:
+    vote(judged, "one", 0, 2)
+    assert told(judged) == []
+    give(judged, "cleo", "one", 2)
+    assert told(judged) == [("one", 0, 2, MAJORITY, None)]
+    assert told(judged, "ben") == []
+
+
+def test_in_a_closed_round_those_who_judged_decide(judged: Store) -> None:
+    vote(judged, "one", 0, 2)
+    give(judged, "cleo", "one", 2)
+    vote(judged, "two", 1)
+    close_round(judged, "first")
+    assert told(judged) == [("one", 0, 2, MAJORITY, None)]
+    found = differences(judged, "ada")
+    assert (found.settled, found.alike) == (1, 0), "what only ada judged is settled by nobody else"
+
+
+def test_a_dispute_is_not_told_before_the_reviewer_decides_and_then_with_the_reason(judged: Store) -> None:
+    vote(judged, "one", 0, 2, 3)
+    assert told(judged) == []
+    decide(judged, "q", "one", 3, "It is the whole answer")
+    assert told(judged) == [("one", 0, 3, REVIEWER, "It is the whole answer")]
+    decide(judged, "q", "one", None, "The document is cut off")
+    assert told(judged) == [("one", 0, None, REVIEWER, "The document is cut off")]
+    assert differences(judged, "cleo").differences[0].settled is None
+
+
+def test_cannot_tell_differs_from_every_grade(judged: Store) -> None:
+    vote(judged, "one", None, 2, 2)
+    assert told(judged) == [("one", None, 2, MAJORITY, None)]
+
+
+def test_one_others_grade_is_not_told_as_settled(judged: Store) -> None:
+    vote(judged, "one", None, None, 2)
+    assert told(judged) == []
+
+
+def test_nothing_tells_who_else_graded_or_how_many(judged: Store) -> None:
+    vote(judged, "one", 0, 2, 2)
+    decide(judged, "q", "one", 2, "why")
+    found = differences(judged, "ada")
+    assert not {"ben", "cleo"} & set(str(asdict(found)).replace("'", " ").split())
+    assert set(found.differences[0]._fields) == {
+        "query",
+        "title",
+        "mine",
+        "settled",
+        "how",
+        "reason",
+        "answered_at",
+    }
+
+
+def test_a_pair_that_may_come_back_is_held_back(judged: Store) -> None:
+    show(judged, "more", [("ada", "one", None), ("ada", "two", None), ("ada", "one", "one")])
+    vote(judged, "one", 0, 2, 2)
+    give(judged, "ada", "one", 0, "more")
+    decide(judged, "q", "one", 2, "why")
+    assert told(judged) == [], "its blind duplicate is still to be judged"
+    give(judged, "ada", "one", 1, "more", again=True)
+    assert told(judged) == [("one", 0, 2, REVIEWER, "why")], "once, by the first showing"
+
+
+def test_pilot_practice_and_known_answers_are_not_among_them(judged: Store) -> None:
+    for kind in ("pilot", "practice"):
+        show(judged, kind, [("ada", "five", None)], kind)
+        give(judged, "ada", "five", 0, kind)
+    give(judged, "ben", "five", 3)
+    give(judged, "ada", "four", 0)
+    for document in ("four", "five"):
+        give(judged, "cleo", document, 3)
+        decide(judged, "q", document, 3, "why")
+    with judged.transaction() as cursor:
+        cursor.execute("INSERT INTO known_answers VALUES ('first', 'q', 'four', 3, '')")
+    assert told(judged) == []
+
+
+def test_a_share_needs_ten_settled_pairs(judged: Store) -> None:
+    for document in DOCUMENTS:
+        vote(judged, document, 1, 1, 1)
+    found = differences(judged, "ada")
+    assert (found.alike, found.settled, found.share, found.low) == (5, 5, None, None)
+    names = [f"more {n}" for n in range(2)]
+    for name in names:
+        new = [f"{name} {document}" for document in DOCUMENTS]
+        with judged.transaction() as cursor:
+            add_documents(cursor, *new)
+        show(judged, name, [(who, document, None) for who in PEOPLE for document in new])
+        for who in PEOPLE:
+            for document in new:
+                give(judged, who, document, 2 if (who, name) == ("ada", "more 0") else 1, name)
+    found = differences(judged, "ada")
+    assert (found.alike, found.settled, found.share) == (10, 15, pytest.approx(2 / 3))
+    assert found.low is not None
+    assert found.low < 2 / 3
+
+
+def test_somebody_without_items_has_neither_pace_nor_consistency(store: Store) -> None:
+    assert my_work(store, "nobody") == (None, 0, None)
+    assert my_differences(store, "nobody").settled == 0
+
+
+TWICE = [f"twice {n}" for n in range(12)]
+
+
+@pytest.fixture
+def repeated(judged: Store) -> Store:
+    """Ada is shown twelve pairs twice; they were settled with another grade than hers. Eleven came back."""
+    with judged.transaction() as cursor:
+        add_documents(cursor, *TWICE)
+    twice = [("ada", document, None) for document in TWICE] + [
+        ("ada", document, document) for document in TWICE
+    ]
+    others = [(who, document, None) for who in ("ben", "cleo") for document in TWICE]
+    show(judged, "repeats", twice)
+    show(judged, "others", others)
+    for document in TWICE:
+        give(judged, "ada", document, 2, "repeats")
+        for who in ("ben", "cleo"):
+            give(judged, who, document, 0, "others")
+    for document in TWICE[:11]:
+        give(judged, "ada", document, 1, "repeats", again=True)
+    return judged
+
+
+def page(store: Store, now: datetime) -> tuple[MyConsistency | None, MyDifferences]:
+    """What the page says of ada, less her pace."""
+    return my_work(store, "ada", now).consistency, my_differences(store, "ada", now)
+
+
+def test_no_answer_changes_what_the_page_says_be_it_a_repeat_or_not(repeated: Store) -> None:
+    work_on(repeated, "ada")
+    today, then = utc_now(), tomorrow()
+    before = page(repeated, today), page(repeated, then)
+    assert before[0] != before[1], "there is something to tell on the next day"
+    give(repeated, "ada", "one", 3)
+    give(repeated, "ada", TWICE[11], 1, "repeats", again=True)
+    give(
+        repeated, "ada", TWICE[0], 2, "repeats", again=True, revision=1
+    )  # a change, from the list of the last
+    give(repeated, "ada", TWICE[1], 0, "repeats", revision=1)
+    assert (page(repeated, today), page(repeated, then)) == before
+
+
+def test_what_a_day_brought_is_told_on_the_next_in_full_blocks(repeated: Store) -> None:
+    answered = 12 + 11
+    assert page(repeated, tomorrow())[0] == MyConsistency(0, None, None, None), (
+        f"{answered} are no full block"
+    )
+    work_on(repeated, "ada")
+    assert page(repeated, utc_now())[0] == MyConsistency(0, None, None, None), "the day is not over"
+    consistency, found = page(repeated, tomorrow())
+    assert consistency is not None
+    assert (consistency.repeats, consistency.share) == (11, 0.0)
+    assert sorted(one.title for one in found.differences) == sorted(TWICE[:11]), "one may still come back"
+
+
+def test_a_slip_that_was_mended_at_once_is_no_inconsistency(repeated: Store) -> None:
+    give(repeated, "ada", TWICE[0], 2, "repeats", again=True, revision=1)
+    work_on(repeated, "ada")
+    consistency = page(repeated, tomorrow())[0]
+    assert consistency is not None
+    assert (consistency.repeats, consistency.share) == (11, pytest.approx(1 / 11))
+
+
+def test_a_closed_round_is_told_as_it_was_closed(repeated: Store) -> None:
+    close_round(repeated, "repeats")
+    close_round(repeated, "others")
+    before = page(repeated, utc_now())
+    assert before[0] is not None
+    assert before[0].repeats == 11
+    give(repeated, "ada", TWICE[11], 2, "repeats", again=True)  # late
+    give(repeated, "ada", TWICE[0], 2, "repeats", again=True, revision=1)
+    assert page(repeated, utc_now()) == before
+    reopen_round(repeated, "repeats")
+    assert page(repeated, utc_now())[0] == MyConsistency(0, None, None, None)
+
+
+def test_a_share_of_few_repeats_is_not_told_and_neither_is_their_number(repeated: Store) -> None:
+    with repeated.transaction() as cursor:
+        ids = [ident("repeats", "ada", document, True) for document in TWICE[MINIMUM_REPEATS - 1 :]]
+        cursor.execute(
+            "DELETE FROM judgment_events WHERE presentation_id IN (SELECT unnest(?::TEXT[]))", [ids]
+        )
+    close_round(repeated, "repeats")
+    assert page(repeated, utc_now())[0] == MyConsistency(0, None, None, None)

@@ -1,0 +1,328 @@
+"""Alpha between annotators: published values, the fast bootstrap against the package, and what must hold."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import krippendorff
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.coverage_agreement import coverage
+from curation.agreement.between.coefficients import LEVELS, alpha_of, meetings
+from curation.agreement.between.grades import Grades, grades_of, grades_of_table
+from curation.agreement.between.inter_annotator import (
+    FEW_QUERIES,
+    MINIMUM_UNITS,
+    NO_UNITS,
+    NO_VARIATION,
+    RARE_VARIATION,
+    InterAgreement,
+    inter_agreement,
+)
+from curation.errors import RefusedError
+from curation.statistics.intervals import resampled
+
+SCALE = (0, 1, 2, 3)
+N = None
+
+# K. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section "nominal data, any number of
+# observers, missing data": four observers, twelve units; the same data in Hayes and Krippendorff (2007).
+KRIPPENDORFF_2011 = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, N, N, N],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, N, 3],
+    [N, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, N],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, N],
+]
+# Wikipedia, "Krippendorff's alpha", A computational example: three observers, fifteen units.
+WIKIPEDIA = [
+    [N, N, N, N, N, 3, 4, 1, 2, 1, 1, 3, 3, N, 3],
+    [1, N, 2, 1, 3, 3, 4, 3, N, N, N, N, N, N, N],
+    [N, N, 2, 1, 3, 4, 4, N, 2, 1, 1, 3, 3, N, 4],
+]
+
+
+def of_table(table: Sequence[Sequence[int | None]]) -> Grades:
+    """Grades from annotators × units, each unit a query of its own."""
+    return grades_of(
+        (f"q{unit:02}", "d", f"a{who}", grade)
+        for who, row in enumerate(table)
+        for unit, grade in enumerate(row)
+        if grade is not None
+    )
+
+
+def figures(result: InterAgreement) -> list[float | None]:
+    return [result.figures[level].alpha for level in LEVELS]
+
+
+judged = st.lists(
+    st.tuples(
+        st.sampled_from("abc"),
+        st.sampled_from("12345"),
+        st.sampled_from(["ada", "ben", "cyd"]),
+        st.sampled_from(SCALE),
+    ),
+    min_size=1,
+    max_size=60,
+    unique_by=lambda row: row[:3],
+)
+counted = st.lists(
+    st.lists(st.integers(0, 3), min_size=4, max_size=4).filter(lambda row: sum(row) >= 2),
+    min_size=2,
+    max_size=25,
+).filter(lambda rows: np.count_nonzero(np.sum(rows, axis=0)) > 1)
+
+
+def test_krippendorffs_example_has_the_published_alphas() -> None:
+    result = inter_agreement(of_table(KRIPPENDORFF_2011), (1, 2, 3, 4, 5), seed=0)
+    assert [round(value, 3) for value in figures(result)] == [0.743, 0.815, 0.849, 0.797]
+    assert (result.units, result.single, result.annotators, result.judgments) == (11, 1, 4, 41)
+
+
+def test_wikipedias_example_has_the_published_alphas() -> None:
+    result = inter_agreement(of_table(WIKIPEDIA), (1, 2, 3, 4), seed=0)
+    assert result.figures["nominal"].alpha == pytest.approx(0.691, abs=5e-4)
+    assert result.figures["interval"].alpha == pytest.approx(0.811, abs=5e-4)
+
+
+def test_real_ratings_have_the_alphas_that_two_libraries_gave(shared: Path) -> None:
+    with (shared / "chorus_icecat/Broad_Query_Set_individual_ratings.csv").open(encoding="utf-8") as file:
+        rows = [
+            (row["query"], row["docid"], who, int(row[f"{who}_rating"]))
+            for row in csv.DictReader(file)
+            for who in ("agent_1", "agent_2", "agent_3")
+        ]
+    result = inter_agreement(grades_of(rows), SCALE, seed=0)
+    assert [round(value, 4) for value in figures(result)[:3]] == [0.6426, 0.7695, 0.7707]
+    assert (result.units, result.queries, result.annotators, result.judgments) == (3188, 135, 3, 9564)
+    for level in LEVELS:
+        alpha = result.figures[level]
+        assert alpha.low < alpha.alpha < alpha.high
+        assert 0.02 < alpha.high - alpha.low < 0.3
+    assert result.figures["fleiss"].value == pytest.approx(0.6426, abs=5e-5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(counted, st.sampled_from([(0, 1, 2, 3), (0, 1, 5, 20)]))
+def test_the_fast_path_is_the_packages_alpha(rows: list[list[int]], scale: tuple[int, ...]) -> None:
+    counts = np.array(rows)
+    queries = np.arange(len(counts)) // 3
+    matrices = meetings(counts, queries, queries[-1] + 1).coincidences.sum(axis=0, keepdims=True)
+    for level in LEVELS:
+        fast = alpha_of(matrices, np.array(scale, dtype=float), level)[0]
+        slow = krippendorff.alpha(value_counts=counts, value_domain=scale, level_of_measurement=level)
+        assert fast == pytest.approx(slow, abs=1e-12)
+
+
+def test_a_resample_is_the_packages_alpha_of_the_queries_drawn() -> None:
+    random = np.random.default_rng(5)
+    queries = np.sort(random.integers(0, 12, size=80))
+    queries = np.unique(queries, return_inverse=True)[1]
+    counts = random.multinomial(3, [0.4, 0.3, 0.2, 0.1], size=80)
+    per_query = meetings(counts, queries, queries.max() + 1).coincidences.reshape(-1, 16)
+    (sums,) = resampled(per_query, seed=9, resamples=50)
+    drawn = np.random.Generator(np.random.PCG64(9)).integers(len(per_query), size=(50, len(per_query)))
+    for matrix, draw in zip(sums, drawn, strict=True):
+        again = np.concatenate([counts[queries == query] for query in draw])
+        for level in LEVELS:
+            fast = alpha_of(matrix.reshape(1, 4, 4), np.arange(4.0), level)[0]
+            slow = krippendorff.alpha(value_counts=again, value_domain=range(4), level_of_measurement=level)
+            assert fast == pytest.approx(slow, abs=1e-12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(judged, st.randoms())
+def test_names_and_order_of_rows_change_nothing(rows: list[tuple[str, str, str, int]], random) -> None:
+    shuffled = random.sample(rows, len(rows))
+    renamed = [
+        (query, document, {"ada": "x", "ben": "w", "cyd": "v"}[who], grade)
+        for query, document, who, grade in shuffled
+    ]
+    assert inter_agreement(grades_of(renamed), SCALE, 3, 50) == inter_agreement(grades_of(rows), SCALE, 3, 50)
+
+
+@settings(max_examples=40, deadline=None)
+@given(judged, st.sampled_from(SCALE))
+def test_a_pair_with_one_grade_changes_no_alpha(rows: list[tuple[str, str, str, int]], grade: int) -> None:
+    before = inter_agreement(grades_of(rows), SCALE, 3, 50)
+    after = inter_agreement(grades_of([*rows, ("d", "9", "ada", grade)]), SCALE, 3, 50)
+    assert [after.figures[level] for level in LEVELS] == [before.figures[level] for level in LEVELS]
+    assert after.raw == before.raw
+    assert after.single == before.single + 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(SCALE), min_size=2, max_size=40).filter(lambda given: len(set(given)) > 1))
+def test_perfect_agreement_with_variation_is_one(given_grades: list[int]) -> None:
+    result = inter_agreement(of_table([given_grades, given_grades]), SCALE, 0, 50)
+    assert figures(result) == [1.0] * 4
+    assert {
+        result.figures["fleiss"].value,
+        result.figures["ac1"].value,
+        result.figures["ac2"].value,
+        result.figures["ac2_ordinal"].value,
+    } == {1.0}
+    assert result.raw.share == 1.0
+
+
+@settings(max_examples=40, deadline=None)
+@given(judged)
+def test_every_figure_is_a_number_in_range_or_undefined_with_a_reason(
+    rows: list[tuple[str, str, str, int]],
+) -> None:
+    result = inter_agreement(grades_of(rows), SCALE, 0, 50)
+    for alpha in (result.figures["nominal"], result.ordinal, result.figures["interval"]):
+        assert (alpha.alpha is None) == (alpha.undefined is not None)
+        if alpha.alpha is not None:
+            assert -1 <= alpha.alpha <= 1
+            assert (alpha.low is None) == (alpha.high is None) == (alpha.no_interval is not None)
+        if alpha.low is not None and alpha.high is not None:
+            assert -1 <= alpha.low <= alpha.high <= 1 + 1e-12
+
+
+def test_without_grades_alpha_is_undefined_with_a_reason() -> None:
+    result = inter_agreement(grades_of([]), SCALE, 0)
+    assert result.ordinal.undefined == result.raw.undefined == NO_UNITS
+    assert (result.units, result.queries, result.judgments, result.ordinal.alpha) == (0, 0, 0, None)
+
+
+def test_without_a_doubly_judged_pair_alpha_is_undefined_with_a_reason() -> None:
+    result = inter_agreement(of_table([[0, 1, 2]]), SCALE, 0)
+    assert result.figures["nominal"].undefined == NO_UNITS
+    assert result.single == 3
+
+
+def test_without_variation_alpha_is_undefined_but_the_raw_share_is_not() -> None:
+    result = inter_agreement(of_table([[2] * 20, [2] * 20]), SCALE, 0)
+    assert {
+        result.figures["nominal"].undefined,
+        result.ordinal.undefined,
+        result.figures["interval"].undefined,
+    } == {NO_VARIATION}
+    assert (result.raw.share, result.raw.pairs, result.ordinal.units) == (1.0, 20, 20)
+
+
+def test_pairs_of_one_query_have_an_alpha_without_an_interval() -> None:
+    rows = [("q", str(document), who, document % 3) for document in range(12) for who in ("ada", "ben")]
+    alpha = inter_agreement(grades_of(rows), SCALE, 0).ordinal
+    assert (alpha.alpha, alpha.low, alpha.high, alpha.no_interval) == (1.0, None, None, FEW_QUERIES)
+
+
+def test_variation_that_most_resamples_miss_gives_no_interval() -> None:
+    grades = [3] * 19 + [0]
+    alpha = inter_agreement(of_table([grades, grades]), SCALE, 0).figures["nominal"]
+    assert (alpha.alpha, alpha.low, alpha.no_interval) == (1.0, None, RARE_VARIATION)
+
+
+def test_fewer_units_than_the_minimum_are_marked() -> None:
+    grades = [0, 1] * MINIMUM_UNITS
+    assert inter_agreement(of_table([grades[: MINIMUM_UNITS - 1]] * 2), SCALE, 0).ordinal.too_few
+    assert not inter_agreement(of_table([grades[:MINIMUM_UNITS]] * 2), SCALE, 0).ordinal.too_few
+
+
+def test_raw_agreement_counts_pairs_of_grades() -> None:
+    result = inter_agreement(of_table([[0, 1, 2], [0, 1, 1], [0, 2, None]]), SCALE, 0)
+    assert result.raw.pairs == 3 + 3 + 1
+    assert result.raw.share == pytest.approx((3 + 1 + 0) / 7)
+
+
+def test_intervals_depend_on_the_seed_only() -> None:
+    random = np.random.default_rng(1)
+    table = random.integers(0, 4, size=(2, 60)).tolist()
+    first, again, other = (inter_agreement(of_table(table), SCALE, seed).ordinal for seed in (4, 4, 5))
+    assert first == again
+    assert first.alpha == other.alpha
+    assert (first.low, first.high) != (other.low, other.high)
+
+
+def test_documents_of_one_query_are_drawn_together() -> None:
+    """Twenty copies of one document under each query add no information: the interval stays as wide."""
+    random = np.random.default_rng(2)
+    grades = random.integers(0, 4, size=(40, 2))
+    rows = [
+        (f"q{query:02}", str(copy), who, int(grades[query, int(who == "ben")]))
+        for query in range(40)
+        for copy in range(20)
+        for who in ("ada", "ben")
+    ]
+    many = inter_agreement(grades_of(rows), SCALE, 0).figures["interval"]
+    few = inter_agreement(grades_of([row for row in rows if row[1] == "0"]), SCALE, 0).figures["interval"]
+    assert many.high - many.low == pytest.approx(few.high - few.low, rel=0.1)
+
+
+def test_a_grade_outside_the_scale_is_refused_with_its_number() -> None:
+    with pytest.raises(RefusedError, match=r"scale \(0, 1\): 3 \(2 times\)"):
+        inter_agreement(of_table([[0, 1, 3], [0, 1, 3]]), (0, 1), 0)
+
+
+def test_every_coefficient_is_the_same_whoever_is_asked_first_and_rests_on_the_same_units() -> None:
+    result = inter_agreement(of_table(WIKIPEDIA), (1, 2, 3, 4), 0)
+    figures_of = (
+        result.figures["fleiss"],
+        result.figures["ac1"],
+        result.figures["ac2"],
+        result.figures["ac2_ordinal"],
+    )
+    assert {(one.units, one.pairs) for one in figures_of} == {(result.units, result.raw.pairs)}
+    assert sum(result.marginals) == 26
+    assert result.marginals == (7, 4, 10, 5)
+
+
+def test_where_alpha_is_undefined_the_marginals_stand_beside_it_and_gwets_figure_is_there() -> None:
+    result = inter_agreement(of_table([[2] * 20, [2] * 20]), SCALE, 0)
+    assert result.figures["fleiss"].undefined == NO_VARIATION
+    assert result.marginals == (0, 0, 40, 0)
+    assert (result.figures["ac1"].value, result.figures["ac1"].low, result.figures["ac1"].high) == (
+        1.0,
+        1.0,
+        1.0,
+    )
+
+
+def test_cannot_tell_has_its_own_agreement() -> None:
+    rows = [(f"q{n}", "d", who, None if n < 5 else 1) for n in range(20) for who in ("ada", "ben")]
+    rows += [(f"r{n}", "d", who, None if who == "ada" else 1) for n in range(5) for who in ("ada", "ben")]
+    result = inter_agreement(grades_of(rows), SCALE, 0)
+    found = result.judgeable
+    assert (found.judgments, found.cannot_tell, found.mixed, found.nobody) == (50, 15, 5, 5)
+    assert found.raw.share == pytest.approx(20 / 25)
+    assert found.share.value == pytest.approx(15 / 50)
+    two = of_table([[int(n < 5) for n in range(20)] + [1] * 5, [int(n < 5) for n in range(20)] + [0] * 5])
+    assert found.nominal.alpha == inter_agreement(two, (0, 1), 0).figures["nominal"].alpha
+    assert (result.units, result.single, result.cannot_tell) == (15, 5, 15)
+
+
+def test_a_table_that_lies_on_its_side_is_refused() -> None:
+    table = np.array(KRIPPENDORFF_2011, dtype=float)
+    annotators, pairs = list("abcd"), [(f"q{n:02}", "d") for n in range(12)]
+    found = inter_agreement(grades_of_table(table, annotators, pairs), (1, 2, 3, 4, 5), 0)
+    assert found.ordinal.alpha == pytest.approx(0.815, abs=5e-4)
+    with pytest.raises(RefusedError, match="is transposed: swap its rows and columns"):
+        grades_of_table(table.T, annotators, pairs)
+    with pytest.raises(RefusedError, match="square table"):
+        grades_of_table(np.ones((4, 4)), annotators, pairs[:4])
+    with pytest.raises(RefusedError, match="a row for each of 4 annotators"):
+        grades_of_table(table[:3], annotators, pairs)
+
+
+def test_two_judgments_of_one_annotator_on_one_pair_are_refused() -> None:
+    with pytest.raises(RefusedError, match="ada on query 'q' and document 'd'"):
+        grades_of([("q", "d", "ada", 1), ("q", "d", "ben", 1), ("q", "d", "ada", 2)])
+
+
+@pytest.mark.slow
+def test_the_interval_covers_about_as_often_as_it_says() -> None:
+    """A smaller run of benchmarks/coverage_agreement.py; docs/agreement-method.md has the full one.
+
+    Of 600 intervals that cover with probability 0.95, fewer than 552 do once in a thousand times; of those
+    that cover with probability 0.90, nineteen times of twenty.
+    """
+    for noise, seed in ((0.3, 1), (1.0, 2)):
+        (ordinal,) = [one for one in coverage(30, noise, 600, seed) if one.level == "ordinal"]
+        assert ordinal.none == 0
+        assert 552 <= ordinal.held <= 592

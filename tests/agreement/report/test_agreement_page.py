@@ -1,0 +1,138 @@
+"""The page of a report: nothing from outside, nothing hidden, words of people as words."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from curation.agreement import agreement_report
+from curation.agreement.annotators.details import AnnotatorDetails, details_of
+from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
+from curation.agreement.annotators.signals.signal import control_item_share
+from curation.agreement.report.feedback_section import feedback_section
+from curation.agreement.report.findings import section_findings
+from curation.agreement.report.page import agreement_page
+from curation.agreement.report.sections import sections
+from curation.labeling.judgments.imported import add_judgments
+from curation.sources.judgments import ImportedJudgment
+from curation.store import Store
+from tests.support.grades import noisy
+from tests.support.projects import add_pairs, grid
+
+HOSTILE = "<img src=x onerror=alert(1)>"
+
+
+def judged(store: Store, queries: int = 12, people: int = 3, names: str = "annotator") -> None:
+    rows = noisy(queries, people=people)
+    pairs: dict[str, list[str]] = {}
+    for query, document, _, _ in rows:
+        if f"{query}.{document}" not in pairs.setdefault(query, []):
+            pairs[query].append(f"{query}.{document}")
+    add_pairs(store, pairs)
+    said = [ImportedJudgment(q, f"{q}.{d}", who.replace("annotator", names), g) for q, d, who, g in rows]
+    add_judgments(store, said, "ratings.csv")
+
+
+def elements(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
+
+
+def test_the_page_needs_no_script_and_no_network(store: Store) -> None:
+    judged(store)
+    page = agreement_page(agreement_report(store, details=True))
+    assert "<script" not in page
+    assert "http:" not in page
+    assert "https:" not in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"\b(src|href)=", page)
+
+
+def test_the_same_report_gives_the_same_bytes(store: Store) -> None:
+    judged(store)
+    first, again = (agreement_page(agreement_report(store, details=True)) for _ in range(2))
+    assert first == again
+
+
+def test_what_people_wrote_is_text(store: Store) -> None:
+    judged(store, names=HOSTILE)
+    page = agreement_page(agreement_report(store, details=True))
+    assert "<img" not in page
+    assert "&lt;img" in page
+
+
+def test_every_section_has_a_sentence_and_its_drawings_are_well_formed(store: Store) -> None:
+    judged(store)
+    report = agreement_report(store, details=True)
+    found = sections(report)
+    assert all(section.sentence.endswith(".") for section in found)
+    drawn = [elements(drawing) for section in found for drawing in section.drawings]
+    assert len(drawn) >= 6
+    assert all(drawing.get("aria-label") for drawing in drawn)
+    page = agreement_page(report)
+    for section in found:
+        assert section.heading in page
+
+
+def test_an_empty_project_has_a_page_that_says_why(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    page = agreement_page(agreement_report(store, details=True))
+    assert "no pair has grades of two annotators" in page
+    assert "Agreement between annotators is undefined" in page
+
+
+def test_no_finding_is_drawn_from_figures_that_are_not_shown(store: Store) -> None:
+    """Two pairs are too few for every figure: no sentence may name one."""
+    add_pairs(store, {"q": ["a", "b"]})
+    said = [
+        ImportedJudgment("q", doc, who, grade) for doc, grade in (("a", 0), ("b", 3)) for who in ("x", "y")
+    ]
+    add_judgments(store, said, "few.csv")
+    told = section_findings(agreement_report(store, details=True))
+    for section in ("level", "boundary", "type", "week", "annotator", "pair"):
+        assert not re.search(r"\d\.\d\d", told[section]), told[section]
+
+
+def test_of_many_annotators_those_that_change_most_are_drawn_and_the_rest_counted(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged(store, people=4)
+    monkeypatch.setattr("curation.agreement.report.sections.ANNOTATORS", 2)
+    report = agreement_report(store, details=True)
+    (shown,) = [one for one in sections(report) if one.heading == "By annotator left out"]
+    changes = {part.name: abs(part.difference.value) for part in report.details.by.annotator}
+    most = sorted(changes, key=changes.__getitem__, reverse=True)[:2]
+    assert {name for name in changes if f"without {name}" in shown.drawings[0]} == set(most)
+    assert "2 more" in shown.remark
+
+
+def person(name: str, alike: list[bool]) -> AnnotatorDetails:
+    """Somebody who gave these repeats the same grade, or one that is a step off."""
+    again = np.where(alike, 1, 2)
+    at = np.arange(len(alike)).astype("datetime64[h]").astype("datetime64[us]")
+    shown = Showings(name, np.ones(len(alike), dtype=np.int64), again, np.full(len(alike), 30), at)
+    consistency = intra_agreement(Repeats(name, len(alike), len(alike), sum(alike), 0, 30.0))
+    return details_of(consistency, self_consistency(shown, (0, 1, 2, 3)), None, control_item_share(0, 0))
+
+
+def test_what_to_talk_about_is_told_and_drawn_and_names_are_text() -> None:
+    fine, bad = person("ben", [True] * 39 + [False]), person(HOSTILE, [True] * 30 + [False] * 8 + [True] * 30)
+    found = feedback_section([fine, bad])
+    assert "1 of 2 annotators" in found.sentence
+    assert {row[:2] for row in found.tables[0].rows} == {(HOSTILE, "change"), (HOSTILE, "second time")}
+    panels = elements(found.drawings[0]).findall("g")
+    lines = [panel.find("polyline").get("points").split() for panel in panels]
+    assert [len(line) for line in lines] == [68, 40], "the worst first, a point for each repeat"
+    highest = min(float(point.split(",")[1]) for point in lines[0])
+    limit = float(panels[0].find("path").get("d").split()[1].split("H")[0])
+    assert highest < limit, "the sum is drawn above the line that it crosses"
+    assert "<img" not in found.drawings[0]
+
+
+def test_of_nobody_and_of_faultless_people_there_is_nothing_to_talk_about() -> None:
+    assert feedback_section([]).sentence == "Nobody has items here."
+    found = feedback_section([person("ben", [True] * 40)])
+    assert "No findings about the work of 1 annotator." in found.sentence
+    assert found.tables == found.drawings == ()

@@ -1,0 +1,27 @@
+"""The command line on the test's own project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from curation.cli.goldset import app
+from curation.store import Store
+
+Goldset = Callable[..., str]
+
+
+@pytest.fixture
+def goldset(store: Store) -> Goldset:
+    """goldset("round", "list"): what the command prints on standard output; a refusal is raised."""
+
+    def run(*arguments: str | Path) -> str:
+        command = ["--project", str(store.path), *map(str, arguments)]
+        done = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    return run

@@ -1,0 +1,53 @@
+"""`goldset import` as people and scripts use it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+
+def test_the_whole_way_in_with_json(goldset: Any, write: Any) -> None:
+    documents = write("c.jsonl", [{"id": "a", "title": "A"}, {"title": "lost"}])
+    corpus = json.loads(goldset("import", "corpus", documents, "--json"))
+    assert (corpus["documents"], corpus["left_out"]) == (1, {"no id": 1})
+    log = write("t.log", "u1\t970916105432\tshoes\n")
+    traffic = json.loads(
+        goldset("import", "traffic", log, "--no-header", "--columns", "user,time,query", "--json")
+    )
+    assert (traffic["rows"], traffic["first"]) == (1, "1997-09-16T10:54:32")
+    queries = json.loads(goldset("import", "queries", write("q.csv", "id,query\n1,shoes\n"), "--json"))
+    assert (queries["added"], queries["fields"]["id"]) == (1, "id")
+    ratings = write("j.csv", "query,docid,r1,r2\nshoes,a,10,0\n")
+    options = ("--annotator-columns", "r1=ada,r2=bo", "--grade-map", "10=3,0=0", "--json")
+    judgments = json.loads(goldset("import", "judgments", ratings, *options))
+    assert (judgments["judgments"], judgments["added_annotators"]) == (2, ["ada", "bo"])
+
+
+def test_people_are_told_what_was_counted_left_out_and_used(goldset: Any, write: Any) -> None:
+    documents = write("c.jsonl", [{"id": "a", "title": "A\0", "text": "x"}, {"title": "lost"}])
+    told = goldset("import", "corpus", documents)
+    assert "The corpus now has 1 documents" in told
+    assert "Fields used: id id, title title, body text; all others are metadata." in told
+    assert "left out: 1 documents: no id" in told
+    assert "replaced: 1 × NUL character, by U+FFFD" in told
+    assert "Nothing changed" in goldset("import", "corpus", documents)
+    log = write("t.csv", "query,time,n\nshoes,2024-01-01,2\n,,1\nhat,soon,1\n")
+    told = goldset("import", "traffic", log)
+    assert "1 rows have no time that could be read, such as 'soon' on line 4." in told
+    assert "left out: 1 rows: empty query" in told
+    assert "1 earlier import(s) of a file of this name" in goldset(
+        "import", "traffic", log, "--count-field", "n"
+    )
+    assert "1 queries: 1 added" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
+    assert "Nothing changed" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
+    ratings = write("j.csv", "query,document,annotator,grade\nshoes,a,ada,3\n")
+    assert "1 new judgments in the round “imported: j.csv”" in goldset("import", "judgments", ratings)
+    assert "Nothing changed" in goldset("import", "judgments", ratings)
+
+
+@pytest.mark.parametrize("command", ["corpus", "traffic", "queries", "judgments"])
+def test_help_shows_examples(goldset: Any, command: str) -> None:
+    told = goldset("import", command, "--help")
+    assert f"goldset import {command} " in told.partition("Examples:")[2]

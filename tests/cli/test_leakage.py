@@ -1,0 +1,117 @@
+"""`goldset leakage` and `goldset duplicates`, as a lead types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.errors import InputError
+from curation.labeling.judgments.imported import add_judgments
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.query_import import import_queries
+from curation.store import Store
+
+TEXTS = {"a": "red shoe", "b": "red shoes", "c": "red shoes for men", "d": "usb hub", "e": "usb hubs"}
+
+
+@pytest.fixture
+def project(store: Store, tmp_path: Path) -> Store:
+    """Five queries; c and d have one relevant document in common."""
+    rows = [
+        {"id": f"d{name}", "title": "", "text": f"a page of its own about {name}"} for name in [*TEXTS, "x"]
+    ]
+    rows.append({"id": "dy", "title": "", "text": rows[-1]["text"]})
+    (tmp_path / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    import_corpus(store, tmp_path / "corpus.jsonl")
+    lines = "".join(f"{name},{text}\n" for name, text in TEXTS.items())
+    (tmp_path / "queries.csv").write_text(f"id,query\n{lines}", encoding="utf-8")
+    import_queries(store, tmp_path / "queries.csv")
+    pairs = [*((name, f"d{name}") for name in TEXTS), ("c", "dd")]
+    add_judgments(
+        store, [ImportedJudgment(query, document, "rater", 3) for query, document in pairs], "j.csv"
+    )
+    return store
+
+
+def test_a_sweep_prints_a_step_for_each_kind_and_threshold(project: Store, goldset: Any) -> None:
+    options = ["--no-paraphrase", "--kind", "query text", "--threshold", "0.8", "--threshold", "0.4"]
+    found = json.loads(goldset("leakage", "sweep", *options, "--json"))
+    assert found["queries"] == 5
+    assert [(step["threshold"], step["largest"], step["single"]) for step in found["steps"]] == [
+        (0.8, 3, 0),
+        (0.4, 5, 0),
+    ]
+
+
+def test_groups_are_shown_with_their_chain_and_weakest_links_and_what_still_holds(
+    project: Store, goldset: Any
+) -> None:
+    found = json.loads(goldset("leakage", "groups", "--no-paraphrase", "--json"))
+    group, pair = found["groups"]
+    assert found["methods"]["paraphrase"] == "not looked for"
+    assert sorted(group["queries"]) == ["c", "d", "e"]
+    assert sorted(pair["queries"]) == ["a", "b"]
+    assert {link["edge"]["kind"] for link in group["weakest"]} == {"query text"}
+    cut = json.loads(goldset("leakage", "groups", "--no-paraphrase", "--cut", "c~d", "--json"))
+    assert [edge["kind"] for edge in cut["cut"]] == ["shared document"]
+    assert cut["still_tied"] == []
+    assert cut["sizes"] == {"1": 1, "2": 2}
+
+
+def test_a_cut_may_name_queries_by_their_texts_as_in_split(project: Store, goldset: Any) -> None:
+    by_id, by_text = (
+        json.loads(goldset("leakage", "groups", "--no-paraphrase", "--cut", cut, "--json"))
+        for cut in ("c~d", "USB hub~red shoes for men")
+    )
+    assert by_id == by_text
+    with pytest.raises(InputError) as wrong:
+        goldset("leakage", "groups", "--no-paraphrase", "--cut", "a~Red Shoe", "--cut", "b~nothing")
+    assert str(wrong.value).splitlines() == [
+        "--cut a~Red Shoe: both name the query a; expected two queries",
+        "--cut b~nothing: 'nothing' is no graded query's id or text; no query has that",
+    ]
+
+
+def test_split_says_too_where_a_cut_has_no_effect(project: Store, goldset: Any) -> None:
+    options = ["--no-paraphrase", "--dev", "1", "--largest-group", "1"]
+    add_judgments(
+        project, [ImportedJudgment("a", "dc", "rater", 3), ImportedJudgment("b", "dc", "rater", 3)], "k.csv"
+    )
+    shown = goldset("split", *options, "--cut", "a~b")
+    assert "“red shoe” and “red shoes” stay together all the same; these ties hold them:" in shown
+    (held,) = json.loads(goldset("split", *options, "--cut", "a~b", "--json"))["still_tied"]
+    assert (held["query_a"], held["query_b"], len(held["further"]) > 0) == ("a", "b", True)
+    assert json.loads(goldset("split", *options, "--cut", "c~d", "--json"))["still_tied"] == []
+
+
+def test_a_cut_that_does_not_part_two_queries_says_what_holds_them(project: Store, goldset: Any) -> None:
+    add_judgments(
+        project, [ImportedJudgment("a", "de", "rater", 3), ImportedJudgment("b", "de", "rater", 3)], "k.csv"
+    )
+    shown = goldset("leakage", "groups", "--no-paraphrase", "--cut", "a~b")
+    assert "“red shoe” and “red shoes” stay together all the same; these ties hold them:" in shown
+
+
+def test_duplicates_lists_groups_and_says_how_many_there_are(project: Store, goldset: Any) -> None:
+    found = json.loads(goldset("duplicates", "--threshold", "0.95", "--json"))
+    assert found["groups"] == [{"documents": ["dx", "dy"], "identical": True, "similarity": 1.0}]
+    assert (found["all_groups"], found["documents"]) == (1, 7)
+    shown = goldset("duplicates", "--threshold", "0.95")
+    assert "2 of 7 documents are in 1 groups" in shown
+
+
+def test_the_certificate_names_every_cut_with_its_texts_wherever_the_queries_lie(
+    project: Store, tmp_path: Path, goldset: Any
+) -> None:
+    options = ["split", "--no-paraphrase", "--largest-group", "1", "--cut", "c~d"]
+    goldset(*options)
+    page = tmp_path / "certificate.html"
+    certificate = json.loads(goldset("certificate", "--html", str(page), "--json"))
+    assert certificate["parameters"]["cut"] == [["c", "d"]]
+    assert {certificate["texts"][name] for name in "cd"} == {TEXTS["c"], TEXTS["d"]}
+    text = page.read_text(encoding="utf-8").replace("\u2068", "").replace("\u2069", "")
+    assert "red shoes for men (c) ~ usb hub (d)" in text

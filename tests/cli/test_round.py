@@ -1,0 +1,75 @@
+"""`goldset round`, `practice` and `guide`, as a lead types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.store import Store
+from tests.support import ROOT
+from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid
+
+
+@pytest.fixture
+def project(store: Store) -> Store:
+    add_pairs(store, grid(12, 5))
+    add_names(store, "ada", "grace", "joan", "mary")
+    return store
+
+
+def test_a_round_is_opened_paused_shared_and_closed_by_command(project: Store, goldset: Any) -> None:
+    told = goldset("round", "open", "first", "--annotators", "ada,grace", "--per-day", "30", "--seed", "1")
+    assert "Blind duplicates come back after this many presentations" in told
+    assert "first is paused; 1" in goldset("round", "pause", "first", "--reason", "rest")
+    assert "paused" in goldset("round", "list")
+    assert "first is resumed" in goldset("round", "resume", "first")
+    moved = json.loads(goldset("round", "reassign", "first", "--from", "ada", "--to", "joan", "--json"))
+    assert (moved["moved"], moved["kept"]) == (60, 0)
+    extended = goldset("round", "extend", "first", "--annotators", "mary", "--no-candidates")
+    assert "pairs moved to those who joined" in extended
+    grade_next(project, "joan", 100)
+    goldset("round", "close", "first")
+    assert "(labeling, closed)" in goldset("round", "status", "first")
+    assert "is open again" in goldset("round", "reopen", "first")
+
+
+def test_known_answers_and_practice_by_command(project: Store, goldset: Any) -> None:
+    goldset("round", "open", "earlier", "--annotators", "mary", "--overlap", "1", "--duplicates", "0")
+    grade_next(project, "mary", 60)
+    decide_pairs(project, {(f"query {q}", f"document {q}.{d}"): 1 for q in range(12) for d in range(5)})
+    add_pairs(project, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(8)})
+    goldset("round", "open", "first", "--annotators", "ada,grace", "--known", "0.1")
+    assert "Control items" in goldset("round", "status", "first")
+    assert "pass mark 80%" in goldset(
+        "practice", "open", "welcome", "--annotators", "ada,grace", "--queries", "2"
+    )
+    grade_next(project, "ada", 10, grade=3)
+    assert "not passed" in goldset("practice", "status", "welcome")
+    again = json.loads(goldset("practice", "again", "welcome", "--annotator", "ada", "--json"))
+    assert again["state"]["passed"] is None
+    assert "gets real items" in goldset(
+        "practice", "pass", "welcome", "--annotator", "ada", "--reason", "talked"
+    )
+    assert "let pass" in goldset("practice", "status", "welcome")
+
+
+def test_a_pilot_and_the_guide_revised_after_it(project: Store, goldset: Any, tmp_path: Path) -> None:
+    goldset("round", "open", "pilot", "--pilot", "--queries", "4", "--annotators", "ada,grace")
+    grade_next(project, "ada", 20, grade=0)
+    grade_next(project, "grace", 20, grade=1)
+    told = goldset("round", "pilot", "pilot")
+    assert "Disagreement by grade boundary" in told
+    assert "0 | 1" in told
+    shipped = json.loads(goldset("guide", "show", "--json"))
+    path = tmp_path / "revised.md"
+    source = ROOT / "labeling_guides" / "graded-relevance.md"
+    path.write_text(source.read_text(encoding="utf-8") + "\nA boundary made clear.\n", encoding="utf-8")
+    used = json.loads(goldset("guide", "use", str(path), "--json"))
+    assert used["changed"]
+    assert used["guide_hash"] != shipped["guide_hash"]
+    opened = json.loads(goldset("round", "open", "real", "--annotators", "ada,grace", "--json"))
+    assert (opened["guide_hash"], opened["candidates"]) == (used["guide_hash"], 60)
+    assert "A boundary made clear." in goldset("guide", "show")

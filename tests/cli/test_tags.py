@@ -1,0 +1,54 @@
+"""`goldset query` and `goldset tags` as a lead types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.errors import InputError
+
+
+def test_a_query_is_written_tagged_corrected_and_listed(goldset: Any, tmp_path: Path) -> None:
+    added = goldset("query", "add", "How to fold a map", "--id", "m1", "--tag", "multi-hop", "--json")
+    assert json.loads(added)["query_id"] == "m1"
+    found = json.loads(goldset("tags", "find", "--json"))
+    assert (found["queries"], found["tags"]["question"]) == (1, 1)
+    assert sorted(found["not_looked_for"]) == ["entity", "misspelling", "synonym"]
+    path = tmp_path / "tags.csv"
+    path.write_text("query,tag\nhow to fold a map,-question\n", encoding="utf-8")
+    assert "0 added, 1 removed" in goldset("tags", "import", path, "--by", "ada")
+    said = goldset("tags", "set", "m1", "--add", "unanswerable", "--remove", "multi-hop", "--json")
+    assert json.loads(said) == {
+        "added": [["m1", "unanswerable"]],
+        "removed": [["m1", "multi-hop"]],
+        "unchanged": 0,
+    }
+    listed = json.loads(goldset("tags", "list", "--json"))
+    assert [query["tags"] for query in listed["queries"]] == [{"unanswerable": True}]
+    assert "unanswerable*" in goldset("tags", "list", "--tag", "unanswerable")
+
+
+def test_an_unknown_tag_is_refused_with_those_that_are_known(goldset: Any) -> None:
+    goldset("query", "add", "a map", "--id", "m1")
+    with pytest.raises(InputError, match=r"(?s)no tag 'funny'.*unanswerable"):
+        goldset("tags", "set", "m1", "--add", "funny")
+
+
+def test_tags_that_were_not_looked_for_are_unknown_not_none(goldset: Any) -> None:
+    goldset("query", "add", "a map", "--id", "m1")
+    lines = [line.split("│") for line in goldset("tags", "find").splitlines()]
+    counts = {line[1].strip(): line[2].strip() for line in lines if len(line) == 4}
+    assert (counts["synonym"], counts["question"], counts["short"]) == ("–", "0", "1")
+
+
+def test_tags_come_in_other_encodings_and_without_a_header(goldset: Any, tmp_path: Path) -> None:
+    goldset("query", "add", "caf\xe9", "--id", "m1")
+    path = tmp_path / "tags.csv"
+    path.write_bytes("caf\xe9,ambiguous\n".encode("latin-1"))
+    with pytest.raises(InputError, match="--encoding latin-1"):
+        goldset("tags", "import", path, "--no-header", "--columns", "query,tag")
+    options = ["--encoding", "latin-1", "--no-header", "--columns", "query,tag"]
+    assert "1 added" in goldset("tags", "import", path, *options)

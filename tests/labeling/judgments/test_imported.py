@@ -1,0 +1,172 @@
+"""Judgments made elsewhere: the same way in, nothing twice, nothing half."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import pytest
+
+from curation.errors import InputError
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.status import round_status
+from curation.labeling.session.showings import next_showings, previous_answered
+from curation.labeling.session.submit import submit
+from curation.people.annotators import authenticate, list_annotators
+from curation.sources.judgments import ImportedJudgment
+from curation.store import Store
+from curation.store.rows import Query
+from tests.support.projects import PASSWORD, add_pairs, add_people, grid
+
+A, B = ("query 0", "document 0.0"), ("query 0", "document 0.1")
+
+
+def judged(*rows: tuple[tuple[str, str], str, int | None]) -> list[ImportedJudgment]:
+    return [ImportedJudgment(*pair, who, grade, line=n) for n, (pair, who, grade) in enumerate(rows, start=2)]
+
+
+def counted(store: Store) -> list[tuple[str, str, str, int | None]]:
+    with store.reading() as cursor:
+        return cursor.execute(
+            "SELECT annotator, query_id, document_id, grade FROM counted_judgments ORDER BY ALL"
+        ).fetchall()
+
+
+def test_unknown_annotators_become_imported_ones_who_cannot_sign_in(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    result = add_judgments(store, judged((A, "rater 1", 3), (B, "rater 1", None)), "old.csv")
+    assert (result.judgments, result.filled, result.added_annotators) == (2, 0, ["rater 1"])
+    with store.reading() as cursor:
+        assert [(a.name, a.imported) for a in list_annotators(cursor)] == [("rater 1", True)]
+    assert counted(store) == [("rater 1", *A, 3), ("rater 1", *B, None)]
+
+
+def test_a_pair_that_no_pool_holds_is_added_with_the_source_imported(store: Store) -> None:
+    add_pairs(store, {**grid(1, 1), "other": ["document 9"]})
+    pair = ("query 0", "document 9")
+    assert add_judgments(store, judged((pair, "rater", 1)), "old.csv").added_pairs == 1
+    with store.reading() as cursor:
+        sources = cursor.execute(
+            "SELECT query_id, document_id, system, rank FROM candidate_sources"
+        ).fetchall()
+    assert sources == [(*pair, "imported", None)]
+
+
+def test_a_judgment_answers_the_open_presentation_that_waits_for_it(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    result = add_judgments(store, judged((A, "ada", 3), (A, "rater", 2)), "old.csv")
+    assert (result.judgments, result.filled) == (2, 1)
+    assert round_status(store, "first").annotators[0].answered == 1
+    assert len(next_showings(store, "ada").showings) == 1
+
+
+def test_importing_the_same_again_changes_nothing(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    rows = judged((A, "ada", 3), (B, "ada", 0))
+    add_judgments(store, rows, "old.csv")
+    again = add_judgments(store, rows, "old.csv")
+    assert (again.judgments, again.unchanged, again.changed) == (0, 2, 0)
+
+
+def test_another_grade_is_a_correction_and_the_old_one_stays_on_record(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_judgments(store, judged((A, "ada", 3)), "old.csv")
+    result = add_judgments(store, judged((A, "ada", 1), (B, "ada", 2)), "new.csv")
+    assert (result.judgments, result.changed) == (1, 1)
+    assert counted(store) == [("ada", *A, 1), ("ada", *B, 2)]
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM judgment_events").fetchone() == (3,)
+
+
+def test_more_rows_of_a_source_join_its_round(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    first = add_judgments(store, judged((A, "ada", 3)), "old.csv")
+    second = add_judgments(store, judged((A, "ada", 3), (B, "ada", 2)), "old.csv")
+    assert first.round == second.round == "imported: old.csv"
+    with store.reading() as cursor:
+        positions = cursor.execute("SELECT position FROM presentations ORDER BY position").fetchall()
+    assert positions == [(0,), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([(A, "ada", 1), (B, "ada", 7)], "line 3: grade 7 is not on the guide's scale (0, 1, 2, 3)"),
+        (
+            [(A, "ada", 1), (A, "ada", 2)],
+            "line 3: ada gives the pair (query 0, document 0.0) 2, but 1 on line 2",
+        ),
+        ([(("query 0", "nowhere"), "ada", 1)], "line 2: the corpus has no document 'nowhere'"),
+    ],
+)
+def test_one_bad_row_refuses_the_whole_import(
+    store: Store, rows: list[tuple[tuple[str, str], str, int | None]], told: str
+) -> None:
+    add_pairs(store, grid(1, 2))
+    new_query = Query("new", "new", "new", "imported")
+    with pytest.raises(InputError) as caught:
+        add_judgments(store, judged(*rows), "old.csv", [new_query])
+    assert told in str(caught.value)
+    assert counted(store) == []
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM queries").fetchone() == (1,)
+        assert list_annotators(cursor) == []
+
+
+def test_a_repeated_row_is_counted_not_doubled(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    result = add_judgments(store, judged((A, "ada", 3), (A, "ada", 3)), "old.csv")
+    assert (result.judgments, result.left_out) == (1, {"the same judgment again": 1})
+
+
+def test_an_import_never_takes_back_what_the_annotator_said_since(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    rows = judged((A, "ada", 1), (B, "ada", 2))
+    assert add_judgments(store, rows, "old.csv").filled == 2
+    last = previous_answered(store, "ada")
+    assert last is not None
+    change = Submission(last.showing.presentation_id, 1, "grade", "changed-in-the-app", grade=3)
+    assert submit(store, "ada", [change])[0].status == "saved"
+    before = counted(store)
+    again = add_judgments(store, rows, "old.csv")
+    assert (again.judgments, again.changed, again.unchanged, again.superseded) == (0, 0, 1, 1)
+    assert counted(store) == before
+
+
+def test_what_somebody_judges_during_an_import_is_not_lost(store: Store) -> None:
+    """The import reads, works and writes in turns of its own; judgments in between make it start again."""
+    add_pairs(store, grid(60, 10))
+    add_people(store, "ada", "grace")
+    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
+    pairs = [(query, document) for query, documents in grid(60, 10).items() for document in documents]
+    rows = judged(*((pair, "ada", 1) for pair in pairs[:300]))
+    importing = threading.Thread(target=add_judgments, args=(store, rows, "old.csv"))
+    importing.start()
+    pressed = 0
+    while importing.is_alive():
+        showing = next_showings(store, "grace", 1).showings[0]
+        pressed += (
+            submit(
+                store,
+                "grace",
+                [Submission(showing.presentation_id, 0, "grade", f"press-{pressed:05}", grade=2)],
+            )[0].status
+            == "saved"
+        )
+    importing.join()
+    counts = Counter(row[0] for row in counted(store))
+    assert counts == {"ada": 300, "grace": pressed}
+
+
+def test_somebody_known_from_an_import_can_be_given_a_password_and_keeps_the_judgments(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_judgments(store, judged((A, "ada", 3)), "old.csv")
+    add_people(store, "ada")
+    assert authenticate(store, "ada", PASSWORD) == ("ada", "annotator", False)
+    assert counted(store) == [("ada", *A, 3)]

@@ -1,0 +1,192 @@
+"""Rounds after they opened: pauses, ends, late answers, and the guide under them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from curation.errors import NotFoundError, RefusedError
+from curation.guides.guide import current_guide, read_guide
+from curation.labeling.judgments.submissions import KEPT_LATE, Outcome, Submission
+from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round, use_guide
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.status import round_status
+from curation.labeling.session.showings import next_showings
+from curation.labeling.session.submit import submit
+from curation.store import Store
+from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
+
+GUIDE = """---
+title: Another guide
+scale:
+  - {{value: 0, name: off topic, key: "0", colour: "#aa0000", definition: Does not help.}}
+  - {{value: 1, name: a bit, key: "1", colour: "#aaaa00", definition: Helps a bit.}}
+  - {{value: 2, name: much, key: "2", colour: "#00aa00", definition: Helps much.}}
+{more}---
+The text, version {version}.
+"""
+TOP = '  - {value: 3, name: fully, key: "3", colour: "#0000aa", definition: Answers it.}\n'
+
+
+@pytest.fixture
+def opened(store: Store) -> Store:
+    add_pairs(store, grid(3, 4))
+    add_names(store, "ada", "grace")
+    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
+    return store
+
+
+def guide_file(tmp_path: Path, version: int, more: str = TOP) -> Path:
+    path = tmp_path / f"guide-{version}.md"
+    path.write_text(GUIDE.format(more=more, version=version), encoding="utf-8")
+    return path
+
+
+def grade(store: Store, item: str, key: str, revision: int = 0, kind: str = "grade") -> Outcome:
+    return submit(
+        store, "ada", [Submission(item, revision, kind, key, grade=1 if kind == "grade" else None)]
+    )[0]
+
+
+def test_a_paused_round_is_in_nobodys_queue_and_says_so(opened: Store) -> None:
+    assert pause_round(opened, "first").paused
+    queue = next_showings(opened, "ada")
+    assert (queue.showings, queue.total) == ([], 12)
+    assert "The lead has paused this work" in queue.message
+    resume_round(opened, "first")
+    assert len(next_showings(opened, "ada").showings) == 5
+
+
+def test_what_was_on_screen_when_a_round_was_paused_is_kept(opened: Store) -> None:
+    item = next_showings(opened, "ada").showings[0].presentation_id
+    pause_round(opened, "first")
+    assert grade(opened, item, "press-0001").status == "saved"
+    assert rows_of(opened, "SELECT late FROM judgment_events") == [(False,)]
+
+
+def test_an_answer_to_a_closed_round_is_kept_counted_and_marked(opened: Store) -> None:
+    early, late = (one.presentation_id for one in next_showings(opened, "ada", 2).showings)
+    grade(opened, early, "press-0001")
+    assert close_round(opened, "first").closed
+    outcome = grade(opened, late, "press-0002")
+    assert (outcome.status, outcome.message) == ("saved", KEPT_LATE)
+    assert rows_of(opened, "SELECT late FROM judgment_events ORDER BY submitted_at") == [(False,), (True,)]
+    assert rows_of(opened, "SELECT count(*) FROM counted_judgments") == [(2,)]
+    status = round_status(opened, "first")
+    assert (status.closed, status.late) == (True, 1)
+    assert next_showings(opened, "ada").showings == []
+
+
+def test_an_answer_in_a_closed_round_can_be_changed_but_not_taken_back(opened: Store) -> None:
+    item = next_showings(opened, "ada").showings[0].presentation_id
+    grade(opened, item, "press-0001")
+    close_round(opened, "first")
+    assert grade(opened, item, "press-0002", 1, "undo").status == "refused"
+    assert grade(opened, item, "press-0003", 1).status == "saved"
+
+
+def test_a_reopened_round_goes_on_where_it_was(opened: Store) -> None:
+    grade_next(opened, "ada", 3)
+    close_round(opened, "first")
+    reopen_round(opened, "first")
+    assert (next_showings(opened, "ada").done, next_showings(opened, "ada").total) == (3, 12)
+    assert rows_of(opened, "SELECT kind FROM round_events ORDER BY revision") == [("close",), ("reopen",)]
+
+
+def test_a_change_that_makes_no_sense_is_refused_with_a_way_out(opened: Store) -> None:
+    with pytest.raises(RefusedError, match="is not paused"):
+        resume_round(opened, "first")
+    with pytest.raises(RefusedError, match="is not closed"):
+        reopen_round(opened, "first")
+    close_round(opened, "first")
+    for turn in (close_round, pause_round, resume_round):
+        with pytest.raises(RefusedError, match="goldset round reopen first"):
+            turn(opened, "first")
+    with pytest.raises(NotFoundError, match=r"no round 'second'\. Rounds of this project: first"):
+        close_round(opened, "second")
+
+
+@pytest.mark.parametrize("role", ["annotator", "reviewer"])
+def test_only_a_lead_ends_a_round(opened: Store, role: str) -> None:
+    add_names(opened, "rita", role=role)
+    for turn in (pause_round, close_round):
+        with pytest.raises(RefusedError, match="This is for the lead"):
+            turn(opened, "first", author="rita")
+    with pytest.raises(RefusedError, match="This is for the lead"):
+        use_guide(opened, None, author="rita")
+    add_names(opened, "lea", role="lead")
+    close_round(opened, "first", author="lea", reason="done early")
+    assert rows_of(opened, "SELECT author, detail->>'reason' FROM round_events") == [("lea", "done early")]
+
+
+def test_a_guide_changed_under_an_open_round_is_refused_without_a_choice(
+    opened: Store, tmp_path: Path
+) -> None:
+    with pytest.raises(RefusedError, match=r"first \(24 open items\).*--open-rounds keep"):
+        use_guide(opened, guide_file(tmp_path, 1))
+    with opened.reading() as cursor:
+        assert current_guide(cursor).title != "Another guide"
+
+
+def test_a_round_that_keeps_its_guide_judges_under_it(opened: Store, tmp_path: Path) -> None:
+    old = next_showings(opened, "ada").showings[0].guide_hash
+    change = use_guide(opened, guide_file(tmp_path, 1), open_rounds="keep")
+    assert (change.changed, change.kept, change.switched) == (True, ["first"], [])
+    grade_next(opened, "ada")
+    assert rows_of(opened, "SELECT guide_hash FROM judgment_events") == [(old,)]
+    assert rows_of(opened, "SELECT detail->>'choice' FROM round_events") == [("keep",)]
+    use_guide(opened, guide_file(tmp_path, 1), open_rounds="keep")
+    add_pairs(opened, {"fresh": ["f0"]})
+    assert open_round(opened, "second", ["ada"], overlap=1).guide_hash == change.guide_hash
+
+
+def test_after_a_switch_each_judgment_names_the_version_it_was_given_under(
+    opened: Store, tmp_path: Path
+) -> None:
+    old = next_showings(opened, "ada").showings[0].guide_hash
+    grade_next(opened, "ada")
+    change = use_guide(opened, guide_file(tmp_path, 1), open_rounds="switch")
+    assert next_showings(opened, "ada").showings[0].guide_hash == change.guide_hash
+    grade_next(opened, "ada")
+    versions = rows_of(opened, "SELECT guide_hash FROM judgment_events ORDER BY submitted_at")
+    assert versions == [(old,), (change.guide_hash,)]
+    assert round_status(opened, "first").guide_hash == change.guide_hash
+
+
+def test_what_was_read_under_the_old_version_is_kept_under_it_after_a_switch(
+    opened: Store, tmp_path: Path
+) -> None:
+    first, second = next_showings(opened, "ada").showings[:2]
+    change = use_guide(opened, guide_file(tmp_path, 1), open_rounds="switch")
+    read = [(first, first.guide_hash), (second, "a guide that the round never had")]
+    submissions = [
+        Submission(showing.presentation_id, 0, "grade", f"key-{number}-of-two", grade=1, guide_hash=guide)
+        for number, (showing, guide) in enumerate(read)
+    ]
+    assert [outcome.status for outcome in submit(opened, "ada", submissions)] == ["saved", "saved"]
+    assert rows_of(opened, "SELECT guide_hash FROM judgment_events ORDER BY client_key") == [
+        (first.guide_hash,),
+        (change.guide_hash,),
+    ]
+
+
+def test_a_round_with_judgments_does_not_switch_to_another_scale(opened: Store, tmp_path: Path) -> None:
+    path = guide_file(tmp_path, 1, more="")
+    grade_next(opened, "ada")
+    with pytest.raises(RefusedError, match=r"first has 1 judgments.*the new guide's is 0, 1, 2"):
+        use_guide(opened, path, open_rounds="switch")
+    assert use_guide(opened, path, open_rounds="keep").kept == ["first"]
+
+
+def test_a_round_without_judgments_may_switch_to_another_scale(opened: Store, tmp_path: Path) -> None:
+    path = guide_file(tmp_path, 1, more="")
+    assert use_guide(opened, path, open_rounds="switch").switched == ["first"]
+    item = next_showings(opened, "ada").showings[0].presentation_id
+    assert submit(opened, "ada", [Submission(item, 0, "grade", "press-0001", grade=3)])[0].status == "refused"
+
+
+def test_rounds_that_are_closed_or_done_allow_another_guide(opened: Store, tmp_path: Path) -> None:
+    close_round(opened, "first")
+    change = use_guide(opened, guide_file(tmp_path, 1))
+    assert (change.guide_hash, change.kept) == (read_guide(guide_file(tmp_path, 1)).guide_hash, [])

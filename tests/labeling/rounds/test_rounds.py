@@ -1,0 +1,267 @@
+"""Rounds: exact overlap, blind duplicates, orders."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Candidate, Slot, assign, order
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.status import round_status
+from curation.people.annotators import add_imported
+from curation.store import Store
+from tests.support.projects import add_pairs, add_people, grid
+
+sizes = st.lists(st.integers(1, 12), min_size=1, max_size=25)
+
+
+def candidates(sizes: list[int]) -> list[Candidate]:
+    return [Candidate(f"q{q}", f"d{d}", f"h{d}") for q, size in enumerate(sizes) for d in range(size)]
+
+
+@given(sizes, st.integers(1, 4), st.integers(1, 4), st.integers(0, 5))
+def test_every_candidate_goes_to_exactly_overlap_different_annotators(
+    sizes: list[int], people: int, overlap: int, seed: int
+) -> None:
+    names = [f"annotator {n}" for n in range(max(people, overlap))]
+    work = assign(candidates(sizes), names, overlap, seed)
+    given_to = Counter(c for who in names for given in work[who].values() for c in given)
+    assert given_to == Counter(dict.fromkeys(candidates(sizes), overlap))
+
+
+@given(sizes, st.integers(2, 5), st.integers(0, 5))
+def test_nobody_has_more_than_one_query_more_than_the_next(sizes: list[int], people: int, seed: int) -> None:
+    names = [f"annotator {n}" for n in range(people)]
+    work = assign(candidates(sizes), names, 1, seed)
+    loads = [sum(map(len, given.values())) for given in work.values()]
+    assert max(loads) - min(loads) <= max(sizes)
+
+
+def planned(sizes: list[int], duplicates: float, salt: str = "s") -> list[Slot]:
+    work: dict[str, list[Candidate]] = {}
+    for candidate in candidates(sizes):
+        work.setdefault(candidate.query_id, []).append(candidate)
+    return order(work, duplicates, salt)
+
+
+@given(sizes, st.floats(0, 0.5))
+def test_an_order_shows_each_candidate_once_and_a_duplicate_only_after_it(
+    sizes: list[int], duplicates: float
+) -> None:
+    showings = planned(sizes, duplicates)
+    firsts = [showing.candidate for showing in showings if not showing.again]
+    assert sorted(firsts) == sorted(candidates(sizes))
+    seen_at: dict[Candidate, int] = {}
+    for position, showing in enumerate(showings):
+        if showing.again:
+            assert position - seen_at[showing.candidate] >= CLOSEST_DUPLICATE
+        else:
+            seen_at[showing.candidate] = position
+    repeats = [showing.candidate for showing in showings if showing.again]
+    assert len(set(repeats)) == len(repeats) <= round(duplicates * len(firsts))
+
+
+def test_a_long_order_has_exactly_the_share_of_duplicates_asked_for() -> None:
+    showings = planned([10] * 30, 0.08)
+    assert sum(showing.again for showing in showings) == 24
+
+
+def test_a_query_comes_in_one_piece_and_at_most_once_more() -> None:
+    showings = planned([8] * 40, 0.1)
+    visits = [
+        showing.candidate.query_id
+        for n, showing in enumerate(showings)
+        if n == 0 or showings[n - 1].candidate.query_id != showing.candidate.query_id
+    ]
+    assert max(Counter(visits).values()) == 2
+
+
+def test_a_second_visit_mixes_new_documents_with_the_repeated_ones() -> None:
+    """Else a query that returns would give the duplicate away."""
+    showings = planned([8] * 40, 0.1)
+    repeated = {showing.candidate.query_id for showing in showings if showing.again}
+    for query in repeated:
+        own = [n for n, showing in enumerate(showings) if showing.candidate.query_id == query]
+        last_visit = [n for n in own if n > own[0] + 8]
+        assert {showings[n].again for n in last_visit} == {True, False}
+
+
+@pytest.mark.parametrize(("documents", "share"), [(2, 0.08), (3, 0.5), (15, 0.5)])
+def test_no_repeat_comes_back_without_a_new_document_beside_it(documents: int, share: float) -> None:
+    steps = planned([documents] * 100, share)
+    position = {step.candidate: n for n, step in enumerate(steps) if not step.again}
+    for query in {step.candidate.query_id for step in steps if step.again}:
+        own = [(n, step) for n, step in enumerate(steps) if step.candidate.query_id == query]
+        end_of_first = next(
+            n for n, (place, _) in enumerate(own) if n + 1 < len(own) and own[n + 1][0] > place + 1
+        )
+        second = [step for _, step in own[end_of_first + 1 :]]
+        assert sum(step.again for step in second) == sum(not step.again for step in second)
+        assert all(position[step.candidate] <= own[end_of_first][0] for step in second if step.again)
+
+
+def test_repeats_of_queries_with_one_document_are_alone_and_are_counted(store: Store) -> None:
+    add_pairs(store, grid(60, 1))
+    add_people(store, "ada")
+    opened = open_round(store, "first", ["ada"], overlap=1, duplicates=0.1)
+    assert opened.left_out == {"blind duplicates come back alone: their query has no other document": 6}
+
+
+def test_queries_of_an_abandoned_sample_are_not_judged(store: Store) -> None:
+    add_pairs(store, grid(3, 4))
+    add_people(store, "ada")
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE queries SET source = 'traffic' WHERE query_id = 'query 2'")
+    opened = open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    assert (opened.candidates, opened.left_out) == (8, {"the query is not in the current sample": 4})
+
+
+def test_of_two_rounds_opened_at_once_only_one_gets_the_candidates(store: Store) -> None:
+    add_pairs(store, grid(20, 10))
+    add_people(store, "ada")
+    outcomes: list[str] = []
+
+    def open_one(name: str) -> None:
+        try:
+            open_round(store, name, ["ada"], overlap=1)
+            outcomes.append("opened")
+        except RefusedError as error:
+            outcomes.append(str(error))
+
+    threads = [threading.Thread(target=open_one, args=(name,)) for name in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes)[1] == "opened"
+    assert "nothing left to judge" in sorted(outcomes)[0]
+    with store.reading() as cursor:
+        pairs = cursor.execute(
+            "SELECT count(*) FROM presentations WHERE duplicate_of IS NULL GROUP BY query_id, document_id"
+        ).fetchall()
+    assert set(pairs) == {(1,)}
+
+
+def test_who_cannot_sign_in_is_given_no_work_until_they_can(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    with store.transaction() as cursor:
+        add_imported(cursor, "rater")
+    with pytest.raises(RefusedError, match="rater cannot sign in"):
+        open_round(store, "first", ["rater"], overlap=1)
+    add_people(store, "rater")
+    assert open_round(store, "first", ["rater"], overlap=1).candidates == 4
+
+
+def test_two_annotators_see_the_same_queries_in_different_orders() -> None:
+    first, second = planned([5] * 10, 0, "seed:ada"), planned([5] * 10, 0, "seed:grace")
+    assert first != second
+    assert sorted(first) == sorted(second)
+
+
+def test_an_opened_round_has_exactly_overlap_first_showings_per_candidate(store: Store) -> None:
+    add_pairs(store, grid(12, 6))
+    add_people(store, "ada", "grace", "joan")
+    opened = open_round(store, "first", ["ada", "grace", "joan"], overlap=2, duplicates=0.08, seed=3)
+    with store.reading() as cursor:
+        counts = cursor.execute(
+            """
+            SELECT count(*), count(DISTINCT annotator) FROM presentations
+            WHERE duplicate_of IS NULL GROUP BY query_id, document_id
+            """
+        ).fetchall()
+    assert counts == [(2, 2)] * 72
+    assert opened.presentations == 144 + sum(opened.duplicates.values())
+    assert opened.duplicates == {"ada": 4, "grace": 4, "joan": 4}
+    assert (opened.shortest_distance or 0) >= CLOSEST_DUPLICATE
+
+
+def test_presentation_ids_tell_nothing_and_differ(store: Store) -> None:
+    add_pairs(store, grid(10, 5))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0.1)
+    with store.reading() as cursor:
+        ids = [row[0] for row in cursor.execute("SELECT presentation_id FROM presentations").fetchall()]
+    assert len(set(ids)) == len(ids)
+    assert all(len(identifier) == 32 and int(identifier, 16) >= 0 for identifier in ids)
+
+
+def test_a_round_too_short_for_duplicates_says_how_many_are_missing(store: Store) -> None:
+    add_pairs(store, grid(2, 5))
+    add_people(store, "ada")
+    opened = open_round(store, "short", ["ada"], overlap=1, duplicates=0.2)
+    assert opened.duplicates == {"ada": 0}
+    (reason, count), *more = opened.left_out.items()
+    assert "would come back within 21 presentations" in reason
+    assert (count, more) == (2, [])
+
+
+def test_the_same_seed_opens_the_same_round(store: Store, tmp_path_factory: pytest.TempPathFactory) -> None:
+    from curation.project import init_project
+
+    other = init_project(tmp_path_factory.mktemp("other") / "project.duckdb").store
+    rows = []
+    for project, pairs in ((store, grid(8, 5)), (other, dict(reversed(grid(8, 5).items())))):
+        add_pairs(project, pairs)
+        add_people(project, "ada", "grace")
+        open_round(project, "first", ["ada", "grace"], seed=5)
+        with project.reading() as cursor:
+            rows.append(cursor.execute("SELECT * FROM presentations ORDER BY presentation_id").fetchall())
+    other.close()
+    assert rows[0] == rows[1]
+
+
+def test_a_second_round_takes_only_what_no_round_has_shown(store: Store) -> None:
+    add_pairs(store, grid(3, 4))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1)
+    with pytest.raises(RefusedError, match="12 already in a round or judged"):
+        open_round(store, "second", ["ada"], overlap=1)
+    assert open_round(store, "third", ["ada"], overlap=1, again=True).candidates == 12
+
+
+def test_an_unknown_annotator_is_named_with_those_known(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    add_people(store, "ada")
+    with pytest.raises(NotFoundError, match=r"annotators grace, joan\. It knows ada"):
+        open_round(store, "first", ["ada", "grace", "joan"])
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM rounds").fetchone() == (0,)
+
+
+def test_an_overlap_larger_than_the_people_is_refused(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    add_people(store, "ada")
+    with pytest.raises(InputError, match="an overlap of 2 does not fit 1 annotator"):
+        open_round(store, "first", ["ada"], overlap=2)
+
+
+def test_a_round_without_candidates_names_the_next_step(store: Store) -> None:
+    add_pairs(store, {"query": []})
+    add_people(store, "ada")
+    with pytest.raises(RefusedError, match="goldset pool"):
+        open_round(store, "first", ["ada"], overlap=1)
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1)
+    with pytest.raises(RefusedError, match="'first' exists already"):
+        open_round(store, "first", ["ada"], overlap=1, again=True)
+
+
+def test_the_status_of_a_fresh_round_counts_nothing_as_done(store: Store) -> None:
+    add_pairs(store, grid(10, 4))
+    add_people(store, "ada", "grace")
+    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0.1)
+    status = round_status(store, "first")
+    assert (status.candidates, status.complete) == (40, 0)
+    assert [(p.annotator, p.presentations, p.answered) for p in status.annotators] == [
+        ("ada", 44, 0),
+        ("grace", 44, 0),
+    ]

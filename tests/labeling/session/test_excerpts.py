@@ -1,0 +1,145 @@
+"""Excerpts: the passage that says most, the query's words marked, the text unchanged."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.excerpts import LONGEST, best_passage, in_body, mark, query_stems
+from curation.labeling.session.showings import next_showings
+from curation.retrieval.terms import stem
+from curation.store import Store
+from tests.support.projects import add_pairs, add_people
+
+FORMS = """
+reading read, files file, queries query, stopped stop, classes class, parsing parse,
+Dictionaries dictionary, shoes shoe, running runs
+"""
+
+
+@pytest.mark.parametrize("pair", [pair.split() for pair in FORMS.split(",")])
+def test_forms_of_one_word_have_one_stem(pair: list[str]) -> None:
+    assert stem(pair[0]) == stem(pair[1])
+
+
+@pytest.mark.parametrize(
+    "pair", [("class", "clash"), ("king", "k"), ("14", "13"), ("bus", "bu"), ("css", "cs")]
+)
+def test_different_words_keep_different_stems(pair: tuple[str, str]) -> None:
+    assert stem(pair[0]) != stem(pair[1])
+
+
+def test_the_querys_words_are_marked_in_any_form_and_function_words_are_not() -> None:
+    segments = mark("Reads the file, then reading stops.", query_stems("how to read the files"))
+    assert [segment.text for segment in segments if segment.marked] == ["Reads", "file", "reading"]
+
+
+def test_a_query_of_function_words_is_marked_all_the_same() -> None:
+    assert [s.text for s in mark("Who is who", query_stems("who")) if s.marked] == ["Who", "who"]
+
+
+@given(st.text(max_size=300), st.text(max_size=30))
+def test_marking_never_changes_the_text(text: str, query: str) -> None:
+    assert "".join(segment.text for segment in mark(text, query_stems(query))) == text
+
+
+def test_a_short_document_is_shown_whole() -> None:
+    assert best_passage("A short text.", "text").whole
+
+
+def test_the_passage_with_most_query_words_comes_first() -> None:
+    body = (
+        "Nothing to see here. " * 100 + "Here a lock is acquired by the thread. " + "More of nothing. " * 100
+    )
+    excerpt = best_passage(body, "thread acquires lock")
+    shown = "".join(segment.text for segment in excerpt.segments)
+    assert "Here a lock is acquired by the thread." in shown
+    assert not excerpt.whole
+    assert len(shown) <= LONGEST
+
+
+@given(st.text(alphabet="ab .!\n", min_size=LONGEST + 1, max_size=3 * LONGEST))
+def test_a_passage_is_a_piece_of_its_document(body: str) -> None:
+    shown = "".join(segment.text for segment in best_passage(body, "ab").segments)
+    assert shown in body
+    assert len(shown) <= LONGEST
+
+
+@given(st.text(alphabet="ab .!\n", min_size=LONGEST + 1, max_size=3 * LONGEST), st.integers(0, 9))
+def test_no_word_is_cut_where_there_is_room_to_cut_between_words(body: str, offset: int) -> None:
+    body = " ".join(body[start : start + 40] for start in range(0, len(body), 40))
+    shown = "".join(s.text for s in best_passage(body, "ab", within=(offset, len(body) - offset)).segments)
+    at = body.find(shown)
+    while at >= 0:  # one of the places where it stands is between words
+        end = at + len(shown)
+        if (at == 0 or body[at - 1].isspace() or not shown.strip()) and (
+            end == len(body) or body[end].isspace() or not shown.strip()
+        ):
+            return
+        at = body.find(shown, at + 1)
+    raise AssertionError(shown)
+
+
+def test_the_excerpt_is_taken_from_the_part_that_a_system_matched() -> None:
+    early = "A lock is acquired by the thread. " + "Nothing here. " * 80
+    late = "The mutex is taken once. A lock follows the mutex. " + "More of nothing. " * 80
+    body = early + late
+    within = (len(early) + 1, len(early) + 60)
+    shown = "".join(s.text for s in best_passage(body, "thread acquires lock", within=within).segments)
+    assert shown == "The mutex is taken once. A lock follows the mutex. More of nothing."
+    assert best_passage(body, "thread lock", within=(0, len(body))) == best_passage(body, "thread lock")
+    assert best_passage(body, "lock", within=(len(body) + 5, len(body) + 9)) == best_passage(body, "lock")
+
+
+def test_a_part_of_the_text_is_known_as_a_part_of_the_body() -> None:
+    assert in_body("Title", "the body", (0, 14)) == (0, 8)
+    assert in_body("Title", "the body", (10, 14)) == (4, 8)
+    assert in_body("", " the body", (0, 3)) == (1, 4)
+    assert in_body("Title", "the body", (0, 5)) is None
+
+
+@pytest.fixture
+def long_document(store: Store) -> Store:
+    """One long document, given to ada."""
+    add_pairs(store, {"thread lock": ["d"]})
+    body = "A thread and a lock. " * 60 + "Only the mutex stands here. " * 60
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE documents SET body = ?", [body])
+        cursor.execute("INSERT INTO pools VALUES ('dense pool', 'now', '{}', '{}', now()::TIMESTAMP)")
+        cursor.execute("INSERT INTO pools VALUES ('other pool', 'later', '{}', '{}', now()::TIMESTAMP)")
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    return store
+
+
+def put_match(store: Store, pool: str, system: str, rank: int, span: tuple[int, int]) -> None:
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO candidate_sources VALUES (?, 'thread lock', 'd', ?, ?, 0.5, ?, ?)",
+            [pool, system, rank, *span],
+        )
+
+
+def shown_first(store: Store) -> str:
+    [showing] = next_showings(store, "ada", 1).showings
+    return "".join(segment.text for segment in showing.passage)
+
+
+def test_the_annotator_sees_the_passage_matched_at_the_best_rank(long_document: Store) -> None:
+    assert shown_first(long_document).startswith("A thread and a lock.")
+    mutex = 60 * len("A thread and a lock. ")
+    put_match(long_document, "dense pool", "hybrid", 3, (2, 100))
+    put_match(long_document, "dense pool", "dense", 2, (mutex + 2, mutex + 2 + 200))
+    assert shown_first(long_document).startswith("Only the mutex stands here.")
+
+
+def test_a_passage_of_another_version_of_the_document_is_not_applied(long_document: Store) -> None:
+    before = shown_first(long_document)
+    mutex = 60 * len("A thread and a lock. ")
+    put_match(long_document, "other pool", "dense", 1, (mutex + 2, mutex + 2 + 200))
+    assert shown_first(long_document) == before
+    with long_document.transaction() as cursor:
+        cursor.execute("INSERT INTO snapshot_documents VALUES ('later', 'd', 'another version')")
+    assert shown_first(long_document) == before

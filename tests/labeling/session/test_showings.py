@@ -1,0 +1,304 @@
+"""An annotator's session beside the grades: history, pace, and whether the corpus answers a query."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.progress.forecast import read_work
+from curation.labeling.rounds.lifecycle import close_round, open_states, round_state
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.status import round_status
+from curation.labeling.rounds.unshown import TOO_NEAR, unshown
+from curation.labeling.session.history import recent_answers
+from curation.labeling.session.showings import next_showings, previous_answered
+from curation.labeling.session.submit import submit
+from curation.labeling.transfers.extension import extend_round
+from curation.sampling.tags.answerable import answered_no, unanswerable
+from curation.sampling.tags.stored_tags import set_tags, unanswerable_share
+from curation.store import Store, append, put_setting, utc_now
+from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
+
+
+@pytest.fixture
+def opened(store: Store) -> Store:
+    """Two queries with three documents each, for ada, grace and joan."""
+    add_pairs(store, grid(2, 3))
+    add_names(store, "ada", "grace", "joan")
+    open_round(store, "first", ["ada", "grace", "joan"], overlap=3, duplicates=0)
+    return store
+
+
+def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store) -> None:
+    items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
+    for item in items:
+        submit(opened, "ada", [Submission(item, 0, "grade", f"press-{item}", grade=1)])
+    found = recent_answers(opened, "ada")
+    assert [one.showing.presentation_id for one in found] == items[::-1]
+    oldest = found[-1]
+    submit(opened, "ada", [Submission(items[0], oldest.showing.revision, "grade", "change-0001", grade=3)])
+    again = recent_answers(opened, "ada")
+    assert [one.showing.presentation_id for one in again] == items[::-1]
+    assert (again[-1].grade, again[-1].showing.revision) == (3, 2)
+    assert rows_of(opened, "SELECT count(*) FROM judgment_events") == [(4,)]
+    last = previous_answered(opened, "ada")
+    assert last is not None
+    assert last.showing.presentation_id == items[0]
+
+
+def test_history_is_ones_own_and_at_most_twenty_long(store: Store) -> None:
+    add_pairs(store, grid(6, 5))
+    add_names(store, "ada", "grace")
+    open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
+    grade_next(store, "ada", 30)
+    assert len(recent_answers(store, "ada", 500)) == 20
+    assert recent_answers(store, "grace") == []
+
+
+def test_history_never_holds_the_first_showing_of_what_is_on_screen(store: Store) -> None:
+    """Also when the first one was put off, so that the repeat is near."""
+    add_pairs(store, grid(10, 5))
+    add_names(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0.2)
+    firsts = dict(rows_of(store, "SELECT presentation_id, duplicate_of FROM presentations"))
+    put_off = 0
+    while showings := next_showings(store, "ada", 1).showings:
+        item = showings[0]
+        seen = [one.showing.presentation_id for one in recent_answers(store, "ada")]
+        assert firsts[item.presentation_id] not in seen
+        pairs = rows_of(
+            store,
+            """
+            SELECT count(*) - count(DISTINCT (query_id, document_id)) FROM presentations
+            WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
+            """,
+            seen,
+        )
+        assert pairs == [(0,)]
+        again = item.presentation_id in firsts.values() and item.revision == 0 and put_off < 3
+        put_off += again
+        kind = "later" if again else "grade"
+        key = f"{item.presentation_id}-{item.revision}"
+        submit(
+            store, "ada", [Submission(item.presentation_id, item.revision, kind, key, None if again else 1)]
+        )
+    assert put_off == 3
+
+
+def put_off_a_first_showing(store: Store) -> tuple[str, str]:
+    """A round of which the first showing of one blind duplicate is put off."""
+    add_pairs(store, grid(10, 5))
+    add_names(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0.2)
+    first, repeat = rows_of(
+        store,
+        "SELECT duplicate_of, presentation_id FROM presentations WHERE duplicate_of <> '' "
+        "ORDER BY position DESC LIMIT 1",
+    )[0]
+    put_off(store, first)
+    return first, repeat
+
+
+def put_off(store: Store, *items: str) -> None:
+    submit(store, "ada", [Submission(item, 0, "later", f"later-{item}") for item in items])
+
+
+def coming(store: Store) -> list[str]:
+    return [one.presentation_id for one in next_showings(store, "ada", 100).showings]
+
+
+def test_a_repeat_too_near_to_what_was_put_off_is_not_shown(store: Store) -> None:
+    first, _ = put_off_a_first_showing(store)
+    others = len(coming(store)) - 1
+    grade_next(store, "ada", others)
+    assert coming(store) == [first]
+    before = next_showings(store, "ada")
+    assert (before.done, before.total) == (others, others + 2), "no number tells that the repeat is gone"
+    grade_next(store, "ada")
+    after = next_showings(store, "ada")
+    assert (after.showings, after.done, after.total) == ([], others + 1, others + 1)
+    assert after.message.startswith("You have answered every item")
+
+
+def test_a_repeat_that_cannot_come_back_is_left_out_and_the_round_is_done(store: Store) -> None:
+    first, repeat = put_off_a_first_showing(store)
+    everything = round_status(store, "first").annotators[0].presentations
+    grade_next(store, "ada", len(coming(store)) - 1)
+    assert coming(store) == [first]
+    assert round_status(store, "first").left_out == {}, "the first showing is still open"
+    grade_next(store, "ada")
+    status = round_status(store, "first")
+    (ada,) = status.annotators
+    assert status.left_out == {TOO_NEAR: 1}
+    assert (ada.answered, ada.presentations) == (everything - 1, everything - 1)
+    assert (status.complete, status.candidates) == (50, 50)
+    assert [work.open for work in read_work(store, "first")] == [0]
+    with store.reading() as cursor:
+        assert round_state(cursor, "first").open_items == 0
+        assert open_states(cursor) == []
+        assert [one.presentation_id for one in unshown(cursor)] == [repeat]
+
+
+def test_a_repeat_that_was_left_out_is_open_again_when_more_work_comes(store: Store) -> None:
+    put_off_a_first_showing(store)
+    grade_next(store, "ada", len(coming(store)))
+    add_pairs(store, {f"more {q}": [f"more {q}.{d}" for d in range(5)] for q in range(6)})
+    extend_round(store, "first")
+    assert round_status(store, "first").left_out == {}
+    while grade_next(store, "ada", 5):
+        pass
+    assert round_status(store, "first").left_out == {}
+    (ada,) = round_status(store, "first").annotators
+    assert ada.answered == ada.presentations
+
+
+def test_a_repeat_of_what_was_put_off_comes_once_20_others_lie_between(store: Store) -> None:
+    first, repeat = put_off_a_first_showing(store)
+    *others, last = coming(store)
+    assert last == first
+    put_off(store, *others[-20:])
+    grade_next(store, "ada", len(others) - 20 + 1)  # all that was not put off, and the first showing
+    for _ in range(20):
+        assert repeat not in coming(store)
+        grade_next(store, "ada")
+    assert coming(store) == [repeat]
+
+
+def test_the_last_item_of_a_query_asks_whether_the_corpus_answers_it(opened: Store) -> None:
+    showings = next_showings(opened, "ada", 6).showings
+    assert [one.asks for one in showings] == [False, False, True, False, False, True]
+    held = [one.presentation_id for one in showings[:2]]
+    assert next_showings(opened, "ada", 1, after=held).showings[0].asks
+    answer_query(opened, "ada", showings[2].presentation_id, "no", "answer-0001")
+    assert [one.asks for one in next_showings(opened, "ada", 6).showings] == [False] * 5 + [True]
+
+
+def test_what_is_put_off_asks_when_it_comes_back_as_the_last(opened: Store) -> None:
+    item = next_showings(opened, "ada", 1).showings[0]
+    submit(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
+    showings = next_showings(opened, "ada", 6).showings
+    assert [one.asks for one in showings] == [False, False, False, False, True, True]
+
+
+def test_an_answer_about_a_query_counts_once_and_can_be_changed(opened: Store) -> None:
+    item = next_showings(opened, "ada", 3).showings[2]
+    sent = [answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status for _ in range(3)]
+    assert sent == ["saved", "repeated", "repeated"]
+    assert answer_query(opened, "ada", item.presentation_id, "yes", "answer-0002").status == "saved"
+    assert rows_of(opened, "SELECT answer FROM current_query_answers") == [("yes",)]
+    assert rows_of(opened, "SELECT count(*) FROM query_answers") == [(2,)]
+
+
+def test_answers_that_make_no_sense_are_refused(opened: Store) -> None:
+    item = next_showings(opened, "ada", 1).showings[0].presentation_id
+    other = next_showings(opened, "grace", 1).showings[0].presentation_id
+    answer_query(opened, "grace", other, "no", "answer-0001")
+    tried = [
+        (other, "no", "answer-0009"),
+        (item, "maybe", "answer-0009"),
+        (item, "no", "short"),
+        (item, "no", "answer-0001"),
+    ]
+    outcomes = [answer_query(opened, "ada", *one) for one in tried]
+    assert {one.status for one in outcomes} == {"refused"}
+    assert "among your items" in outcomes[0].message
+    assert "already in use" in outcomes[3].message
+    assert rows_of(opened, "SELECT count(*) FROM query_answers") == [(1,)]
+
+
+def test_more_than_half_no_makes_a_query_unanswerable(opened: Store) -> None:
+    says = {"ada": "no", "grace": "partly", "joan": "no"}
+    for who, answer in says.items():
+        item = next_showings(opened, who, 1).showings[0]
+        answer_query(opened, who, item.presentation_id, answer, f"answer-{who}")
+    with opened.reading() as cursor:
+        counts = unanswerable(cursor)
+        expected = {row.query_id for row in counts if 2 * row.no > row.yes + row.partly + row.no}
+        assert sum(row.no for row in counts) == 2
+        assert answered_no(cursor) == expected
+        assert len(expected) >= 1
+
+
+def test_what_annotators_answer_feeds_the_unanswerable_share_of_the_sample(opened: Store) -> None:
+    with opened.transaction() as cursor:
+        rows = {"sample_id": ["s"] * 2, "query_id": ["query 0", "query 1"], "stratum": ["head"] * 2}
+        append(cursor, "sample_queries", {**rows, "traffic": [1, 1], "inclusion_probability": [1.0, 1.0]})
+        put_setting(cursor, "sample", "s")
+        assert unanswerable_share(cursor) is None
+    for who in ("ada", "grace"):
+        item = next(one for one in next_showings(opened, who, 6).showings if one.query == "query 1")
+        answer_query(opened, who, item.presentation_id, "no", f"answer-{who}")
+    with opened.reading() as cursor:
+        assert unanswerable_share(cursor) == (1, 2)
+
+
+def test_a_persons_word_that_a_query_is_answerable_outweighs_the_answers(opened: Store) -> None:
+    with opened.transaction() as cursor:
+        row = {"sample_id": ["s"], "query_id": ["query 1"], "stratum": ["head"]}
+        append(cursor, "sample_queries", {**row, "traffic": [1], "inclusion_probability": [1.0]})
+        put_setting(cursor, "sample", "s")
+    item = next(one for one in next_showings(opened, "ada", 6).showings if one.query == "query 1")
+    answer_query(opened, "ada", item.presentation_id, "no", "answer-ada")
+    set_tags(opened, "query 1", [], ["unanswerable"])
+    with opened.reading() as cursor:
+        assert unanswerable_share(cursor) == (0, 1)
+    set_tags(opened, "query 1", ["unanswerable"], [])
+    with opened.reading() as cursor:
+        assert unanswerable_share(cursor) == (1, 1)
+
+
+def test_a_pilots_answers_about_queries_do_not_count(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    add_names(store, "ada", "grace")
+    open_round(store, "pilot", ["ada", "grace"], kind="pilot")
+    item = next_showings(store, "ada", 2).showings[1]
+    assert item.asks
+    assert answer_query(store, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
+    with store.reading() as cursor:
+        assert unanswerable(cursor) == []
+
+
+def test_an_audit_asks_like_any_other_round_and_its_answers_do_not_count(opened: Store) -> None:
+    with opened.transaction() as cursor:
+        cursor.execute("UPDATE rounds SET kind = 'audit'")
+    item = next_showings(opened, "ada", 3).showings[2]
+    assert item.asks
+    assert answer_query(opened, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
+    with opened.reading() as cursor:
+        assert unanswerable(cursor) == []
+
+
+def test_pace_counts_the_last_hour_and_waits_for_five_answers(opened: Store) -> None:
+    def answer(count: int) -> None:
+        for one in next_showings(opened, "ada", count).showings:
+            action = Submission(
+                one.presentation_id, one.revision, "grade", f"p-{one.presentation_id}", 1, active_ms=4000
+            )
+            submit(opened, "ada", [action])
+
+    answer(4)
+    queue = next_showings(opened, "ada")
+    assert (queue.hour, queue.seconds_each) == (4, None)
+    answer(1)
+    assert next_showings(opened, "ada").seconds_each == 4.0
+    with opened.transaction() as cursor:
+        cursor.execute("UPDATE judgment_events SET submitted_at = ?", [utc_now() - timedelta(minutes=61)])
+    assert next_showings(opened, "ada").hour == 0
+
+
+def test_an_empty_queue_says_that_the_round_was_closed(opened: Store) -> None:
+    add_names(opened, "mary")
+    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
+    close_round(opened, "first")
+    assert next_showings(opened, "ada").message.startswith("The lead has closed what you worked on;")
+    assert next_showings(opened, "mary").message.startswith("No round has items for you yet.")
+
+
+def test_work_of_a_closed_round_is_no_part_of_the_progress(opened: Store) -> None:
+    close_round(opened, "first")
+    queue = next_showings(opened, "ada")
+    assert (queue.done, queue.total) == (0, 0)
+    assert "your answers are kept" in queue.message

@@ -1,0 +1,61 @@
+"""Annotators: names, roles, passwords."""
+
+from __future__ import annotations
+
+import argon2
+import pytest
+
+from curation.errors import InputError, RefusedError
+from curation.people import annotators
+from curation.people.annotators import add_annotator, add_imported, authenticate, require_role
+from curation.store import Store
+
+PASSWORD = "correct horse"
+
+
+def test_name_and_password_belong_together(store: Store) -> None:
+    added = add_annotator(store, "ada", "reviewer", PASSWORD)
+    assert authenticate(store, "ada", PASSWORD) == added
+    assert authenticate(store, "ada", "wrong horse") is None
+    assert authenticate(store, "grace", PASSWORD) is None
+
+
+def test_the_password_itself_is_nowhere_in_the_database(store: Store) -> None:
+    add_annotator(store, "ada", "lead", PASSWORD)
+    store.close()
+    assert PASSWORD.encode() not in store.path.read_bytes()
+
+
+def test_somebody_known_only_from_imports_cannot_sign_in(store: Store) -> None:
+    with store.transaction() as cursor:
+        add_imported(cursor, "rater 1")
+    assert authenticate(store, "rater 1", "") is None
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    add_annotator(store, "ada", "annotator", PASSWORD)
+    with pytest.raises(RefusedError, match="'ada' exists already"):
+        add_annotator(store, "ada", "lead", PASSWORD)
+
+
+def test_all_that_is_wrong_is_said_at_once(store: Store) -> None:
+    with pytest.raises(InputError) as caught:
+        add_annotator(store, "a b", "boss", "short")
+    assert len(caught.value.problems) == 3
+
+
+def test_a_role_is_required_by_name(store: Store) -> None:
+    ada = add_annotator(store, "ada", "annotator", PASSWORD)
+    with pytest.raises(RefusedError, match="for the reviewer or lead; ada is annotator"):
+        require_role(ada, "reviewer", "lead")
+
+
+def test_a_password_costs_whoever_guesses_what_argon2_recommends(
+    store: Store, cheap_passwords: argon2.PasswordHasher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(annotators, "_hasher", cheap_passwords)
+    add_annotator(store, "ada", "annotator", PASSWORD)
+    with store.reading() as cursor:
+        ((stored,),) = cursor.execute("SELECT hash FROM passwords").fetchall()
+    assert stored.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
+    assert authenticate(store, "ada", PASSWORD)

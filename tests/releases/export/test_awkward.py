@@ -1,0 +1,111 @@
+"""What a stranger tried: texts, names and folders that are not as one would write them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from curation.errors import InputError
+from curation.releases.export.export import export
+from curation.releases.export.formats.files import write_table
+from curation.releases.export.manifest import manifest_text
+from curation.releases.export.verify_export import verify_export
+from curation.releases.freeze.freeze import freeze
+from curation.releases.freeze.judgments import without_names
+from curation.releases.overview import releases
+from curation.store import Store
+from tests.support.gold_project import gold_project
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Iterator[Store]:
+    (tmp_path / "project").mkdir()
+    store = gold_project(tmp_path / "project")
+    freeze(store, "v1")
+    yield store
+    store.close()
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_any_text_reads_back_from_a_table(tmp_path: Path, delimiter: str) -> None:
+    rows = [
+        ["a\rb", "1"],
+        ["line\nfeed", "2"],
+        ["tab\t, comma", "3"],
+        ['say "x"', "4"],
+        ["a\u2028b\x85c", "5"],
+    ]
+    write_table(tmp_path / "table", ("text", "number"), rows, delimiter)
+    with (tmp_path / "table").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file, delimiter=delimiter)) == [["text", "number"], *rows]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Groß", "as Groß said"),
+        ("Groß", "as GROSS said"),
+        ("Zo\xeb", "as Zoe\u0308 said"),
+        ("Ann-Li", "as ann-li said"),
+    ],
+)
+def test_a_name_is_found_however_its_letters_are_spelled(name: str, text: str) -> None:
+    assert without_names(text, {name: "a1"}) == "as a1 said"
+
+
+@pytest.mark.parametrize("files", [None, 5, "corpus.jsonl"])
+def test_a_manifest_that_is_none_any_more_protects_what_is_beside_it(
+    gold: Store, tmp_path: Path, files: object
+) -> None:
+    out = tmp_path / "out"
+    export(gold, "v1", "leaderboard", out)
+    told = json.loads((out / "manifest.json").read_text(encoding="utf-8"))
+    (out / "manifest.json").write_text(manifest_text(told | {"files": files}), encoding="utf-8")
+    with pytest.raises(InputError, match="other files"):
+        export(gold, "v1", "leaderboard", out)
+
+
+def test_a_folder_with_guesses_is_not_compared_with_grades_that_nobody_took(
+    gold: Store, tmp_path: Path
+) -> None:
+    """Else it would be told, guess by guess, which of them are right."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    export(gold, "v1", "csv", here, without_grades=["test"])
+    told = json.loads((here / "manifest.json").read_text(encoding="utf-8"))
+    shutil.copytree(here, there)
+    guessed = told | {"counts": {**told["counts"], "grades": {"dev": 8, "test": 8}}}
+    (there / "manifest.json").write_text(manifest_text(guessed), encoding="utf-8")
+    found = verify_export(there, gold)
+    assert found.not_compared is not None
+    assert "the sealed grades of test were never taken from this project" in found.not_compared
+    export(gold, "v1", "csv", tmp_path / "taken", reason="to test it")
+    assert verify_export(tmp_path / "taken", gold).not_compared is None
+
+
+def test_a_release_whose_manifest_is_lost_is_still_listed(gold: Store) -> None:
+    with gold.transaction() as cursor:
+        cursor.execute("UPDATE releases SET manifest = '{}'")
+    assert [(row.name, row.grades) for row in releases(gold)] == [("v1", None)]
+
+
+def test_exports_into_one_folder_at_the_same_time_leave_one_whole(gold: Store, tmp_path: Path) -> None:
+    out = tmp_path / "exports" / "v1"
+    threads = [Thread(target=_tried, args=(gold, out)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert verify_export(out, gold).intact
+    assert [path.name for path in out.parent.iterdir()] == ["v1"]
+
+
+def _tried(store: Store, out: Path) -> None:
+    with suppress(InputError):  # another came first
+        export(store, "v1", "leaderboard", out)

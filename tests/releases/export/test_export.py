@@ -1,0 +1,226 @@
+"""Exports: other tools read the same grades, bytes depend on the release only, nothing half-written."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import pytrec_eval
+from typer.testing import CliRunner
+
+from curation.cli.goldset import app
+from curation.errors import InputError
+from curation.releases.export.formats import FORMATS
+from curation.releases.export.gold import Gold
+from curation.releases.freeze.freeze import freeze
+from curation.store import Store
+from tests.support.gold_project import (
+    Qrels,
+    awkward,
+    consensus_grades,
+    export,
+    gold_project,
+    labelled,
+    queries,
+)
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = gold_project(tmp_path_factory.mktemp("gold"))
+    freeze(store, "v1")
+    yield store
+    store.close()
+
+
+def read_beir(folder: Path) -> tuple[dict[str, dict[str, str]], dict[str, str], dict[str, Qrels]]:
+    """As BEIR's GenericDataLoader reads it."""
+    lines = (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
+    corpus = {row["_id"]: {"title": row["title"], "text": row["text"]} for row in map(json.loads, lines)}
+    lines = (folder / "queries.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = {row["_id"]: row["text"] for row in map(json.loads, lines)}
+    parts: dict[str, Qrels] = {}
+    for path in (folder / "qrels").glob("*.tsv"):
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_MINIMAL)
+            assert next(reader) == ["query-id", "corpus-id", "score"]
+            qrels = parts.setdefault(path.stem, {})
+            for query_id, document_id, grade in reader:
+                qrels.setdefault(query_id, {})[document_id] = int(grade)
+    return corpus, texts, parts
+
+
+def test_the_beir_folder_reads_back_as_the_same_corpus_queries_and_grades(
+    gold: Store, tmp_path: Path
+) -> None:
+    export(gold, "v1", "beir", tmp_path / "beir")
+    corpus, texts, parts = read_beir(tmp_path / "beir")
+    assert len(corpus) == 16
+    assert corpus["kettle-2"] == {"title": "Kettle number 2", "text": "Nothing, “kettle” ünd so\nweiter"}
+    assert texts == {query.query_id: query.text for query in queries()}
+    assert set(parts) == {"dev", "test"}
+    assert parts["dev"].keys().isdisjoint(parts["test"])
+    assert parts["dev"] | parts["test"] == consensus_grades(gold)
+
+
+def test_trec_qrels_load_in_pytrec_eval_and_hold_exactly_the_consensus(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "trec", tmp_path / "trec")
+    with (tmp_path / "trec" / "qrels.txt").open() as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    assert qrels == consensus_grades(gold)
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut_10"})
+    perfect = {q: {d: float(grade) for d, grade in documents.items()} for q, documents in qrels.items()}
+    assert {scores["ndcg_cut_10"] for scores in evaluator.evaluate(perfect).values()} == {1.0}
+    halves = [(tmp_path / "trec" / f"qrels.{part}.txt").read_text().splitlines() for part in ("dev", "test")]
+    assert sorted(halves[0] + halves[1]) == sorted((tmp_path / "trec" / "qrels.txt").read_text().splitlines())
+    topics = (tmp_path / "trec" / "topics.tsv").read_text().splitlines()
+    assert "q-violin\tbest violin" in topics
+    assert not (tmp_path / "trec" / "ids.tsv").exists()
+
+
+def test_csv_and_parquet_are_the_same_table(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "csv", tmp_path / "csv")
+    exported = export(gold, "v1", "parquet", tmp_path / "parquet")
+    with (tmp_path / "csv" / "qrels.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = pq.read_table(tmp_path / "parquet" / "qrels.parquet")
+    assert table.column_names == ["query_id", "query_text", "doc_id", "relevance", "split"]
+    assert [{**row, "relevance": str(row["relevance"])} for row in table.to_pylist()] == rows
+    assert len(rows) == 16
+    assert {row["split"] for row in rows} == {"dev", "test"}
+    assert table.schema.metadata == {b"goldset_release_id": exported.release_id.encode()}
+
+
+@pytest.mark.parametrize("format", ["beir", "trec", "ranx", "csv", "parquet", "hf"])
+def test_the_same_release_exports_to_the_same_bytes_with_true_sums(
+    gold: Store, tmp_path: Path, format: str
+) -> None:
+    for out in ("one", "two"):
+        export(gold, "v1", format, tmp_path / out)
+    files = {path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file()}
+    assert files == {
+        path.relative_to(tmp_path / "two") for path in (tmp_path / "two").rglob("*") if path.is_file()
+    }
+    assert all(
+        (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes() for file in files
+    )
+    manifest = json.loads((tmp_path / "one" / "manifest.json").read_text())
+    assert {str(file) for file in files} == {*manifest["files"], "manifest.json"}
+    for name, entry in manifest["files"].items():
+        content = (tmp_path / "one" / name).read_bytes()
+        assert entry == {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    assert manifest["counts"]["grades"] == {"dev": 8, "test": 8}
+    assert manifest["format"] == format
+    assert len(manifest["release_id"]) == 64
+
+
+def test_an_export_of_the_same_release_is_replaced_and_mended(gold: Store, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export(gold, "v1", "csv", out)
+    whole = (out / "qrels.csv").read_bytes()
+    (out / "qrels.csv").write_bytes(whole[:-3])
+    export(gold, "v1", "csv", out)
+    assert (out / "qrels.csv").read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_folder_with_anything_else_is_refused_and_left_alone(gold: Store, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export(gold, "v1", "csv", out)
+    with pytest.raises(InputError, match=r"holds 2 other files \(manifest.json, qrels.csv\)"):
+        export(gold, "v1", "trec", out)
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"holds 1 other files? \(notes.txt\)"):
+        export(gold, "v1", "csv", out)
+    assert (out / "notes.txt").read_text() == "mine"
+    with pytest.raises(InputError, match="is a file; expected a folder"):
+        export(gold, "v1", "csv", out / "notes.txt")
+    (tmp_path / "empty").mkdir()
+    assert export(gold, "v1", "csv", tmp_path / "empty").files.keys() == {"qrels.csv"}
+
+
+def test_an_unknown_format_is_answered_with_those_there_are(gold: Store, tmp_path: Path) -> None:
+    with pytest.raises(
+        InputError,
+        match="'xml': expected one of beir, leaderboard, trec, ranx, csv, parquet, hf, triplets, ntuples",
+    ):
+        export(gold, "v1", "xml", tmp_path / "out")
+
+
+def test_a_failing_export_leaves_nothing_behind(
+    gold: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(folder: Path, _: Gold) -> dict[str, str]:
+        (folder / "qrels.csv").write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setitem(FORMATS, "csv", replace(FORMATS["csv"], write=full))
+    with pytest.raises(InputError, match="nothing was left: No space left on device"):
+        export(gold, "v1", "csv", tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_beir_ids_get_a_prefix_where_queries_and_documents_share_one(tmp_path: Path) -> None:
+    exported = export(awkward(tmp_path), "v1", "beir", tmp_path / "out")
+    corpus, texts, parts = read_beir(tmp_path / "out")
+    assert exported.ids == {"query_prefix": "q-", "document_prefix": "d-"}
+    assert set(corpus) == {"d-1", "d-a b", "d-a%20b", 'd-say "x"'}
+    assert set(texts) == {"q-1", "q-two words"}
+    assert (parts["dev"] | parts["test"])["q-1"] == dict.fromkeys(corpus, 1)
+
+
+def test_trec_ids_with_spaces_are_mapped_with_a_table_and_never_meet(tmp_path: Path) -> None:
+    exported = export(awkward(tmp_path), "v1", "trec", tmp_path / "out")
+    with (tmp_path / "out" / "qrels.txt").open() as file:
+        qrels = pytrec_eval.parse_qrel(file)
+    assert qrels["1"] == dict.fromkeys(["1", "a%20b", "a%2520b", 'say%20"x"'], 1)
+    assert set(qrels) == {"1", "two%20words"}
+    with (tmp_path / "out" / "ids.tsv").open(newline="") as file:
+        table = {
+            (row["kind"], row["exported"]): row["original"] for row in csv.DictReader(file, delimiter="\t")
+        }
+    assert table == {
+        ("query", "two%20words"): "two words",
+        ("document", "a%20b"): "a b",
+        ("document", "a%2520b"): "a%20b",
+        ("document", 'say%20"x"'): 'say "x"',
+    }
+    assert exported.ids == {"mapped": 4}
+    assert "1\talpha one" in (tmp_path / "out" / "topics.tsv").read_text().splitlines()
+
+
+@pytest.mark.usefixtures("embedding_model")
+def test_the_commands_lead_from_labels_to_an_export(tmp_path: Path) -> None:
+    store = labelled(tmp_path)
+    store.close()
+
+    def goldset(*arguments: str) -> dict[str, object]:
+        done = CliRunner().invoke(
+            app, ["--project", str(store.path), *arguments, "--json"], catch_exceptions=False
+        )
+        assert done.exit_code == 0
+        answer = json.loads(done.stdout)
+        assert isinstance(answer, dict)
+        return answer
+
+    goldset("split", "--dev", "0.5", "--test", "0.5", "--seed", "1")
+    frozen = goldset("freeze", "v1")
+    exported = goldset("export", "v1", "--format", "trec", "--out", str(tmp_path / "out"), "--reason", "x")
+    assert frozen["queries"] == {"dev": 4, "test": 4}
+    assert goldset("verify", "v1")["intact"] is True
+    assert exported["release_id"] == frozen["release_id"]
+    for arguments in (
+        ["split"],
+        ["freeze", "v2"],
+        ["export", "v2", "--out", str(tmp_path / "two"), "--reason", "to look at"],
+        ["verify", "v2"],
+    ):
+        done = CliRunner().invoke(app, ["--project", str(store.path), *arguments], catch_exceptions=False)
+        assert done.exit_code == 0
+        assert done.stdout

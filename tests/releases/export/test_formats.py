@@ -1,0 +1,112 @@
+"""Formats for other tools: each holds the consensus and nothing else, in the shape its reader expects."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from curation.errors import InputError
+from curation.releases.export.formats.hf import split_names
+from curation.releases.export.gold import ExportOptions
+from curation.releases.freeze.freeze import freeze
+from curation.store import Store
+from tests.support.gold_project import TOPICS, awkward, consensus_grades, export, pooled_project
+
+UNJUDGED = [
+    (f"q-{topic}", f"{other}-1") for topic, other in zip(TOPICS, [*TOPICS[1:], TOPICS[0]], strict=True)
+]
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = pooled_project(tmp_path_factory.mktemp("pooled"))
+    freeze(store, "v1")
+    yield store
+    store.close()
+
+
+def test_pooled_pairs_without_a_grade_are_minus_one_where_they_are_asked_for(
+    gold: Store, tmp_path: Path
+) -> None:
+    export(gold, "v1", "trec", tmp_path / "plain")
+    export(gold, "v1", "trec", tmp_path / "pooled", options=ExportOptions(unjudged=True))
+    plain = (tmp_path / "plain" / "qrels.txt").read_text().splitlines()
+    pooled = (tmp_path / "pooled" / "qrels.txt").read_text().splitlines()
+    assert sorted(set(pooled) - set(plain)) == sorted(f"{query} 0 {name} -1" for query, name in UNJUDGED)
+    assert set(plain) < set(pooled)
+    assert pooled == sorted(pooled)
+
+
+def test_unjudged_pairs_of_a_part_without_grades_stay_out(gold: Store, tmp_path: Path) -> None:
+    export(
+        gold, "v1", "trec", tmp_path / "out", without_grades=["test"], options=ExportOptions(unjudged=True)
+    )
+    lines = (tmp_path / "out" / "qrels.txt").read_text().splitlines()
+    assert len([line for line in lines if line.endswith("-1")]) == 4
+    assert len(lines) == 12
+
+
+def test_only_trec_has_a_place_for_unjudged_pairs(gold: Store, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"--unjudged: the format csv has no place.*\n.*--license"):
+        export(gold, "v1", "csv", tmp_path / "out", options=ExportOptions(unjudged=True, licence="a\nb"))
+
+
+def test_ranx_files_are_query_to_document_to_grade(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "ranx", tmp_path / "out")
+    parts = [json.loads((tmp_path / "out" / f"qrels.{part}.json").read_text()) for part in ("dev", "test")]
+    assert json.loads((tmp_path / "out" / "qrels.json").read_text()) == consensus_grades(gold)
+    assert parts[0] | parts[1] == consensus_grades(gold)
+    assert [len(part) for part in parts] == [4, 4]
+
+
+def test_the_hugging_face_folder_names_its_configs_and_holds_the_consensus(
+    gold: Store, tmp_path: Path
+) -> None:
+    export(gold, "v1", "hf", tmp_path / "out", options=ExportOptions(licence="cc-by-4.0"))
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    matter = yaml.safe_load(text.split("---\n")[1])
+    assert matter["license"] == "cc-by-4.0"
+    assert matter["task_categories"] == ["text-retrieval"]
+    files = {
+        config["config_name"]: {file["split"]: file["path"] for file in config["data_files"]}
+        for config in matter["configs"]
+    }
+    assert {name: set(splits) for name, splits in files.items()} == {
+        "corpus": {"corpus"},
+        "queries": {"queries"},
+        "default": {"dev", "test"},
+    }
+    qrels: dict[str, dict[str, int]] = {}
+    for path in files["default"].values():
+        for row in pq.read_table(tmp_path / "out" / path).to_pylist():
+            qrels.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
+    assert qrels == consensus_grades(gold)
+    corpus = pq.read_table(tmp_path / "out" / files["corpus"]["corpus"])
+    assert corpus.column_names == ["_id", "title", "text"]
+    assert corpus.num_rows == 16
+    queries = pq.read_table(tmp_path / "out" / files["queries"]["queries"]).to_pylist()
+    assert {row["_id"] for row in queries} == set(qrels)
+    assert "## Known limits" in text
+
+
+def test_a_licence_without_an_identifier_of_the_hub_keeps_its_name(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "hf", tmp_path / "out", options=ExportOptions(licence="Ours, ask first"))
+    text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    matter = yaml.safe_load(text.split("---\n")[1])
+    assert (matter["license"], matter["license_name"]) == ("other", "Ours, ask first")
+
+
+def test_hugging_face_ids_get_a_prefix_where_queries_and_documents_share_one(tmp_path: Path) -> None:
+    exported = export(awkward(tmp_path), "v1", "hf", tmp_path / "out")
+    assert exported.ids == {"query_prefix": "q-", "document_prefix": "d-"}
+    corpus = pq.read_table(tmp_path / "out" / "corpus" / "corpus.parquet").to_pylist()
+    assert {row["_id"] for row in corpus} == {"d-1", "d-a b", "d-a%20b", 'd-say "x"'}
+
+
+def test_parts_get_names_that_datasets_takes_for_splits_each_its_own() -> None:
+    assert split_names(["dev", "a-b", "a_b"]) == {"dev": "dev", "a-b": "a_b", "a_b": "a_b_"}

@@ -1,0 +1,171 @@
+"""Triplets and n-tuples: negatives are what people judged and systems ranked, never a positive's twin."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from curation.errors import InputError, RefusedError
+from curation.labeling.judgments.imported import add_judgments
+from curation.project import init_project
+from curation.releases.export.gold import ExportOptions
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.split import make_split
+from curation.store import Store
+from curation.store.rows import Query
+from tests.support.gold_project import LEXICAL, PARTS, add_pool, export, write_corpus
+
+SWIM = "swim in the cold lake before dawn with a lamp on the head and a friend who holds the rope"
+TEXTS = {
+    "good": SWIM,
+    "also good": SWIM,
+    "better": "where to find the lake on the map and which bus goes there on a day in the week",
+    "twin": SWIM,
+    "nearly": f"{SWIM} tight",
+    "deep": "a diver tells how cold the water was",
+    "shop": "wet suits and lamps on sale",
+    "shop again": "wet suits and lamps on sale",
+    "loose": "nothing to do with swimming",
+    "far": "a lake of another sort",
+}
+GRADES = {
+    "good": 1,
+    "also good": 1,
+    "better": 3,
+    "twin": 0,
+    "nearly": 0,
+    "deep": 0,
+    "shop": 0,
+    "shop again": 0,
+    "loose": 0,
+}
+RANKS = {"twin": 1, "nearly": 2, "shop again": 3, "deep": 5, "shop": 4, "good": 6, "far": 7}
+OPEN = {"dev": 0.5, "train": 0.5}
+"""Parts that are not sealed."""
+
+
+def project(folder: Path, parts: dict[str, float] = PARTS) -> Store:
+    """Two queries over the same texts under other ids; the second one's are relevant in pairs only."""
+    store = init_project(folder / "project.duckdb").store
+    rows = [{"id": name, "title": "", "text": text} for name, text in TEXTS.items()]
+    rows += [
+        {"id": f"z{number}", "title": f"zebra {number}", "text": f"stripe {number}"} for number in (1, 2)
+    ]
+    import_corpus(store, write_corpus(folder / "corpus.jsonl", rows))
+    asked = [Query("lake", "lake", "lake", "imported"), Query("zebra", "zebra", "zebra", "imported")]
+    given = [ImportedJudgment("lake", name, "x", grade) for name, grade in GRADES.items()]
+    given += [ImportedJudgment("zebra", "z1", "x", 2), ImportedJudgment("zebra", "z2", "x", 0)]
+    add_judgments(store, given, "x.csv", asked)
+    ranks: dict[tuple[str, str], int | None] = {("lake", name): rank for name, rank in RANKS.items()}
+    add_pool(store, ranks | {("zebra", "z2"): 1, ("zebra", "z1"): 2, ("lake", "loose"): None})
+    make_split(store, parts, rules=LEXICAL)
+    return store
+
+
+@pytest.fixture(scope="module")
+def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    store = project(tmp_path_factory.mktemp("triplets"), OPEN)
+    freeze(store, "v1", override="one judge is enough here")
+    yield store
+    store.close()
+
+
+def lines(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def of_lake(folder: Path, where: str = "") -> list[dict[str, object]]:
+    """The rows of the query lake, in whatever part it lies."""
+    found = [row for path in sorted((folder / where).glob("*.jsonl")) for row in lines(path)]
+    return [row for row in found if "lake" in (row.get("anchor"), row.get("query_id"))]
+
+
+def test_negatives_are_judged_ranked_and_in_the_order_of_rank(gold: Store, tmp_path: Path) -> None:
+    exported = export(gold, "v1", "triplets", tmp_path / "out")
+    ids = of_lake(tmp_path / "out", "ids")
+    expected = [
+        ("better", "shop again"),
+        ("better", "deep"),
+        ("also good", "shop again"),
+        ("also good", "deep"),
+    ]
+    assert ids == [
+        {"query_id": "lake", "positive_id": positive, "negative_ids": [negative]}
+        for positive, negative in expected
+    ]
+    assert of_lake(tmp_path / "out") == [
+        {"anchor": "lake", "positive": TEXTS[positive], "negative": TEXTS[negative]}
+        for positive, negative in expected
+    ]
+    assert sum(exported.rows.values()) == 5
+    assert exported.left_out == {
+        "document graded below relevant that is nearly the text of a relevant one": 2,
+        "document graded below relevant that no system ranked": 1,
+        "document graded below relevant whose text stands under another id already": 1,
+        "relevant document whose text stands under another id already": 1,
+    }
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["left_out"], manifest["rows"]) == (exported.left_out, exported.rows)
+
+
+def test_ntuples_have_exactly_as_many_negatives_as_are_wanted(gold: Store, tmp_path: Path) -> None:
+    exported = export(gold, "v1", "ntuples", tmp_path / "out", options=ExportOptions(negatives=2))
+    assert of_lake(tmp_path / "out") == [
+        {
+            "anchor": "lake",
+            "positive": TEXTS[positive],
+            "negative_1": TEXTS["shop again"],
+            "negative_2": TEXTS["deep"],
+        }
+        for positive in ("better", "good")
+    ]
+    assert [row["negative_ids"] for row in of_lake(tmp_path / "out", "ids")] == [["shop again", "deep"]] * 2
+    assert exported.left_out["query with fewer than 2 hard negatives"] == 1
+    export(gold, "v1", "ntuples", tmp_path / "one", options=ExportOptions(negatives=1))
+    assert set(of_lake(tmp_path / "one")[0]) == {"anchor", "positive", "negative"}
+
+
+def test_a_triplet_export_takes_at_most_as_many_negatives_as_are_wanted(gold: Store, tmp_path: Path) -> None:
+    export(gold, "v1", "triplets", tmp_path / "out", options=ExportOptions(negatives=1))
+    assert [row["negative_ids"] for row in of_lake(tmp_path / "out", "ids")] == [["shop again"]] * 2
+    with pytest.raises(InputError, match="--negatives 0: expected at least 1"):
+        export(gold, "v1", "triplets", tmp_path / "two", options=ExportOptions(negatives=0))
+
+
+def test_without_a_row_nothing_is_written_and_the_reasons_are_told(gold: Store, tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"No row can be made.*query with fewer than 9 hard negatives"):
+        export(gold, "v1", "ntuples", tmp_path / "out", options=ExportOptions(negatives=9))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", ["triplets", "ntuples"])
+def test_sealed_parts_give_no_triplets_unless_they_are_asked_for(tmp_path: Path, format: str) -> None:
+    store = project(tmp_path)
+    freeze(store, "v1", override="one judge is enough here")
+    one = ExportOptions(negatives=1)
+    exported = export(store, "v1", format, tmp_path / "out", reason=None, options=one)
+    assert (exported.without_grades, list(exported.rows)) == (("test",), ["dev.jsonl"])
+    with pytest.raises(RefusedError, match="sealed"):
+        export(store, "v1", format, tmp_path / "two", reason=None, parts=["dev", "test"], options=one)
+    exported = export(store, "v1", format, tmp_path / "two", parts=["dev", "test"], options=one)
+    assert list(exported.rows) == ["dev.jsonl", "test.jsonl"]
+    assert exported.opening is not None
+
+
+def test_a_grade_of_another_version_of_its_document_makes_no_row(tmp_path: Path) -> None:
+    store = project(tmp_path, OPEN)
+    rows = [{"id": name, "title": "", "text": text} for name, text in TEXTS.items() if name != "deep"]
+    rows += [{"id": "deep", "title": "", "text": "rewritten since"}]
+    rows += [
+        {"id": f"z{number}", "title": f"zebra {number}", "text": f"stripe {number}"} for number in (1, 2)
+    ]
+    import_corpus(store, write_corpus(tmp_path / "revised.jsonl", rows))
+    freeze(store, "v1", allow_changed=True, override="one judge is enough here")
+    exported = export(store, "v1", "triplets", tmp_path / "out")
+    assert {row["negative"] for row in of_lake(tmp_path / "out")} == {TEXTS["shop"]}
+    assert exported.left_out["grade that was given on another version of its document"] == 1

@@ -1,0 +1,456 @@
+"""Freezing: the same content has the same id, other content never takes a name, nothing goes in silence."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from curation.adjudication.adjudication import decide
+from curation.agreement.gate import Demand, set_demand
+from curation.cli.goldset import app
+from curation.consensus.consensus import consensus
+from curation.consensus.rule import ConsensusRule, set_rule
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.labeling.judgments.imported import add_judgments
+from curation.releases.freeze.content import content_of
+from curation.releases.freeze.freeze import freeze
+from curation.releases.freeze.reading import read_rows
+from curation.releases.stored import part_rows, read_parts
+from curation.releases.verify import verify
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.split import make_split
+from curation.store import Store
+from curation.store.rows import Query
+from tests.support.gold_project import (
+    DISPUTE,
+    LEXICAL,
+    PARTS,
+    TOPICS,
+    documents,
+    gold_project,
+    judgments,
+    labelled,
+    write_corpus,
+)
+from tests.support.projects import add_names
+
+
+def rows(store: Store, release_id: str, part: str) -> list[dict[str, Any]]:
+    with store.reading() as cursor:
+        return part_rows(read_parts(cursor, release_id)[part])
+
+
+def count(store: Store, sql: str) -> int:
+    with store.reading() as cursor:
+        row = cursor.execute(sql).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def test_freezing_twice_gives_the_same_id_and_adds_nothing(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    first = freeze(store, "v1")
+    again = freeze(store, "v1")
+    assert (first.created, again.created) == (True, False)
+    assert first.release_id == again.release_id
+    assert len(first.release_id) == 64
+    assert count(store, "SELECT count(*) FROM releases") == 1
+    assert count(store, "SELECT count(*) FROM events WHERE action = 'freeze'") == 1
+
+
+def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path: Path) -> None:
+    one = labelled(tmp_path / "one")
+    other = labelled(tmp_path / "other", backwards=True)
+    for store in (one, other):
+        make_split(store, PARTS, 1, LEXICAL)
+    first, second = freeze(one, "v1"), freeze(other, "final")
+    with one.reading() as cursor:
+        texts = read_parts(cursor, first.release_id)
+    with other.reading() as cursor:
+        assert read_parts(cursor, second.release_id) == texts
+    assert first.release_id == second.release_id
+
+
+def test_a_second_name_for_the_same_content_shares_its_id_and_its_parts(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    first, second = freeze(store, "v1"), freeze(store, "v1-final")
+    assert first.release_id == second.release_id
+    assert second.created
+    assert count(store, "SELECT count(*) FROM release_parts") == len(first.parts)
+    assert verify(store, "v1-final").intact
+
+
+def test_a_name_never_takes_other_content(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    first = freeze(store, "v1")
+    decide(store, *DISPUTE, grade=0, reason="on second thoughts")
+    make_split(store, PARTS, 1, LEXICAL)
+    with pytest.raises(RefusedError, match=r"'v1' exists with other content.*choose another name"):
+        freeze(store, "v1")
+    assert freeze(store, "v2").release_id != first.release_id
+    assert verify(store, "v1").intact
+
+
+def test_qrels_are_exactly_the_consensus(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    frozen = freeze(store, "v1")
+    with store.reading() as cursor:
+        expected = {(p.query_id, p.document_id): (p.grade, p.how) for p in consensus(cursor).pairs}
+    found = {
+        (r["query_id"], r["document_id"]): (r["grade"], r["how"])
+        for r in rows(store, frozen.release_id, "qrels")
+    }
+    assert found == expected
+    assert found[DISPUTE] == (1, "adjudicated")
+    assert frozen.grades == {"dev": 8, "test": 8}
+    assert frozen.queries == {"dev": 4, "test": 4}
+    assert frozen.left_out == {}
+
+
+def test_the_whole_corpus_is_pinned_not_only_what_was_judged(tmp_path: Path) -> None:
+    store = labelled(tmp_path)
+    extra = [*documents(), {"id": "never-pooled", "title": "Alone", "text": "nobody looked", "url": ""}]
+    import_corpus(store, write_corpus(tmp_path / "more.jsonl", extra))
+    make_split(store, rules=LEXICAL)
+    frozen = freeze(store, "v1")
+    assert frozen.documents == len(TOPICS) * 2 + 1
+    assert "never-pooled" in {row["document_id"] for row in rows(store, frozen.release_id, "documents")}
+
+
+def test_no_name_of_a_person_or_a_file_is_in_a_release(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    frozen = freeze(store, "v1")
+    with store.reading() as cursor:
+        whole = "".join(read_parts(cursor, frozen.release_id).values())
+    assert not [name for name in ("zoe", "miller", "abe", "jones", "command line", ".csv") if name in whole]
+    assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2"}
+
+
+def test_other_names_of_people_and_rounds_give_the_same_release_id(tmp_path: Path) -> None:
+    names = [("zoe.miller", "abe.jones"), ("x", "y"), ("y", "x"), ("1", "annotator two")]
+    frozen = set()
+    for number, people in enumerate(names):
+        store = labelled(tmp_path / str(number), people=people)
+        make_split(store, PARTS, 1, LEXICAL)
+        frozen.add(freeze(store, "v1").release_id)
+    assert len(frozen) == 1
+
+
+def revise(store: Store, folder: Path, *ids: str) -> None:
+    """Import the corpus again with another text of these documents."""
+    revised = [row | {"text": f"{row['text']} New."} if row["id"] in ids else row for row in documents()]
+    import_corpus(store, write_corpus(folder / "revised.jsonl", revised))
+
+
+def test_a_grade_of_another_version_of_its_document_is_left_out_and_counted(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, "violin-2", DISPUTE[1])
+    frozen = freeze(store, "v1")
+    pairs = {(r["query_id"], r["document_id"]) for r in rows(store, frozen.release_id, "qrels")}
+    assert not {("q-violin", "violin-2"), DISPUTE} & pairs
+    assert frozen.left_out == {"pair graded on another version of the document": 2}
+    assert (sum(frozen.grades.values()), frozen.changed) == (14, 0)
+
+
+def test_a_grade_of_another_version_is_kept_and_marked_when_that_is_allowed(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    unmarked = freeze(store, "v1", allow_changed=True)
+    assert unmarked.release_id == freeze(store, "v1").release_id
+    revise(store, tmp_path, "violin-2")
+    frozen = freeze(store, "v2", allow_changed=True)
+    marked = [row for row in rows(store, frozen.release_id, "qrels") if "version" in row]
+    assert [(row["document_id"], row["version"]) for row in marked] == [("violin-2", "changed")]
+    assert (sum(frozen.grades.values()), frozen.changed, frozen.left_out) == (16, 1, {})
+    assert rows(store, frozen.release_id, "release")[0]["changed"] == 1
+    judged = rows(store, frozen.release_id, "judgments")
+    assert {row["document_id"] for row in judged if "version" in row} == {"violin-2"}
+
+
+def test_one_judgment_on_the_text_of_now_is_enough(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, "violin-2")
+    again = [ImportedJudgment("q-violin", "violin-2", "new.rater", 0)]
+    add_judgments(store, again, "again.csv")
+    frozen = freeze(store, "v1")
+    assert (frozen.left_out, frozen.changed) == ({}, 0)
+
+
+def test_where_all_grades_are_of_other_versions_the_way_out_is_named(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, *(row["id"] for row in documents()))
+    with pytest.raises(RefusedError, match=r"16 × pair graded on another version.*--allow-changed"):
+        freeze(store, "v1")
+
+
+def test_the_command_tells_what_was_graded_on_another_version(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, "violin-2")
+
+    def shown(*arguments: str) -> str:
+        done = CliRunner().invoke(app, ["--project", str(store.path), "freeze", *arguments])
+        assert done.exit_code == 0
+        return done.stdout
+
+    assert "left out: 1 ×: pair graded on another version of the document" in shown("v1")
+    assert "--allow-changed" in shown("v1")
+    assert "kept: 1 × pair graded on another version" in shown("v2", "--allow-changed")
+
+
+def test_a_dispute_about_an_older_text_does_not_stop_the_freeze(tmp_path: Path) -> None:
+    store = labelled(tmp_path, decided=False)
+    revise(store, tmp_path, DISPUTE[1])
+    make_split(store, PARTS, 1, LEXICAL)
+    assert freeze(store, "v1").left_out == {"pair graded on another version of the document": 1}
+    with pytest.raises(RefusedError, match="1 judged pair is disputed"):
+        freeze(store, "v2", allow_changed=True)
+
+
+def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    decide(store, *DISPUTE, grade=None, reason="no text to judge by")
+    add_judgments(store, [ImportedJudgment("q-violin", "router-2", "zoe.miller", None)], "late.csv")
+    assert freeze(store, "v1").left_out == {
+        "pair that has no grade because nobody could tell": 1,
+        "pair that has no grade because the reviewer decided so": 1,
+    }
+
+
+def test_open_disputes_stop_the_freeze_or_are_left_out_and_counted(tmp_path: Path) -> None:
+    store = labelled(tmp_path, decided=False)
+    make_split(store, rules=LEXICAL)
+    with pytest.raises(RefusedError, match=r"1 judged pair is disputed.*adjudicate list.*--allow-disputed"):
+        freeze(store, "v1")
+    frozen = freeze(store, "v1", allow_disputed=True)
+    assert frozen.left_out == {"disputed pair": 1}
+    assert sum(frozen.grades.values()) == 15
+    assert DISPUTE not in {(r["query_id"], r["document_id"]) for r in rows(store, frozen.release_id, "qrels")}
+
+
+def test_what_cannot_be_frozen_is_counted_with_its_reason(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    late = Query("q-late", "late arrival", "late arrival", "imported")
+    silent = Query("q-silent", "never judged", "never judged", "imported")
+    unclear = ImportedJudgment("q-violin", "router-2", "zoe.miller", None)
+    add_judgments(
+        store, [ImportedJudgment("q-late", "glacier-2", "zoe.miller", 0), unclear], "late.csv", [late, silent]
+    )
+    kept = [row for row in documents() if row["id"] != "tractor-2"]
+    import_corpus(store, write_corpus(tmp_path / "smaller.jsonl", kept))
+    frozen = freeze(store, "v1")
+    assert frozen.left_out == {
+        "graded pair whose query is in no part of the split": 1,
+        "judged pair whose document is not in the current corpus": 1,
+        "pair that has no grade because nobody could tell": 1,
+        "query without a grade": 1,
+    }
+    header = rows(store, frozen.release_id, "release")[0]
+    assert header["left_out"] == frozen.left_out
+
+
+def test_a_turn_brings_rows_only_and_their_meaning_is_worked_out_without_the_file(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with store.reading() as cursor:
+        rows = read_rows(cursor)
+    store.close()
+    store.path.unlink()
+    content = content_of(rows)
+    assert content.grades == {"dev": 8, "test": 8}
+    assert len(content.tables["judgments"]) == len(judgments("x")) * 2
+
+
+def test_without_a_split_the_way_out_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match=r"goldset split --dev 0.7 --test 0.3"):
+        freeze(labelled(tmp_path), "v1")
+
+
+def test_without_a_corpus_the_way_out_is_named(store: Store) -> None:
+    with pytest.raises(RefusedError, match="goldset import corpus"):
+        freeze(store, "v1")
+
+
+def test_labels_given_since_the_split_that_tie_its_parts_together_stop_the_freeze(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with store.reading() as cursor:
+        parts = dict(cursor.execute("SELECT query_id, part FROM split_assignments").fetchall())
+    dev = next(query for query, part in parts.items() if part == "dev")
+    test = next(query for query, part in parts.items() if part == "test")
+    shared = ImportedJudgment(test, f"{dev.removeprefix('q-')}-1", "zoe.miller", 3)
+    add_judgments(store, [shared], "later.csv")
+    with pytest.raises(RefusedError, match=r"1 tie now crosses its parts.*shared document.*goldset split"):
+        freeze(store, "v1")
+    make_split(store, PARTS, 1, LEXICAL)
+    assert freeze(store, "v1").created
+
+
+def test_figures_and_inputs_of_every_station_are_in_the_release(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    frozen = freeze(store, "v1")
+    assert set(frozen.parts) == {
+        *("adjudications", "agreement", "candidates", "documents", "edges", "guides", "judgments", "pools"),
+        *("qrels", "queries", "release", "rounds", "sampling", "split"),
+    }
+    agreement = rows(store, frozen.release_id, "agreement")[0]
+    assert agreement["between"]["units"] == 16
+    assert agreement["consensus"]["adjudicated"] == 1
+    split = rows(store, frozen.release_id, "split")[0]
+    assert split["parameters"]["parts"] == PARTS
+    assert split["certificate"]["leaks"] == []
+    assert len(rows(store, frozen.release_id, "judgments")) == len(judgments("x")) * 2
+    with store.reading() as cursor:
+        row = cursor.execute("SELECT manifest FROM releases").fetchone()
+    assert row is not None
+    assert "duckdb" in json.loads(row[0])["versions"]
+
+
+@pytest.mark.parametrize("name", ["version one", "v1\n", "\nv1", "", "v/1"])
+def test_a_name_with_spaces_or_line_ends_is_refused(store: Store, name: str) -> None:
+    with pytest.raises(InputError, match=rf"{re.escape(repr(name))}.*no spaces"):
+        freeze(store, name)
+
+
+def test_an_unknown_release_is_answered_with_those_there_are(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with pytest.raises(NotFoundError, match="goldset freeze NAME"):
+        verify(store, "v1")
+    freeze(store, "v1")
+    with pytest.raises(NotFoundError, match=r"no release 'v2'. It has v1"):
+        verify(store, "v2")
+
+
+def strangers(store: Store) -> None:
+    """A third annotator who contradicts the others everywhere, whom the two outvote: alpha falls."""
+    given = [
+        ImportedJudgment(row.query_id, row.document_id, "odd.one", 3 - (row.grade or 0))
+        for row in judgments("x")
+    ]
+    add_judgments(store, given, "odd.csv")
+
+
+def test_labels_without_the_agreement_that_is_demanded_are_refused_with_the_figures(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    strangers(store)
+    with pytest.raises(
+        RefusedError, match=r"(?s)ordinal alpha: missed: -?0\.\d{3}, 95 % .*0.667.*--override"
+    ):
+        freeze(store, "v1")
+    assert count(store, "SELECT count(*) FROM releases") == 0
+    set_demand(store, Demand(alpha=-1))
+    assert freeze(store, "v1").override is None
+
+
+def test_an_override_is_recorded_with_its_reason_and_carried_by_the_release(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    strangers(store)
+    add_names(store, "zoe", role="lead")
+    frozen = freeze(store, "v1", actor="zoe", override=" a draft, to look at ")
+    assert frozen.override is not None
+    told = rows(store, frozen.release_id, "release")[0]["override"]
+    assert told["by"] == "somebody who judged nothing of this release"
+    assert told["reason"] == "a draft, to look at"
+    assert [(check["figure"], check["state"]) for check in told["against"]] == [("ordinal alpha", "missed")]
+    with store.reading() as cursor:
+        ((detail, actor),) = cursor.execute(
+            "SELECT detail, actor FROM events WHERE action = 'freeze'"
+        ).fetchall()
+        ((manifest,),) = cursor.execute("SELECT manifest FROM releases").fetchall()
+        whole = "".join(read_parts(cursor, frozen.release_id).values())
+    assert (actor, json.loads(detail)["override"]["reason"]) == ("zoe", "a draft, to look at")
+    assert [check["state"] for check in json.loads(manifest)["gate"]] == ["missed", "not asked for"]
+    assert "zoe" not in whole
+    assert verify(store, "v1").intact
+
+
+def test_who_judged_and_overrides_appears_under_their_number(tmp_path: Path) -> None:
+    ids = set()
+    for lead in ("zoe.miller", "someone.else"):
+        store = labelled(tmp_path / lead, people=(lead, "abe.jones"))
+        make_split(store, PARTS, 1, LEXICAL)
+        strangers(store)
+        with store.transaction() as cursor:
+            cursor.execute("UPDATE annotators SET role = 'lead' WHERE name = ?", [lead])
+        frozen = freeze(store, "v1", actor=lead, override="a draft")
+        assert re.fullmatch(r"a\d", rows(store, frozen.release_id, "release")[0]["override"]["by"])
+        ids.add(frozen.release_id)
+    assert len(ids) == 1
+
+
+def test_an_override_that_is_not_needed_changes_nothing(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    plain = freeze(store, "v1")
+    assert freeze(store, "v2", override="to be safe").release_id == plain.release_id
+    with pytest.raises(InputError, match="--override: expected a reason"):
+        freeze(store, "v3", override=" ")
+
+
+def test_only_a_lead_freezes(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    add_names(store, "ada")
+    with pytest.raises(RefusedError, match="lead"):
+        freeze(store, "v1", actor="ada", override="I say so")
+
+
+def test_the_rule_of_the_consensus_is_in_the_release_where_it_is_not_majority(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    by_majority = freeze(store, "v1")
+    assert "ruled" not in rows(store, by_majority.release_id, "agreement")[0]["consensus"]
+    assert "confidence" not in rows(store, by_majority.release_id, "qrels")[0]
+    set_rule(store, ConsensusRule("ordinal-dawid-skene"))
+    frozen = freeze(store, "v2")
+    told = rows(store, frozen.release_id, "agreement")[0]["consensus"]
+    assert told["settings"] == {"rule": "ordinal-dawid-skene", "least": 0.5, "start": "vote shares"}
+    assert told["inputs"] == {"judgments": 32}
+    assert [person["annotator"] for person in told["errors"]["annotators"]] == ["a1", "a2"]
+    assert {row["how"] for row in rows(store, frozen.release_id, "qrels")} == {
+        "ordinal-dawid-skene",
+        "adjudicated",
+    }
+    set_rule(store, ConsensusRule("majority"))
+    assert freeze(store, "v3").release_id == by_majority.release_id
+
+
+def test_another_rule_gives_the_same_release_whatever_people_are_called(tmp_path: Path) -> None:
+    ids = set()
+    for number, people in enumerate([("zoe.miller", "abe.jones"), ("y", "x")]):
+        store = labelled(tmp_path / str(number), people=people, backwards=bool(number))
+        set_rule(store, ConsensusRule("dawid-skene"))
+        make_split(store, PARTS, 1, LEXICAL)
+        ids.add(freeze(store, "v1").release_id)
+    assert len(ids) == 1
+
+
+def test_who_only_judged_in_a_pilot_has_a_number_and_no_figure(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO rounds SELECT 'p', 'p', 'pilot', guide_hash, '{}', now()::TIMESTAMP FROM guides"
+        )
+        cursor.execute(
+            "INSERT INTO presentations SELECT 'pilot', 'p', 'pia', query_id, document_id, content_hash, 0, "
+            "NULL FROM presentations WHERE document_id = 'violin-1' LIMIT 1"
+        )
+        cursor.execute(
+            "INSERT INTO judgment_events SELECT 'pilot', 0, 'grade', 1, NULL, NULL, false, guide_hash, "
+            "'pia', 'pilot key', NULL, now()::TIMESTAMP, NULL, false FROM guides"
+        )
+    frozen = freeze(store, "v1")
+    assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2", "a3"}
+    agreement = rows(store, frozen.release_id, "agreement")[0]
+    assert (len(agreement["within"]), agreement["between"]["annotators"]) == (2, 2)
+
+
+def test_the_command_refuses_with_the_figures_and_freezes_with_a_reason(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    strangers(store)
+    command = ["--project", str(store.path), "freeze", "v1"]
+    refused = CliRunner().invoke(app, command)
+    assert refused.exit_code == 1
+    assert "must reach 0.667" in str(refused.exception)
+    done = CliRunner().invoke(app, [*command, "--override", "a draft"])
+    assert "Frozen against the gate; the release says so: “a draft”." in done.stdout
+    assert "consistency: not asked for: all judgments were imported" in done.stdout

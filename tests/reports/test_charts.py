@@ -1,0 +1,68 @@
+"""Charts: marks are at their values, and what people wrote is text."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from curation.reports.charts import (
+    BarGroup,
+    ControlChart,
+    HeatCell,
+    Mark,
+    bars,
+    control_charts,
+    heat_map,
+    intervals,
+    weeks,
+)
+
+HOSTILE = "<img src=x onerror=alert(1)> & \"'"
+
+
+def elements(svg: str) -> ElementTree.Element:
+    return ElementTree.fromstring(svg)
+
+
+def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:
+    svg = elements(
+        intervals("t", [Mark("a", 0.5, 0.25, 0.75), Mark("b", None, None, None, "too few: 3 of 10")])
+    )
+    line, dot = svg.findall(".//rect")
+    start, width = float(line.get("x")), float(line.get("width"))
+    assert float(dot.get("x")) + 2 == pytest.approx(start + width / 2, abs=0.11)
+    axis = {text.text: float(text.get("x")) for text in svg.findall("text")}
+    assert start == pytest.approx(axis["0"] + 0.25 * (axis["1"] - axis["0"]), abs=0.11)
+    assert "too few: 3 of 10" in "".join(svg.itertext())
+
+
+def test_a_negative_figure_has_its_place_on_the_scale() -> None:
+    svg = elements(intervals("t", [Mark("a", -0.4, -0.6, -0.2)]))
+    labels = [text.text for text in svg.findall("text")]
+    assert "-0.5" in labels
+    assert "0" in labels
+
+
+def test_weeks_have_a_panel_each_series_on_one_scale() -> None:
+    marks = [Mark("2026-05-04", 0.9, 0.8, 0.95), Mark("2026-05-11", None, None, None, "too few")]
+    svg = elements(weeks("t", [("Ordinal alpha", marks), ("Same grade", marks)]))
+    panels = svg.findall("g")
+    assert len(panels) == 2
+    first, second = ([rect.get("y") for rect in panel.iter("rect")] for panel in panels)
+    assert first == second
+    assert "2026-05-11: too few" in "".join(svg.itertext())
+
+
+def test_every_chart_escapes_what_people_wrote() -> None:
+    marks = [Mark(HOSTILE, 0.5, 0.25, 0.75, HOSTILE, HOSTILE), Mark(HOSTILE, None, None, None, HOSTILE)]
+    drawn = [
+        intervals(HOSTILE, marks, 0.5, (0.8,)),
+        weeks(HOSTILE, [(HOSTILE, marks)]),
+        control_charts(HOSTILE, [ControlChart(HOSTILE, (0.0, 1.0), 0.5, HOSTILE)]),
+        heat_map(HOSTILE, HOSTILE, [HOSTILE], [[HeatCell(0.5, 3, HOSTILE)]]),
+        bars(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), [BarGroup(HOSTILE, (0.5, 0.5))]),
+    ]
+    for svg in drawn:
+        assert "<img" not in svg
+        assert HOSTILE in "".join(elements(svg).itertext())

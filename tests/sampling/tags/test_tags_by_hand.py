@@ -1,0 +1,39 @@
+"""The list of real queries tagged by hand, and the figures that docs/tags.md gives of the rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from curation.sampling.tags.kinds import RULE_TAGS
+from tests.support import ROOT, hand_tagged
+
+DOCS = ROOT / "docs" / "tags.md"
+
+
+def test_the_list_holds_200_distinct_queries_and_every_tag_of_the_rules() -> None:
+    lines = hand_tagged.hand_tagged()
+    assert len({line.digest for line in lines}) == len(lines) >= 200
+    assert lines == sorted(lines, key=lambda line: (line.source, line.digest))
+    assert set().union(*(line.tags for line in lines)) == set(RULE_TAGS)
+    assert {line.half for line in lines} == {0, 1}
+
+
+def test_the_list_names_queries_that_the_shared_data_holds(shared: Path) -> None:
+    known = hand_tagged.texts(shared)
+    assert [line for line in hand_tagged.hand_tagged() if line.digest not in known] == []
+
+
+@pytest.fixture(scope="module")
+def measured(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The table for all rules but the one that needs embeddings, which benchmarks/bench_tags.py measures."""
+    tags = [tag for tag in RULE_TAGS if tag != "synonym"]
+    folder = tmp_path_factory.mktemp("tags")
+    return hand_tagged.table(hand_tagged.agreement(shared, folder, tags))
+
+
+@pytest.mark.slow
+def test_the_figures_in_the_docs_are_what_the_rules_give(measured: list[str]) -> None:
+    docs = DOCS.read_text(encoding="utf-8").splitlines()
+    assert [line for line in measured if line not in docs] == [], "run benchmarks/bench_tags.py --dense"

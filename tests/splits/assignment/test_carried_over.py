@@ -1,0 +1,182 @@
+"""Queries that a release holds stay in their part, and what is tied to them follows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from curation.agreement.gate import Demand, set_demand
+from curation.cli.goldset import app
+from curation.errors import NotFoundError, RefusedError
+from curation.labeling.judgments.imported import add_judgments
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.certificate.certificate import read_certificate
+from curation.splits.certificate.page import certificate_page
+from curation.splits.request import AssignmentOptions
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store
+from curation.store.rows import Query
+from curation.text import normalise_query
+
+NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()
+PARTS = {"dev": 0.5, "test": 0.5}
+LEXICAL = Rules(paraphrase=None)
+
+
+def judge(store: Store, grades: Mapping[tuple[str, str], int]) -> None:
+    """Queries with the id of their text, two annotators of one mind."""
+    queries = [
+        Query(text, text, normalise_query(text), "imported")
+        for text in dict.fromkeys(text for text, _ in grades)
+    ]
+    for rater in ("rater", "other"):
+        given = [
+            ImportedJudgment(query, f"d-{name}", rater, grade) for (query, name), grade in grades.items()
+        ]
+        add_judgments(store, given, f"{rater} {len(grades)} {sorted(grades)[0]}.csv", queries)
+
+
+@pytest.fixture
+def released(store: Store, tmp_path: Path) -> Store:
+    """Six queries with a document each, split and frozen as v1."""
+    rows = [{"id": f"d-{name}", "title": name, "text": f"a page on {name} and its uses"} for name in NAMES]
+    (tmp_path / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    import_corpus(store, tmp_path / "corpus.jsonl")
+    set_demand(store, Demand(alpha=-1))
+    judge(store, {(name, name): 3 for name in NAMES[:6]})
+    make_split(store, PARTS, 1, LEXICAL)
+    freeze(store, "v1", override="a small set")
+    return store
+
+
+def parts_of(store: Store) -> dict[str, str]:
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            "SELECT query_id, part FROM split_assignments "
+            "WHERE split_id = (SELECT value FROM settings WHERE name = 'split')"
+        ).fetchall()
+    return dict(rows)
+
+
+def test_released_queries_keep_their_parts_and_new_ones_follow_those_they_are_tied_to(
+    released: Store,
+) -> None:
+    before = parts_of(released)
+    judge(released, {(name, name): 3 for name in NAMES[6:]} | {("hazel", "amber"): 3, ("iris", "birch"): 3})
+    for seed in range(5):
+        report = make_split(released, PARTS, seed, LEXICAL)
+        after = parts_of(released)
+        assert {name: after[name] for name in before} == before
+        assert (after["hazel"], after["iris"]) == (before["amber"], before["birch"])
+        assert (report.kept, report.disagreeing) == (6, 0)
+        assert report.parameters["kept"]["queries"] == 6
+
+
+def test_a_tie_between_released_queries_of_different_parts_is_refused_with_its_chain(released: Store) -> None:
+    parts = parts_of(released)
+    dev = next(name for name in sorted(parts) if parts[name] == "dev")
+    test = next(name for name in sorted(parts) if parts[name] == "test")
+    judge(released, {("hazel", dev): 3, ("hazel", test): 3})
+    with pytest.raises(RefusedError) as refused:
+        make_split(released, PARTS, 1, LEXICAL)
+    told = str(refused.value)
+    assert f"“{dev}” in dev" in told
+    assert f"“{test}” in test" in told
+    assert f"shared document 1.00 (d-{dev})" in told
+    assert "--cut" in told
+    assert "--fresh" in told
+    cut = Rules(paraphrase=None, cut=(("hazel", test),))
+    report = make_split(released, PARTS, 1, cut)
+    assert [(tie.query_a, tie.query_b) for tie in report.certificate.residual] == [
+        (min("hazel", test), max("hazel", test))
+    ]
+    frozen = freeze(released, "v2", override="a small set")
+    with released.reading() as cursor:
+        certificate = read_certificate(cursor, "v2")
+    assert frozen.created
+    assert certificate.residual == report.certificate.residual
+    assert "Residual leakage" in certificate_page(certificate, "v2")
+
+
+def test_of_two_releases_the_newer_one_says_where_a_query_lies(released: Store) -> None:
+    before = parts_of(released)
+    for seed in range(20):
+        make_split(released, PARTS, seed, LEXICAL, options=AssignmentOptions(keep=()))
+        if parts_of(released) != before:
+            break
+    moved = parts_of(released)
+    assert moved != before
+    freeze(released, "v2", override="a small set")
+    report = make_split(released, PARTS, 1, LEXICAL)
+    assert parts_of(released) == moved
+    assert report.disagreeing == sum(moved[name] != before[name] for name in before)
+    assert make_split(released, PARTS, 1, LEXICAL, options=AssignmentOptions(keep=("v1",))).disagreeing == 0
+    assert parts_of(released) == before
+
+
+def test_parts_of_a_release_must_be_there_and_releases_too(released: Store) -> None:
+    with pytest.raises(
+        RefusedError, match=r"3 queries are in the part 'test' of a release.*--part test=.*--fresh"
+    ):
+        make_split(released, {"dev": 0.5, "train": 0.5}, 1, LEXICAL)
+    with pytest.raises(NotFoundError, match=r"--keep v9: the project has no such release. It has v1"):
+        make_split(released, PARTS, 1, LEXICAL, options=AssignmentOptions(keep=("v9",)))
+
+
+def test_the_commands_split_into_named_parts_and_show_the_certificate(
+    released: Store, tmp_path: Path
+) -> None:
+    def run(*arguments: str) -> str:
+        done = CliRunner().invoke(app, ["--project", str(released.path), *arguments], catch_exceptions=False)
+        assert done.exit_code == 0
+        return done.stdout
+
+    told = run("split", "--part", "train=0.4", "--dev", "0.3", "--test", "0.3", "--fresh", "--no-paraphrase")
+    assert "Nothing crosses the parts." in told
+    assert set(parts_of(released).values()) == {"train", "dev", "test"}
+    shown = json.loads(run("certificate", "--json"))
+    assert shown["checks"][0]["kind"] == "query text"
+    assert shown["parameters"]["parts"] == {"train": 0.4, "dev": 0.3, "test": 0.3}
+    page = tmp_path / "certificate.html"
+    assert f"The page is in {page}." in run("certificate", "--release", "v1", "--html", str(page))
+    written = page.read_text(encoding="utf-8")
+    assert "Certificate of the split of release v1" in written
+    assert "<script" not in written
+    again = run("certificate", "--release", "v1", "--html", str(page))
+    assert again
+    assert page.read_text(encoding="utf-8") == written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--part", "train"], "--part train: expected NAME=FRACTION"),
+        (["--part", "dev=0.5", "--dev", "0.5"], "the part 'dev' was given twice"),
+        (["--cut", "amber"], "--cut amber: expected two queries, by id or text, with ~ between them"),
+        (["--time-block", "soon"], "--time-block soon: expected a number and s, m, h, d or w"),
+        (["--keep", "v1", "--fresh"], "--keep and --fresh contradict each other"),
+        (["--numbers", "odd"], "--numbers odd: expected one of text, apart, tie"),
+        (["--same", "colour", "--no-paraphrase"], "no query has a field 'colour'"),
+    ],
+)
+def test_wrong_options_of_the_command_are_sentences(
+    released: Store, arguments: list[str], sentence: str
+) -> None:
+    done = CliRunner().invoke(app, ["--project", str(released.path), "split", *arguments])
+    assert done.exit_code == 1
+    assert sentence in str(done.exception)
+
+
+def test_the_page_escapes_what_queries_say(released: Store) -> None:
+    judge(released, {("<b>bold one</b>", "hazel"): 3, ("<b>bold two</b>", "iris"): 3})
+    make_split(released, PARTS, 1, Rules(query=1.0, paraphrase=None))
+    with released.reading() as cursor:
+        page = certificate_page(read_certificate(cursor))
+    assert "<b>" not in page

@@ -1,0 +1,94 @@
+"""What a page owes everybody: it passes axe, fits the window and shows where the keyboard's focus is."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.support.served import settled
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+FOCUSED = """
+() => {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  if (!element || element === document.body) return null;
+  const drawn = (one, pseudo) => {
+    const style = getComputedStyle(one, pseudo);
+    const outline = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0;
+    return [outline, style.boxShadow, style.borderColor, style.backgroundColor].join();
+  };
+  const chain = [];
+  for (let one = element, steps = 0; one && steps < 7; one = one.parentElement, steps++)
+    chain.push(drawn(one), drawn(one, "::before"), drawn(one, "::after"));
+  const before = chain.join("|");
+  element.blur();
+  const after = [];
+  for (let one = element, steps = 0; one && steps < 7; one = one.parentElement, steps++)
+    after.push(drawn(one), drawn(one, "::before"), drawn(one, "::after"));
+  element.focus({ preventScroll: true });
+  const label = element.getAttribute("aria-label") ?? element.textContent.trim().slice(0, 30);
+  return [`${element.tagName} ${label}`, before !== after.join("|")];
+}
+"""
+IN_SCHEME = """(scheme) => {
+  const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/[0-9]+/g);
+  return (Number(paper[0]) < 128) === (scheme === "dark");
+}"""
+
+
+def measure(page: Page) -> None:
+    """Give a page the size and the rest that all measurements here are made at."""
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.set_viewport_size({"width": 1024, "height": 768})
+
+
+def passes(page: Page, what: str) -> None:
+    """Axe finds nothing."""
+    found = Axe().run(page).response["violations"]
+    assert found == [], f"{what}:\n" + "\n".join(map(_told, found))
+
+
+def _told(violation: dict[str, Any]) -> str:
+    """A violation with its elements. The target of one in a shadow root is a list: the path of its hosts."""
+    places = (f"  {node['target']}: {node['failureSummary']}" for node in violation["nodes"])
+    return "\n".join([f"{violation['id']} ({violation['impact']})", *places])
+
+
+def passes_in_both_schemes(page: Page, what: str) -> None:
+    """Axe finds nothing and all fits, first in light and then in dark."""
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(IN_SCHEME, arg=scheme)
+        settled(page)
+        passes(page, f"{what}, {scheme}")
+        fits(page, f"{what}, {scheme}")
+    page.emulate_media(color_scheme="light")
+
+
+def fits(page: Page, what: str) -> None:
+    """Nothing has to be scrolled to sideways."""
+    wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, f"{what} is {wide} px wider than the window"
+
+
+def shows_focus(page: Page) -> None:
+    """The first stops of the Tab key look different while they have the focus."""
+    page.add_style_tag(content="* { transition: none !important; }")  # what fades in is not there yet
+    reached = []
+    for _ in range(14):
+        page.keyboard.press("Tab")
+        if stop := page.evaluate(FOCUSED):
+            reached.append(stop)
+    page.evaluate("document.activeElement.blur()")
+    assert len(reached) >= 3
+    assert [name for name, seen in reached if not seen] == []
+
+
+def fits_at_twice_the_size(page: Page, what: str) -> None:
+    """200 % zoom of a window of 1280 px leaves 640 px of the page's own measure."""
+    page.set_viewport_size({"width": 640, "height": 480})
+    settled(page)
+    fits(page, what)

@@ -1,0 +1,119 @@
+"""A small gold set in every format, and one run over it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from curation.labeling.judgments.imported import add_judgments
+from curation.pooling import build_pool
+from curation.project import init_project
+from curation.releases.export.export import export
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store
+from curation.store.rows import Query
+from curation.text import digest, normalise_query
+
+Qrels = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+
+FORMATS = ("beir", "trec", "ranx", "csv", "parquet", "hf", "triplets")
+TOPICS = {
+    "kettle": "boils water for tea in a steel jug",
+    "violin": "has four strings and a wooden bow",
+    "glacier": "moves ice slowly down a valley",
+    "sourdough": "rises overnight with wild yeast",
+    "router": "sends packets between two networks",
+    "tractor": "pulls a plough through heavy soil",
+    "origami": "folds one sheet into a paper crane",
+    "passport": "lets a traveller cross the border",
+}
+SAID = (
+    "The {topic} {does}: everything about it, with pictures.",
+    "What a {topic} costs, and where to find a cheap one.",
+    "Ten people tell how they lost their {topic} on a long journey.",
+    "A {topic} museum opens; the mayor spoke for an hour about the roof.",
+    "Crossword: six letters, not a {topic}.",
+    "Ümläute – “quotes”, commas, and\ttabs near a {topic}\nand a second line.",
+)
+GRADES = (3, 2, 1, 0, 0, 1)
+
+
+def query_id(topic: str) -> str:
+    """Ids with leading zeros: nobody may take them for numbers."""
+    return f"{list(TOPICS).index(topic) + 1:03d}"
+
+
+def document_ids(topic: str) -> list[str]:
+    return [f"{topic}-{number}" for number in range(len(SAID))]
+
+
+def expected() -> Qrels:
+    """The grades as they were given; each query also has one not relevant document of the next topic."""
+    topics = list(TOPICS)
+    found: Qrels = {}
+    for topic, other in zip(topics, [*topics[1:], topics[0]], strict=True):
+        grades = dict(zip(document_ids(topic), GRADES, strict=True))
+        found[query_id(topic)] = grades | {f"{other}-3": 0}
+    return found
+
+
+def consumed_project(folder: Path) -> Store:
+    """Corpus, queries, a pool with ranks, grades of two annotators, a split and the release v1."""
+    store = init_project(folder / "project.duckdb").store
+    rows = [
+        {
+            "id": name,
+            "title": f"{topic.title()}, part {number}",
+            "text": said.format(topic=topic, does=TOPICS[topic]),
+            "url": f"https://example.org/{name}" if number % 2 else "",
+        }
+        for topic in TOPICS
+        for number, (name, said) in enumerate(zip(document_ids(topic), SAID, strict=True))
+    ]
+    corpus = folder / "corpus.jsonl"
+    corpus.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    import_corpus(store, corpus)
+    asked = [
+        Query(query_id(topic), f"{topic} that {does}", normalise_query(f"{topic} that {does}"), "imported")
+        for topic, does in TOPICS.items()
+    ]
+    for annotator in ("zoe", "abe"):
+        judged = [
+            ImportedJudgment(query, document, annotator, grade)
+            for query, grades in expected().items()
+            for document, grade in grades.items()
+        ]
+        add_judgments(store, judged, f"{annotator}.csv", asked)
+    build_pool(store, ["bm25"], depth=10, random_negatives=0, seed=1)
+    rules = Rules(paraphrase=None)  # needs no model
+    make_split(store, {"dev": 0.5, "test": 0.5}, seed=1, rules=rules)
+    freeze(store, "v1")
+    return store
+
+
+def write_all(store: Store, out: Path) -> Mapping[str, Path]:
+    """Format → folder, with the grades of all parts."""
+    folders = {}
+    for format in FORMATS:
+        parts = ("dev", "test") if format == "triplets" else ()
+        export(store, "v1", format, out / format, reason="round trips through other tools", parts=parts)
+        folders[format] = out / format
+    return folders
+
+
+def fixed_run() -> Run:
+    """Eight documents a query in an order of its own, some of them never judged; no two scores are equal."""
+    everything = [name for topic in TOPICS for name in document_ids(topic)]
+    run: Run = {}
+    for query, grades in expected().items():
+        known = sorted(grades, key=lambda name: digest("run", query, name))[:5]
+        others = sorted(set(everything) - grades.keys(), key=lambda name: digest("other", query, name))[:3]
+        ranked = sorted([*known, *others], key=lambda name: digest("order", query, name))
+        run[query] = {name: float(len(ranked) - place) for place, name in enumerate(ranked)}
+    return run

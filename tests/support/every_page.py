@@ -1,0 +1,104 @@
+"""A project in which every page has something to show, and the pages with what says that they are there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from app.navigation import all_pages
+from curation.adjudication.adjudication import decide
+from curation.adjudication.disputes import disputes
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import next_showings
+from curation.labeling.session.submit import submit
+from curation.people.annotators import add_annotator
+from curation.pooling.pool import build_pool
+from curation.project import init_project
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.query_import import import_queries
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store
+from tests.support.served import PASSWORD, Served, settled
+
+PEOPLE = {"anna": "annotator", "ben": "annotator", "rosa": "reviewer", "lee": "lead"}
+HEADINGS = {
+    **{
+        f"/{page.address}": page.title
+        for page in all_pages()
+        if page.shows_title and page.address != "curate"
+    },
+    **{f"/curate?step={step}": "Curate" for step in ("Sample", "Queries", "Pool", "Round")},
+}
+"""The pages besides Label, each as the lead sees it."""
+
+
+def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
+    """A project whose titles, texts, queries, needs and notes hold `words`, judged in part and in dispute."""
+    store = init_project(folder / "project.duckdb").store
+    documents = [
+        {"_id": f"d{n}", "title": f"Gulls {n} {words}", "text": f"Gulls {n} fly. {words} " * 3, "url": note}
+        for n in range(8)
+    ]
+    documents.append({"_id": "long", "title": "Long gulls", "text": f"Gulls. {words} {long_text}", "url": ""})
+    queries = [{"_id": f"q{n}", "text": f"gulls {n} {words}", "information_need": words} for n in range(3)]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    build_pool(store, ["bm25"], depth=6, random_negatives=9, seed=1)
+    for name, role in PEOPLE.items():
+        add_annotator(store, name, role, PASSWORD)
+    open_round(store, "gulls", ["anna", "ben"], overlap=2, duplicates=0, seed=3)
+    _judge(store, note)
+    store.close()
+    return store.path
+
+
+def _judge(store: Store, note: str) -> None:
+    for name, value in (("anna", 0), ("ben", 3)):
+        for place, item in enumerate(next_showings(store, name, 18).showings):
+            kind = "cannot_tell" if place == 3 else "grade"
+            title = "".join(part.text for part in item.title)
+            agreed = title[6:7] in set("0246")  # alike for both, whatever their orders
+            done = submit(
+                store,
+                name,
+                [
+                    Submission(
+                        item.presentation_id,
+                        item.revision,
+                        kind,
+                        f"{name} {item.presentation_id}",
+                        None if kind == "cannot_tell" else 2 if agreed else value,
+                        reason="other" if kind == "cannot_tell" else None,
+                        note=note,
+                        flagged=place % 4 == 0,
+                    )
+                ],
+            )
+            assert done[0].status == "saved", done
+            answer_query(store, name, item.presentation_id, "no", f"{name} answers {item.presentation_id}")
+    first = disputes(store)[0]
+    decide(store, first.query_id, first.document_id, 1, note, "rosa")
+    make_split(store, {"test": 1.0}, 1, Rules(paraphrase=None))
+    freeze(store, "first", allow_disputed=True, override="A project to look at.")
+
+
+def visit(page: Page, served: Served, path: str) -> None:
+    """Go to a page and wait until it is whole."""
+    page.goto(f"{served.url}{path}")
+    if path == "/":
+        # First it says that it loads, in words that are still fading in.
+        loaded = re.compile("welcome|item|question|nothing")
+        expect(page.locator(".grading")).to_have_attribute("data-phase", loaded, timeout=30_000)
+    else:
+        expect(page.get_by_role("heading", name=HEADINGS[path], exact=True)).to_be_visible(timeout=30_000)
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    settled(page)

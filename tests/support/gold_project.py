@@ -1,0 +1,168 @@
+"""Small projects with real labels, built by the same functions as any other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from curation.adjudication.adjudication import decide
+from curation.labeling.judgments.imported import add_judgments
+from curation.project import init_project
+from curation.releases.export.export import export as export_release
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store, open_store, utc_now
+from curation.store.rows import Query
+from curation.text import normalise_query
+
+TOPICS = ["kettle", "router", "violin", "passport", "glacier", "sourdough", "tractor", "origami"]
+PARTS = {"dev": 0.5, "test": 0.5}
+DISPUTE = ("q-kettle", "kettle-2")
+
+Qrels = dict[str, dict[str, int]]
+export = partial(export_release, reason="to test it")
+"""Exports with the grades of sealed parts."""
+LEXICAL = Rules(paraphrase=None)
+"""Ties that need no model."""
+
+
+def documents() -> list[dict[str, str]]:
+    return [
+        {
+            "id": f"{topic}-{number}",
+            "title": f"{topic.title()} number {number}",
+            "text": text,
+            "url": f"u/{topic}",
+        }
+        for topic in TOPICS
+        for number, text in enumerate((f"All about the {topic}.", f"Nothing, “{topic}” ünd so\nweiter"), 1)
+    ]
+
+
+def write_corpus(path: Path, rows: Sequence[dict[str, str]]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def judgments(annotator: str, shift: int = 0) -> list[ImportedJudgment]:
+    """One grade for each pair; `shift` moves that of the disputed pair."""
+    given = []
+    for topic in TOPICS:
+        for number, grade in ((1, 3), (2, 0)):
+            pair = (f"q-{topic}", f"{topic}-{number}")
+            given.append(ImportedJudgment(*pair, annotator, grade + shift * (pair == DISPUTE)))
+    return given
+
+
+def queries() -> list[Query]:
+    return [
+        Query(f"q-{topic}", f"best {topic}", normalise_query(f"best {topic}"), "imported") for topic in TOPICS
+    ]
+
+
+def labelled(
+    folder: Path,
+    *,
+    backwards: bool = False,
+    decided: bool = True,
+    people: tuple[str, str] = ("zoe.miller", "abe.jones"),
+) -> Store:
+    """A project with corpus, queries, two annotators' grades and one dispute, decided or open."""
+    folder.mkdir(exist_ok=True)
+    step = -1 if backwards else 1
+    store = init_project(folder / "project.duckdb").store
+    import_corpus(store, write_corpus(folder / "corpus.jsonl", documents()[::step]))
+    zoe, abe = people
+    files = [(f"{zoe}.csv", judgments(zoe)), (f"{abe}.csv", judgments(abe, shift=2))]
+    for source, given in files[::step]:
+        add_judgments(store, given[::step], source, queries()[::step])
+    if decided:
+        decide(store, *DISPUTE, grade=1, reason="only the title fits")
+    return store
+
+
+def gold_project(folder: Path) -> Store:
+    """A project that is ready to be frozen: a copy of one that was built once."""
+    path = folder / "project.duckdb"
+    path.write_bytes(_gold_project())
+    return open_store(path)
+
+
+@cache
+def _gold_project() -> bytes:
+    with TemporaryDirectory() as folder:
+        store = labelled(Path(folder))
+        make_split(store, PARTS, 1, LEXICAL)
+        store.close()
+        return store.path.read_bytes()
+
+
+def add_pool(store: Store, ranks: Mapping[tuple[str, str], int | None], system: str = "bm25") -> None:
+    """A pool of one system: (query id, document id) → rank, None for a random document."""
+    pool_id = f"pool of {system}"
+    with store.transaction() as cursor:
+        cursor.execute("INSERT INTO pools VALUES (?, 's', '{\"depth\": 3}', '{}', ?)", [pool_id, utc_now()])
+        for (query_id, document_id), rank in ranks.items():
+            pair = [query_id, document_id]
+            cursor.execute("INSERT OR IGNORE INTO candidates VALUES (?, ?)", pair)
+            cursor.execute(
+                "INSERT INTO candidate_sources VALUES (?, ?, ?, ?, ?, 1.5, NULL, NULL)",
+                [pool_id, *pair, system, rank],
+            )
+
+
+def pooled_project(folder: Path) -> Store:
+    """The same with a pool: each query's judged documents and one that nobody judged, its neighbour's."""
+    store = gold_project(folder)
+    ranks = {}
+    for topic, other in zip(TOPICS, [*TOPICS[1:], TOPICS[0]], strict=True):
+        for rank, document_id in enumerate((f"{topic}-2", f"{topic}-1", f"{other}-1"), 1):
+            ranks[f"q-{topic}", document_id] = rank
+    add_pool(store, ranks)
+    return store
+
+
+def consensus_grades(store: Store) -> Qrels:
+    """The grades straight from the votes of this small project: both agree but for the decided dispute."""
+    with store.reading() as cursor:
+        rows = cursor.execute(
+            """
+            SELECT j.query_id, j.document_id, coalesce(any_value(a.grade), any_value(j.grade))
+            FROM current_judgments j LEFT JOIN adjudications a USING (query_id, document_id) GROUP BY ALL
+            """
+        ).fetchall()
+    found: Qrels = {}
+    for query_id, document_id, grade in rows:
+        found.setdefault(query_id, {})[document_id] = grade
+    return found
+
+
+def awkward(folder: Path) -> Store:
+    """Queries and documents that share an id, ids with spaces, percent signs and quotes."""
+    store = init_project(folder / "awkward.duckdb").store
+    texts = {"1": "alpha", "a b": "beta", "a%20b": "gamma", 'say "x"': "delta"}
+    import_corpus(
+        store,
+        write_corpus(
+            folder / "c.jsonl", [{"id": name, "title": text, "text": ""} for name, text in texts.items()]
+        ),
+    )
+    asked = [
+        Query("1", "alpha\tone", "alpha one", "imported"),
+        Query("two words", "zulu", "zulu", "imported"),
+    ]
+    given = [
+        ImportedJudgment(query, name, "x", 1 if query == "1" else 0)
+        for query in ("1", "two words")
+        for name in texts
+    ]
+    add_judgments(store, given, "x.csv", asked)
+    make_split(store, PARTS, rules=LEXICAL)
+    freeze(store, "v1", override="one annotator is enough for ids")
+    return store

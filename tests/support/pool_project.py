@@ -1,0 +1,46 @@
+"""A small judged project for the tests of what a pool is worth: documents, a query, runs and grades."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from curation.labeling.judgments.imported import import_judgments
+from curation.sources.corpus import import_corpus
+from curation.sources.query_import import import_queries
+from curation.sources.run_import import import_run
+from curation.store import Store
+
+
+def put_texts(store: Store, folder: Path, texts: Mapping[str, str], queries: Mapping[str, str]) -> None:
+    """Documents and queries: id → text."""
+    for name, items in (("documents", texts), ("queries", queries)):
+        lines = [json.dumps({"id": key, "text": text}) for key, text in items.items()]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines))
+    import_corpus(store, folder / "documents.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+
+
+def put_run(store: Store, folder: Path, name: str, lists: Mapping[str, Sequence[str]]) -> None:
+    """A run: query id → document ids, best first."""
+    path = folder / f"{name}.trec"
+    lines = [
+        f"{query_id} Q0 {document_id} {rank} {100 - rank} {name}"
+        for query_id, document_ids in lists.items()
+        for rank, document_id in enumerate(document_ids, 1)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    import_run(store, path, name)
+
+
+def judge(
+    store: Store, folder: Path, grades: Mapping[tuple[str, str], int | str], annotator: str = "ada"
+) -> None:
+    """One annotator's grades: (query id, document id) → grade."""
+    path = folder / f"{annotator}.csv"
+    rows = [
+        f"{query_id},{document_id},{annotator},{grade}" for (query_id, document_id), grade in grades.items()
+    ]
+    path.write_text("\n".join(["query,document,annotator,grade", *rows]) + "\n")
+    import_judgments(store, path)

@@ -1,0 +1,105 @@
+"""Small projects for the labeling tests, built through the store alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from curation.labeling.judgments.submissions import Outcome, Submission
+from curation.labeling.session.showings import next_showings
+from curation.labeling.session.submit import submit
+from curation.people.annotators import add_annotator
+from curation.store import Store, append, put_setting, utc_now
+from curation.text import digest
+
+PASSWORD = "a long password"
+
+
+def add_pairs(store: Store, pairs: Mapping[str, list[str]]) -> None:
+    """Queries with their candidate documents; ids serve as texts."""
+    documents = sorted({document for found in pairs.values() for document in found})
+    hashes = [digest(document) for document in documents]
+    rows = [(query, document) for query, found in pairs.items() for document in found]
+    with store.transaction() as cursor:
+        append(
+            cursor,
+            "documents",
+            {
+                "content_hash": hashes,
+                "document_id": documents,
+                "title": documents,
+                "body": [f"The body of {document}." for document in documents],
+                "metadata": ["{}"] * len(documents),
+            },
+        )
+        snapshot = {"snapshot_id": ["now"] * len(documents), "document_id": documents, "content_hash": hashes}
+        append(cursor, "snapshot_documents", snapshot)
+        put_setting(cursor, "corpus", "now")
+        queries = list(pairs)
+        append(
+            cursor,
+            "queries",
+            {
+                "query_id": queries,
+                "text": queries,
+                "normalised": queries,
+                "source": ["written"] * len(queries),
+                "metadata": ["{}"] * len(queries),
+            },
+        )
+        append(cursor, "candidates", {"query_id": [q for q, _ in rows], "document_id": [d for _, d in rows]})
+
+
+def add_people(store: Store, *names: str) -> None:
+    for name in names:
+        add_annotator(store, name, "annotator", PASSWORD)
+
+
+def grid(queries: int, documents: int) -> dict[str, list[str]]:
+    """`queries` queries with `documents` candidates each."""
+    return {f"query {q}": [f"document {q}.{d}" for d in range(documents)] for q in range(queries)}
+
+
+def add_names(store: Store, *names: str, role: str = "annotator") -> None:
+    """People without a password: hashing one takes longer than most tests."""
+    with store.transaction() as cursor:
+        rows = {"name": names, "role": [role] * len(names), "imported": [False] * len(names)}
+        append(cursor, "annotators", {**rows, "added_at": [utc_now()] * len(names)})
+
+
+def grade_next(store: Store, annotator: str, count: int = 1, grade: int = 2) -> list[Outcome]:
+    """The annotator's next items, graded."""
+    items = next_showings(store, annotator, count).showings
+    return submit(
+        store,
+        annotator,
+        [
+            Submission(
+                one.presentation_id, one.revision, "grade", digest(one.presentation_id, one.revision), grade
+            )
+            for one in items
+        ],
+    )
+
+
+def decide_pairs(store: Store, grades: Mapping[tuple[str, str], int]) -> None:
+    """Decisions of the reviewer on pairs, as they lie in the database."""
+    with store.transaction() as cursor:
+        append(
+            cursor,
+            "adjudications",
+            {
+                "query_id": [query for query, _ in grades],
+                "document_id": [document for _, document in grades],
+                "revision": [0] * len(grades),
+                "grade": list(grades.values()),
+                "reason": [f"because of {document}" for _, document in grades],
+                "reviewer": ["rita"] * len(grades),
+                "decided_at": [utc_now()] * len(grades),
+            },
+        )
+
+
+def rows_of(store: Store, sql: str, *values: object) -> list[tuple[Any, ...]]:
+    with store.reading() as cursor:
+        return cursor.execute(sql, list(values)).fetchall()

@@ -1,0 +1,279 @@
+"""A project that is served by a process of its own, and an annotator's tab in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from curation.pooling.pool import build_pool
+from curation.sources.corpus import import_corpus
+from curation.sources.query_import import import_queries
+from curation.store import Store, open_store
+from tests.support import GOLDSET
+
+PASSWORD = "correct horse battery"
+ANNOTATORS = ("anna", "ben", "cleo", "dora", "emil", "fay", "gus")
+SESSION = ("hana", "ivo", "jan", "kim", "lea", "mia", "nils", "otto", "rhea", "sven")
+TRAINEES = ("pia", "quin")
+HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
+SUBJECTS = ("csv", "json", "tarfile", "zipfile", "gzip", "pickle", "sqlite3", "configparser", "plistlib")
+QUERIES = ("read csv files", "zip archive files", "pretty print json files", "store objects in files")
+
+expect.set_options(timeout=30_000)  # patience for a busy machine
+
+
+DRAWN = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done))))"
+FADED = """() => {
+  const roots = [document];
+  for (const root of roots)
+    for (const element of root.querySelectorAll("*")) if (element.shadowRoot) roots.push(element.shadowRoot);
+  return roots.every((root) => root.getAnimations().every(
+    (one) => one.playState !== "running" || one.effect.getTiming().iterations === Infinity));
+}"""
+"""Whether all has faded in, in shadow roots too: a document's own animations leave theirs out."""
+
+
+class Event(NamedTuple):
+    """A judgment event as a test compares it."""
+
+    presentation_id: str
+    revision: int
+    kind: str
+    grade: int | None
+
+
+class Served:
+    """A project and the process that serves it."""
+
+    def __init__(self, project: Path) -> None:
+        self.project = project
+        self.store: Store = open_store(project)
+        self.log = project.with_suffix(".log")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self) -> None:
+        command = [GOLDSET, "--project", str(self.project), "app", "--port", str(self.port)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        deadline = time.monotonic() + 40
+        while not self._healthy():
+            assert self.process.poll() is None, self.log.read_text()
+            assert time.monotonic() < deadline, "the app did not start within 40 s"
+            time.sleep(0.1)
+
+    def kill(self) -> None:
+        """As a power cut would."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """As Ctrl+C would, and look whether anything went wrong meanwhile."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGINT)
+            self.process.wait(20)
+        self.store.close()
+        assert "Traceback" not in self.log.read_text()
+
+    def events(self, annotator: str) -> list[Event]:
+        with self.store.reading() as cursor:
+            rows = cursor.execute(
+                """
+                SELECT presentation_id, revision, kind, grade FROM judgment_events WHERE author = ?
+                ORDER BY submitted_at, shown_at, presentation_id, revision
+                """,
+                [annotator],
+            ).fetchall()
+        return [Event(*row) for row in rows]
+
+    def column(self, annotator: str, column: str) -> list[Any]:
+        with self.store.reading() as cursor:
+            sql = f"SELECT {column} FROM judgment_events WHERE author = ? ORDER BY submitted_at"
+            return [row[0] for row in cursor.execute(sql, [annotator]).fetchall()]
+
+    def query_answers(self, annotator: str) -> list[tuple[str, str]]:
+        """What somebody answered about queries: query and answer, in order."""
+        with self.store.reading() as cursor:
+            sql = """
+                SELECT q.text, a.answer FROM query_answers a JOIN queries q USING (query_id)
+                WHERE a.annotator = ? ORDER BY a.answered_at
+                """
+            return [(row[0], row[1]) for row in cursor.execute(sql, [annotator]).fetchall()]
+
+    def _healthy(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/health", timeout=2) as response:
+                return bool(json.load(response)["status"] == "ok")
+        except (urllib.error.URLError, OSError):
+            return False
+
+
+class Annotating:
+    """One browser tab of an annotator on the Label page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.root: Locator = page.locator(".grading")
+        self.wait_for_item()
+
+    @property
+    def shown(self) -> str:
+        """The presentation on screen."""
+        return self.root.get_attribute("data-presentation") or ""
+
+    @property
+    def text(self) -> str:
+        return self.root.inner_text()
+
+    def wait_for_item(self) -> None:
+        """Wait for an item; who is here for the first time starts, who is asked about a query skips it."""
+        expect(self.root).to_have_attribute("data-phase", re.compile("item|welcome|question"))
+        if self.phase == "welcome":
+            self.go_on("Enter")
+        if self.phase == "question":
+            self.go_on("Escape")
+        expect(self.root).to_have_attribute("data-phase", "item")
+
+    @property
+    def phase(self) -> str:
+        return self.root.get_attribute("data-phase") or ""
+
+    def go_on(self, key: str) -> None:
+        """Look at what stands between items, and leave it by a key."""
+        self.look()
+        phase = self.phase
+        self.page.keyboard.press(key)
+        expect(self.root).not_to_have_attribute("data-phase", phase)
+
+    def look(self) -> None:
+        """Look at what is on screen for as long as a quick person needs, from when it was drawn."""
+        self.page.evaluate(DRAWN)
+        self.page.wait_for_timeout(200)
+
+    def press(self, key: str) -> str:
+        """Press a key that answers the item, wait for what follows, and return which was answered."""
+        self.wait_for_item()  # a slow server may have let the tab run out of items
+        expect(self.root).not_to_have_attribute("data-paused", "")  # a slow server has five answers to save
+        self.look()
+        shown = self.shown
+        self.page.keyboard.press(key)
+        expect(self.root).not_to_have_attribute("data-presentation", shown)
+        return shown
+
+    def saved(self) -> None:
+        """Wait until the page says that all is saved."""
+        expect(self.root.locator(".saved")).to_have_text("Saved")
+
+    def trouble(self) -> Locator:
+        return self.root.locator(".trouble")
+
+
+def sign_in(browser: Browser, served: Served, name: str) -> BrowserContext:
+    """A browser in which somebody has signed in."""
+    context = browser.new_context()
+    form, origin = {"name": name, "password": PASSWORD}, {"Origin": served.url}
+    answer = context.request.post(f"{served.url}/sign-in", form=form, headers=origin, max_redirects=0)
+    assert answer.status == 303
+    return context
+
+
+class Visitors:
+    """People signed in to a project, each in one browser for many tests: what a page loads is loaded once.
+
+    For tests that only look; they need nobody else's fresh start.
+    """
+
+    def __init__(self, browser: Browser, served: Served) -> None:
+        self.served = served
+        self._browser = browser
+        self._signed_in: dict[str, BrowserContext] = {}
+
+    def page(self, name: str) -> Page:
+        if name not in self._signed_in:
+            self._signed_in[name] = sign_in(self._browser, self.served, name)
+        return self._signed_in[name].new_page()
+
+    def close_pages(self) -> None:
+        for context in self._signed_in.values():
+            for page in context.pages:
+                page.close()
+
+    def close(self) -> None:
+        for context in self._signed_in.values():
+            context.close()
+
+
+def settled(page: Page) -> None:
+    """Wait until a page of the app is whole: its script has run, all is drawn, and colours have faded in.
+
+    Streamlit loads what shows HTML, our style sheet among it, after it has shown the rest for the first time.
+    """
+    expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('.stApp')).getPropertyValue('--gs-accent')"
+    )
+    page.evaluate(DRAWN)
+    page.wait_for_function(FADED)
+
+
+@contextmanager
+def lost_answers(context: BrowserContext, path: str) -> Iterator[None]:
+    """For a while the requests to a path arrive, and their answers do not."""
+    context.route(path, lambda route: (route.fetch(), route.abort()))
+    yield
+    context.unroute_all(behavior="wait")  # `unroute` takes a request out of the hands of who is at it
+
+
+def open_tab(context: BrowserContext, served: Served) -> Annotating:
+    page = context.new_page()
+    page.goto(served.url)
+    return Annotating(page)
+
+
+def fill(store: Store, folder: Path, texts: Sequence[str] = QUERIES) -> None:
+    """Bring in a small corpus and queries, and pool them."""
+    documents = [
+        {
+            "_id": f"lib/{name}",
+            "title": f"{name} {HOSTILE}",
+            "text": f"How to read and write {name} files. " * 30,
+        }
+        for name in SUBJECTS
+    ]
+    queries = [{"_id": f"q{number}", "text": text} for number, text in enumerate(texts)]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    build_pool(store, ["bm25"], depth=9, random_negatives=9, seed=1)
+
+
+def known_pairs(folder: Path) -> Path:
+    """A file of pairs whose grade is known, with the reason: one query, five documents."""
+    rows = [
+        {
+            "query_id": "q0",
+            "document_id": f"lib/{name}",
+            "grade": number % 4,
+            "explanation": f"{name}: it is {number % 4}.",
+        }
+        for number, name in enumerate(SUBJECTS[:5])
+    ]
+    path = folder / "known.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path

@@ -1,0 +1,67 @@
+"""What the layout of the code promises: names that exist once, folders of a size, layers that hold."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+MODULES = sorted([*ROOT.glob("curation/**/*.py"), *ROOT.glob("app/**/*.py")])
+FOLDERS = sorted({path.parent for path in MODULES})
+MOST_FILES = 12
+"""Modules beside the `__init__.py`; more than that are two folders."""
+REGISTRIES = {
+    ROOT / "curation/cli",
+    ROOT / "curation/agreement/annotators/signals",
+    ROOT / "curation/releases/export/formats",
+    ROOT / "curation/splits/ties",
+}
+"""One file a record (a command, a signal, a format, a tie), however many there are."""
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level packages that a module imports anywhere."""
+    names = set()
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module.partition(".")[0])
+    return names
+
+
+def test_a_class_name_exists_once() -> None:
+    places = defaultdict(list)
+    for path in MODULES:
+        for node in tree(path).body:
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: str(folder.relative_to(ROOT)))
+def test_a_folder_holds_what_a_person_can_survey(folder: Path) -> None:
+    modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    assert folder in REGISTRIES or len(modules) <= MOST_FILES
+
+
+def test_every_module_says_what_it_owns() -> None:
+    assert [str(path.relative_to(ROOT)) for path in MODULES if not ast.get_docstring(tree(path))] == []
+
+
+def test_curation_never_imports_streamlit() -> None:
+    curation = [path for path in MODULES if path.is_relative_to(ROOT / "curation")]
+    assert [str(path) for path in curation if "streamlit" in imported(path)] == []
+
+
+def test_the_app_never_talks_to_the_database_itself() -> None:
+    app = [path for path in MODULES if path.is_relative_to(ROOT / "app")]
+    assert [str(path) for path in app if "duckdb" in imported(path)] == []
+    assert [str(path) for path in app if ".execute(" in path.read_text(encoding="utf-8")] == []
