@@ -11,7 +11,7 @@ from curation.agreement import agreement_report
 from curation.agreement.annotators.early_warnings import early_warnings
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.registry import DURING_ROUND
-from curation.agreement.annotators.signals.signal import FALSE_SHARE, Raised
+from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Raised
 from curation.agreement.report.report import findings, not_shown
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
@@ -38,7 +38,7 @@ def _warnings(raised: Raised) -> None:
     with st.expander("How this is found, and who could not be checked"):
         ui.sentences("\n".join(f"{signal.name.capitalize()}: {signal.label}." for signal in DURING_ROUND))
         ui.sentences(
-            f"In at most {FALSE_SHARE:.0%} of rounds in which nothing is the matter anything is shown here, "
+            f"In at most {FALSE_ROUNDS:.0%} of rounds in which nothing is the matter anything is shown here, "
             "for one look and for answers that do not depend on each other."
         )
         if raised.not_checked:

@@ -85,10 +85,10 @@ def details_of(
         consistency.annotator,
         consistency,
         repeats,
-        repeats.n if repeats is not None else 0,
-        repeats.changes if repeats is not None else None,
-        bias,
-        control_items,
+        repeats_number=repeats.n if repeats is not None else 0,
+        changes=repeats.changes if repeats is not None else None,
+        bias=bias,
+        control_items=control_items,
     )
     return AnnotatorDetails(
         consistency.annotator, consistency, repeats, bias, control_items, feedback(evidence)

@@ -1,7 +1,7 @@
 """Early warnings: the signals of an open round, while there is still time to talk about them.
 
 They are the same signals, tests and error control as in feedback, but all looks at the round's people are
-taken together, since one person reads them together. So in at most `FALSE_SHARE` of the rounds in which
+taken together, since one person reads them together. So in at most `FALSE_ROUNDS` of the rounds in which
 nothing is the matter is anything raised at all. That holds for one look, and for answers that do not depend
 on each other; looking again after every answer raises it.
 """
@@ -15,9 +15,12 @@ from curation.agreement.annotators.fast_answers import AnswerTimes, fast_answers
 from curation.agreement.annotators.favourite_grade import RoundGrades, favourite_grades, read_given
 from curation.agreement.annotators.intra_annotator import Showings, read_showings
 from curation.agreement.annotators.signals.registry import DURING_ROUND
-from curation.agreement.annotators.signals.signal import Evidence, Raised, raise_findings
+from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Evidence, Raised, raise_findings
 from curation.labeling.rounds.rounds import find_round
 from curation.store import Store
+
+FEWEST_REPEATS = 20
+"""Blind duplicates judged twice, below which a round says nothing about a fall."""
 
 
 def early_warnings(store: Store, round_name: str) -> Raised:
@@ -45,12 +48,13 @@ def look_at_round(
             name,
             repeats_number=len(repeats[name].again) if name in repeats else 0,
             changes=falls(repeats[name]) if name in repeats else None,
+            fewest_repeats=FEWEST_REPEATS,
             fast=fast[name],
             favourite=favourite[name],
         )
         for name in people
     ]
-    return raise_findings(evidence, DURING_ROUND)
+    return raise_findings(evidence, DURING_ROUND, FALSE_ROUNDS)
 
 
 def falls(repeats: Showings) -> tuple[ChangePoint, ...]:

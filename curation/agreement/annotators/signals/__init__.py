@@ -4,8 +4,9 @@ A signal accuses nobody. It is a record of a name, what it looks at, what it nee
 its p value with a sentence and the evidence (`signal.Signal`). `registry` lists all of them.
 
 All signals have one error control. Looking at ten things would raise ten times as many false findings, so all
-looks that are read together are tested together by the rule of Benjamini and Hochberg at `FALSE_SHARE`. For
-feedback these are all looks at one person; for early warnings all looks at the people of one round.
+looks that are read together are tested together by the rule of Benjamini and Hochberg. For feedback these
+are all looks at one person, at `FALSE_SHARE`; for early warnings all looks at the people of one round, at
+`FALSE_ROUNDS`.
 
 Three of them ask similar questions, and stay apart:
 

@@ -8,8 +8,8 @@ from curation.agreement.annotators.signals.signal import Evidence, Finding, Look
 
 def look(person: Evidence) -> Look | str:
     """One look at all change points; their p values allow for every place that was looked at."""
-    if person.changes is None or person.repeats_number < 2 * SHORTEST:
-        return f"{person.repeats_number:,} blind duplicates judged twice; {2 * SHORTEST} are needed"
+    if person.changes is None or person.repeats_number < person.fewest_repeats:
+        return f"{person.repeats_number:,} blind duplicates judged twice; {person.fewest_repeats} are needed"
     findings = []
     for change in person.changes:
         sentence = (
@@ -22,7 +22,7 @@ def look(person: Evidence) -> Look | str:
 
 CHANGE = Signal(
     "change",
-    f"share of at least {2 * SHORTEST} blind duplicates graded alike: another one from some repeat on "
-    "(largest likelihood ratio beside random orders)",
+    f"share of blind duplicates graded alike: another one from some repeat on, with {2 * SHORTEST} or more "
+    "judged twice, in one round 20 (largest likelihood ratio beside random orders)",
     look,
 )

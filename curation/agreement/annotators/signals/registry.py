@@ -15,7 +15,7 @@ from curation.agreement.annotators.signals.known_answers import KNOWN_ANSWERS
 from curation.agreement.annotators.signals.one_grade import ONE_GRADE_THROUGHOUT
 from curation.agreement.annotators.signals.pace import PACE
 from curation.agreement.annotators.signals.second_time import SECOND_TIME
-from curation.agreement.annotators.signals.signal import Evidence, Finding, raise_findings
+from curation.agreement.annotators.signals.signal import FALSE_SHARE, Evidence, Finding, raise_findings
 from curation.agreement.annotators.signals.speed import SPEED
 from curation.agreement.annotators.signals.week import WEEK
 
@@ -31,4 +31,4 @@ DURING_ROUND = (SPEED, ONE_GRADE_THROUGHOUT, CHANGE)
 
 def feedback(person: Evidence) -> tuple[Finding, ...]:
     """What to discuss with one annotator; empty where no look at them is significant among all."""
-    return tuple(finding for _, finding in raise_findings([person], FEEDBACK).findings)
+    return tuple(finding for _, finding in raise_findings([person], FEEDBACK, FALSE_SHARE).findings)

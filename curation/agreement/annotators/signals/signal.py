@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from curation.agreement.annotators.bias import AnnotatorBias
-from curation.agreement.annotators.change_points import ChangePoint
+from curation.agreement.annotators.change_points import SHORTEST, ChangePoint
 from curation.agreement.annotators.fast_answers import FastAnswers
 from curation.agreement.annotators.favourite_grade import FavouriteGrade
 from curation.agreement.annotators.intra_annotator import IntraAgreement, SelfConsistency
@@ -14,8 +14,11 @@ from curation.statistics.false_discovery import threshold
 from curation.statistics.intervals import wilson
 
 FALSE_SHARE = 0.1
-"""Where nothing is the matter, at most so often anything is raised; of all that is raised at most so much is
+"""Of people with whom nothing is the matter, at most so many get feedback; of all points at most so much is
 false on average."""
+
+FALSE_ROUNDS = 0.05
+"""Of rounds in which nothing is the matter, at most so many get early warnings, however many people work."""
 
 
 class ControlItemShare(NamedTuple):
@@ -34,7 +37,8 @@ class Evidence(NamedTuple):
     Attributes
     ----------
     repeats: blind duplicates graded twice.
-    changes: change points of these repeats; where only falls are looked for, only falls.
+    changes: change points of these repeats; where only falls are looked for, only falls. They are looked at
+        from `fewest_repeats` on.
     bias: grades beside the others'.
     fast, favourite: speed, and the most frequent grade, beside the others of a round; or why not known.
     """
@@ -44,6 +48,7 @@ class Evidence(NamedTuple):
     repeats: SelfConsistency | None = None
     repeats_number: int = 0
     changes: tuple[ChangePoint, ...] | None = None
+    fewest_repeats: int = 2 * SHORTEST
     bias: AnnotatorBias | None = None
     control_items: ControlItemShare | None = None
     fast: FastAnswers | str | None = None
@@ -101,8 +106,13 @@ class Raised(NamedTuple):
     not_checked: tuple[tuple[str, str, str], ...]
 
 
-def raise_findings(people: Sequence[Evidence], signals: Sequence[Signal]) -> Raised:
-    """Look at everybody by every signal, and raise what counts among all these looks together."""
+def raise_findings(people: Sequence[Evidence], signals: Sequence[Signal], share: float) -> Raised:
+    """Look at everybody by every signal, and raise what counts among all these looks together.
+
+    Parameters
+    ----------
+    share: `FALSE_SHARE` or `FALSE_ROUNDS`.
+    """
     looks: dict[tuple[str, str], Look] = {}
     not_checked = []
     for person in people:
@@ -112,7 +122,7 @@ def raise_findings(people: Sequence[Evidence], signals: Sequence[Signal]) -> Rai
                 looks[person.annotator, signal.name] = look
             else:
                 not_checked.append((signal.name, person.annotator, look))
-    line = threshold([look.p for look in looks.values()], FALSE_SHARE)
+    line = threshold([look.p for look in looks.values()], share)
     counting = {key: look for key, look in looks.items() if look.p <= line}
     yields = {signal.name: signal.yields_to for signal in signals}
     findings = tuple(
