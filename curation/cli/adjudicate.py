@@ -26,7 +26,6 @@ Reviewer = Annotated[
 
 @adjudication.command("list")
 def adjudicate_list(
-    context: typer.Context,
     limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
     settled: Annotated[bool, typer.Option("--settled", help="Show decided pairs too.")] = False,
     as_json: Json = False,
@@ -40,7 +39,7 @@ def adjudicate_list(
     """
     from curation.adjudication.disputes import disputes
 
-    found = disputes(project_store(context), include_settled=settled)
+    found = disputes(project_store(), include_settled=settled)
     shown = found[:limit]
     result = {"total": len(found), "shown": len(shown), "disputes": shown}
     emit(as_json, result, lambda: _show_disputes(shown, len(found)))
@@ -48,7 +47,6 @@ def adjudicate_list(
 
 @adjudication.command("decide")
 def adjudicate_decide(
-    context: typer.Context,
     query: Annotated[str | None, typer.Argument(help="The query's id or its text.")] = None,
     document: Annotated[str | None, typer.Argument(help="The document's id.")] = None,
     grade: Annotated[int | None, typer.Option(help="The grade, one of the guide's scale.")] = None,
@@ -67,8 +65,7 @@ def adjudicate_decide(
     ] = "document",
     grade_field: Annotated[str, typer.Option(help="With --from: the field with the grades.")] = "grade",
     reason_field: Annotated[
-        str | None,
-        typer.Option(help="With --from: the field with the reasons; --reason fills empty ones."),
+        str | None, typer.Option(help="With --from: the field with the reasons; --reason fills empty ones.")
     ] = None,
     every_pair: Annotated[
         bool,
@@ -86,7 +83,7 @@ def adjudicate_decide(
         --grade-field final_rating --reason "Final rating of the campaign"
     """
     pair = _pair_or_file(query, document, grade, unjudgeable, source)
-    store = project_store(context)
+    store = project_store()
     if pair is not None:
         from curation.adjudication.adjudication import decide
 
@@ -105,7 +102,6 @@ def adjudicate_decide(
 
 @adjudication.command("send-back")
 def adjudicate_send_back(
-    context: typer.Context,
     query: Annotated[str, typer.Argument(help="The query's id or its text.")],
     document: Annotated[str, typer.Argument(help="The document's id.")],
     reviewer: Reviewer = COMMAND_LINE,
@@ -123,7 +119,7 @@ def adjudicate_send_back(
     """
     from curation.adjudication.second_opinions import ask_opinion
 
-    asked = ask_opinion(project_store(context), query, document, reviewer)
+    asked = ask_opinion(project_store(), query, document, reviewer)
     emit(
         as_json,
         asked,
@@ -133,7 +129,6 @@ def adjudicate_send_back(
 
 @adjudication.command("unclear")
 def adjudicate_unclear(
-    context: typer.Context,
     query: Annotated[str, typer.Argument(help="The query's id or its text.")],
     document: Annotated[str, typer.Argument(help="The document's id.")],
     words: Annotated[str, typer.Option(help="What the guide leaves unclear.")],
@@ -151,7 +146,7 @@ def adjudicate_unclear(
     from curation.guides.questions import ask_guide
     from curation.sources.queries import find_query
 
-    store = project_store(context)
+    store = project_store()
     with store.reading() as cursor:
         stored = find_query(cursor, query)
     question_id = ask_guide(store, stored.query_id if stored else query, document, words, reviewer)

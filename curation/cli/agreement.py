@@ -29,7 +29,6 @@ class By(StrEnum):
 
 @app.command()
 def agreement(
-    context: typer.Context,
     round_name: Annotated[
         str | None,
         typer.Option("--round", help="Only the judgments of this round.", show_default="all rounds"),
@@ -68,7 +67,7 @@ def agreement(
     from curation.agreement.report.page import agreement_page
 
     details = by is not None or page is not None or as_json
-    store = project_store(context)
+    store = project_store()
     report = agreement_report(store, round_name, seed, details=details)
     if page is not None:
         write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))

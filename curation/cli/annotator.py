@@ -23,7 +23,6 @@ annotators = command_group("annotator", "Add and list annotators.")
 
 @annotators.command("add")
 def annotator_add(
-    context: typer.Context,
     name: Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")],
     role: Annotated[str, typer.Option(help="annotator, reviewer or lead.")] = "annotator",
     password_stdin: FromStdin = False,
@@ -47,13 +46,12 @@ def annotator_add(
     from curation.people.annotators import add_annotator
 
     password = _password(password_stdin) if password_stdin or email is None else None
-    added = add_annotator(project_store(context), name, role, password, email)
+    added = add_annotator(project_store(), name, role, password, email)
     emit(as_json, added, f"Added {added.name} as {added.role}.")
 
 
 @annotators.command("identity")
 def annotator_identity(
-    context: typer.Context,
     name: Annotated[str, typer.Argument(help="Name of an annotator.")],
     email: Annotated[str, typer.Argument(help="Address that the identity provider confirms.")],
     remove: Annotated[bool, typer.Option("--remove", help="Remove the address instead.")] = False,
@@ -70,7 +68,7 @@ def annotator_identity(
     """
     from curation.people.identities import add_identity, remove_identity
 
-    store = project_store(context)
+    store = project_store()
     found = remove_identity(store, name, email) if remove else add_identity(store, name, email)
     can = "no longer signs in" if remove else "signs in"
     result = {**found._asdict(), "removed": remove}
@@ -79,7 +77,6 @@ def annotator_identity(
 
 @annotators.command("password")
 def annotator_password(
-    context: typer.Context,
     name: Annotated[str, typer.Argument(help="Name of an annotator.")],
     password_stdin: FromStdin = False,
     as_json: Json = False,
@@ -93,7 +90,7 @@ def annotator_password(
     """
     from curation.people.annotators import set_password
 
-    set_password(project_store(context), name, _password(password_stdin))
+    set_password(project_store(), name, _password(password_stdin))
     emit(
         as_json,
         {"name": name},
@@ -102,7 +99,7 @@ def annotator_password(
 
 
 @annotators.command("list")
-def annotator_list(context: typer.Context, as_json: Json = False) -> None:
+def annotator_list(as_json: Json = False) -> None:
     """List the annotators with their roles.
 
     \b
@@ -113,16 +110,12 @@ def annotator_list(context: typer.Context, as_json: Json = False) -> None:
     from curation.people.annotators import list_annotators
     from curation.people.identities import sign_in_states
 
-    with project_store(context).reading() as cursor:
+    with project_store().reading() as cursor:
         found = list_annotators(cursor)
         states = sign_in_states(cursor)
     listed = [{**one._asdict(), **_sign_in_ways(states.get(one.name))} for one in found]
     rows = [(one["name"], one["role"], _ways_in_words(one)) for one in listed]
-    emit(
-        as_json,
-        {"annotators": listed},
-        lambda: table("Annotators", ["name", "role", "signs in"], rows),
-    )
+    emit(as_json, {"annotators": listed}, lambda: table("Annotators", ["name", "role", "signs in"], rows))
 
 
 def _sign_in_ways(state: SignInState | None) -> dict[str, Any]:

@@ -30,7 +30,6 @@ def serve_project(project: Path, host: str, port: int, browser: bool) -> None:
 
 @app.command("app")
 def serve_app(
-    context: typer.Context,
     port: Port = 8501,
     host: Annotated[
         str, typer.Option(help="Address to listen on; 0.0.0.0 accepts other machines.")
@@ -49,4 +48,4 @@ def serve_app(
       goldset --project data/shop.duckdb app --port 8600 --host 0.0.0.0
       goldset app --browser
     """
-    serve_project(project_path(context), host, port, browser)
+    serve_project(project_path(), host, port, browser)

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import typer
-
 from curation.cli.goldset import app, project_store
 from curation.cli.options import Json, Licence, ReleaseName
 from curation.cli.output import emit
 
 
 @app.command()
-def card(
-    context: typer.Context,
-    name: ReleaseName,
-    licence: Licence = "unknown",
-    as_json: Json = False,
-) -> None:
+def card(name: ReleaseName, licence: Licence = "unknown", as_json: Json = False) -> None:
     """Print a release's data-set card (Markdown).
 
     \b
@@ -26,7 +19,7 @@ def card(
     from curation.releases.card.card import Card
     from curation.releases.verify import opened
 
-    written = Card(opened(project_store(context), name), licence)
+    written = Card(opened(project_store(), name), licence)
     emit(
         as_json,
         {"name": name, "licence": licence, "limits": written.limits, "card": written.text},

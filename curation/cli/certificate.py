@@ -21,7 +21,6 @@ WIDTH = 60
 
 @app.command()
 def certificate(
-    context: typer.Context,
     release: Annotated[
         str | None, typer.Option(help="The certificate of this release.", show_default="the split in force")
     ] = None,
@@ -42,7 +41,7 @@ def certificate(
     from curation.splits.certificate.certificate import read_certificate
     from curation.splits.certificate.page import certificate_page
 
-    with project_store(context).reading() as cursor:
+    with project_store().reading() as cursor:
         found = read_certificate(cursor, release)
     if page is not None:
         write_page(page, certificate_page(found, release))

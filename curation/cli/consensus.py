@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 @app.command()
 def consensus(
-    context: typer.Context,
     rule: Annotated[
         str | None,
         typer.Option(
@@ -62,7 +61,7 @@ def consensus(
     from curation.consensus.votes import read_votes
     from curation.labeling.rounds.rounds import find_round
 
-    store = project_store(context)
+    store = project_store()
     with store.reading() as cursor:
         now = read_rule(cursor)
         round_id = find_round(cursor, round_name).round_id if round_name else None

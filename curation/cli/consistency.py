@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 @app.command()
 def consistency(
-    context: typer.Context,
     annotator: Annotated[
         str | None, typer.Option(help="Only this annotator, with the whole chart.", show_default="all")
     ] = None,
@@ -45,7 +44,7 @@ def consistency(
     from curation.agreement.annotators.details import annotator_details
     from curation.errors import NotFoundError
 
-    found = annotator_details(project_store(context), round_name, seed, by_week)
+    found = annotator_details(project_store(), round_name, seed, by_week)
     shown = [one for one in found if annotator in (None, one.annotator)]
     if annotator is not None and not shown:
         names = ", ".join(one.annotator for one in found) or "nobody"

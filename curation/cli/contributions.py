@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 @app.command()
 def contributions(
-    context: typer.Context,
     pool: Annotated[
-        str | None,
-        typer.Option(help="A pool's id or its beginning.", show_default="the pool built last"),
+        str | None, typer.Option(help="A pool's id or its beginning.", show_default="the pool built last")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -38,7 +36,7 @@ def contributions(
     from curation.consensus.relevance import read_relevance
     from curation.pooling.contributions import contributions as find
 
-    store = project_store(context)
+    store = project_store()
     report = find(store, read_relevance(store), pool)
     emit(as_json, report, lambda: _show_contributions(report))
 

@@ -20,7 +20,6 @@ SHOWN = 20
 
 @app.command("diff")
 def diff_releases(
-    context: typer.Context,
     old: Annotated[str, typer.Argument(help="The release to compare with, such as v1.")],
     new: Annotated[str, typer.Argument(help="The newer release, such as v2.")],
     page: Annotated[
@@ -53,7 +52,7 @@ def diff_releases(
     from curation.releases.diff.diff import diff
     from curation.releases.diff.page import diff_page
 
-    found = diff(project_store(context), old, new, reason, by)
+    found = diff(project_store(), old, new, reason, by)
     if page is not None:
         write_page(page, diff_page(found, limit))
     emit(as_json, found, lambda: _show_diff(found, limit, page))

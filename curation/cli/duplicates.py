@@ -20,7 +20,6 @@ IDS_SHOWN = 4
 
 @app.command()
 def duplicates(
-    context: typer.Context,
     threshold: Annotated[
         float, typer.Option(help="Minimum similarity (Jaccard of word 3-shingles) of two documents.")
     ] = 0.8,
@@ -42,7 +41,7 @@ def duplicates(
     from curation.splits.duplicates import corpus_duplicates
 
     with progress_bar() as progress:
-        report = corpus_duplicates(project_store(context), threshold, progress)
+        report = corpus_duplicates(project_store(), threshold, progress)
     shown = replace(report, groups=report.groups[: limit or None])
     emit(
         as_json,

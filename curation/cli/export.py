@@ -27,16 +27,12 @@ def _listed(names: Sequence[str]) -> str:
 
 @app.command()
 def export(
-    context: typer.Context,
     name: ReleaseName,
     out: Annotated[
         Path, typer.Option(help="Folder to write; new, empty, or an earlier export of the same release.")
     ],
     format: Annotated[
-        str,
-        typer.Option(
-            help=f"One of {', '.join(format.help for format in FORMATS.values())}.",
-        ),
+        str, typer.Option(help=f"One of {', '.join(format.help for format in FORMATS.values())}.")
     ] = "beir",
     reason: Annotated[
         str | None,
@@ -62,8 +58,7 @@ def export(
         typer.Option("--unjudged", help=f"{_listed(UNJUDGED)}: write candidates without a grade too, as -1."),
     ] = False,
     negatives: Annotated[
-        int,
-        typer.Option(help="Hard negatives for each positive: at most in triplets, exactly in ntuples."),
+        int, typer.Option(help="Hard negatives for each positive: at most in triplets, exactly in ntuples.")
     ] = 5,
     licence: Licence = "unknown",
     by: Annotated[
@@ -88,7 +83,7 @@ def export(
 
     with progress_bar() as progress:
         exported = export_release(
-            project_store(context),
+            project_store(),
             name,
             format,
             out,

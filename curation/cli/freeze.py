@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 @app.command()
 def freeze(
-    context: typer.Context,
     name: ReleaseName,
     allow_disputed: Annotated[
-        bool,
-        typer.Option("--allow-disputed", help="Leave disputed pairs out instead of refusing."),
+        bool, typer.Option("--allow-disputed", help="Leave disputed pairs out instead of refusing.")
     ] = False,
     allow_changed: Annotated[
         bool,
@@ -77,7 +75,7 @@ def freeze(
 
     with progress_bar() as progress:
         frozen = freeze_release(
-            project_store(context),
+            project_store(),
             name,
             allow_disputed,
             allow_changed,

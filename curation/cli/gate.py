@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 @app.command()
 def gate(
-    context: typer.Context,
     alpha: Annotated[
         float | None,
         typer.Option(
@@ -43,7 +42,7 @@ def gate(
     """
     from curation.agreement.gate import gate_now, read_demand, set_demand
 
-    store = project_store(context)
+    store = project_store()
     with store.reading() as cursor:
         demand = read_demand(cursor)
     asked = {"alpha": alpha, "consistency": consistency}

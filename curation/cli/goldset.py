@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated
 
@@ -19,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 DEFAULT_PROJECT = Path("data/goldset.duckdb")
+_project: ContextVar[Path] = ContextVar("project")
 
 
 def command_group(name: str, help: str) -> typer.Typer:
@@ -28,14 +30,14 @@ def command_group(name: str, help: str) -> typer.Typer:
     return group
 
 
-def project_path(context: typer.Context) -> Path:
+def project_path() -> Path:
     """The project file named by --project, $GOLDSET_PROJECT or the default."""
-    return Path(context.find_root().params["project"])
+    return _project.get()
 
 
-def project_store(context: typer.Context) -> Store:
+def project_store() -> Store:
     """The store of the project that the command line names."""
-    return open_store(project_path(context))
+    return open_store(project_path())
 
 
 def _print_version(wanted: bool) -> None:
@@ -59,3 +61,4 @@ def goldset(
     The path:  init → import corpus → import traffic → sample → pool → annotator add → round open
                → app → agreement → adjudicate → split → freeze → verify → export
     """
+    _project.set(project)

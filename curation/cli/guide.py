@@ -22,7 +22,6 @@ guides = command_group("guide", "See and change the labeling guide.")
 
 @guides.command("use")
 def guide_use(
-    context: typer.Context,
     file: Annotated[Path, typer.Argument(help="The guide: Markdown with the scale in its front matter.")],
     open_rounds: Annotated[
         str | None,
@@ -42,12 +41,12 @@ def guide_use(
     """
     from curation.labeling.rounds.lifecycle import use_guide
 
-    change = use_guide(project_store(context), file, open_rounds=open_rounds)
+    change = use_guide(project_store(), file, open_rounds=open_rounds)
     emit(as_json, change, lambda: _show_change(change))
 
 
 @guides.command("show")
-def guide_show(context: typer.Context, as_json: Json = False) -> None:
+def guide_show(as_json: Json = False) -> None:
     """Show the guide in force: its version, its scale and its text.
 
     \b
@@ -56,13 +55,13 @@ def guide_show(context: typer.Context, as_json: Json = False) -> None:
     """
     from curation.guides.guide import current_guide
 
-    with project_store(context).reading() as cursor:
+    with project_store().reading() as cursor:
         guide = current_guide(cursor)
     emit(as_json, guide.model_dump(), lambda: _show_guide(guide))
 
 
 @guides.command("questions")
-def guide_questions_list(context: typer.Context, as_json: Json = False) -> None:
+def guide_questions_list(as_json: Json = False) -> None:
     """List where reviewers found the guide unclear, for its next version.
 
     \b
@@ -72,7 +71,7 @@ def guide_questions_list(context: typer.Context, as_json: Json = False) -> None:
     """
     from curation.guides.questions import guide_questions
 
-    with project_store(context).reading() as cursor:
+    with project_store().reading() as cursor:
         found = guide_questions(cursor)
     emit(as_json, {"questions": found}, lambda: _show_questions(found))
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 @app.command()
 def init(
-    context: typer.Context,
     guide: Annotated[
         Path | None,
         typer.Option(help="Labeling guide (Markdown with YAML front matter); default: graded relevance 0-3."),
@@ -33,7 +32,7 @@ def init(
     """
     from curation.project import init_project
 
-    project = init_project(project_path(context), guide)
+    project = init_project(project_path(), guide)
     result = {
         "project": project.store.path,
         "guide": project.guide.title,

@@ -30,7 +30,6 @@ NumbersOption = Annotated[
 
 @leakage.command("sweep")
 def leakage_sweep(
-    context: typer.Context,
     kind: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,7 +66,7 @@ def leakage_sweep(
 
     rules = _rules(no_paraphrase, no_shared, same, numbers, model)
     with progress_bar() as progress:
-        inputs = project_inputs(project_store(context), rules, relevant_grade, progress)
+        inputs = project_inputs(project_store(), rules, relevant_grade, progress)
         steps = sweep(inputs, rules, threshold or THRESHOLDS, kind or SWEPT, progress)
     emit(
         as_json,
@@ -78,7 +77,6 @@ def leakage_sweep(
 
 @leakage.command("groups")
 def leakage_groups(
-    context: typer.Context,
     limit: Annotated[int, typer.Option(min=1, help="How many of the largest groups to show.")] = 5,
     relevant_grade: RelevantGrade = None,
     no_paraphrase: NoParaphrase = False,
@@ -103,7 +101,7 @@ def leakage_groups(
 
     rules = _rules(no_paraphrase, no_shared, same, numbers, model, cut)
     with progress_bar() as progress:
-        inputs = project_inputs(project_store(context), rules, relevant_grade, progress)
+        inputs = project_inputs(project_store(), rules, relevant_grade, progress)
         found = overview(inputs, rules, limit, progress=progress)
     emit(as_json, found, lambda: _show_groups(found, dict(inputs.queries)))
 

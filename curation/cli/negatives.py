@@ -49,13 +49,12 @@ def negatives_command(
         return
     from curation.negatives.hard_negatives import hard_negatives
 
-    report = hard_negatives(project_store(context), want, threshold)
+    report = hard_negatives(project_store(), want, threshold)
     emit(as_json, report, lambda: _show_negatives(report, limit))
 
 
 @negatives.command("audit")
 def negatives_audit(
-    context: typer.Context,
     annotators: Annotated[
         str | None,
         typer.Option(help="Open a round for these annotators, separated by commas; without it: report."),
@@ -111,12 +110,12 @@ def negatives_audit(
     from curation.retrieval import DEFAULT_MODEL
 
     if annotators is None:
-        report = audit_report(project_store(context), round)
+        report = audit_report(project_store(), round)
         emit(as_json, report, lambda: _show_audit(report))
         return
     with progress_bar() as progress:
         opened = open_audit(
-            project_store(context),
+            project_store(),
             listed(annotators),
             name=round,
             size=size,

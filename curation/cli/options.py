@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterable
+from typing import Annotated, Any
 
 import typer
 
@@ -14,16 +15,22 @@ ReleaseName = Annotated[str, typer.Argument(help="The release's name, such as v1
 Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
 TagAuthor = Annotated[str, typer.Option(help="Who sets the tags; stored with them.")]
 
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format", help=f"{', '.join(FORMATS)}; default: found from the file's name or its first bytes."
-    ),
-]
+
+def field(what: str, usual: str = "") -> Any:
+    """An option that names a field of the file to be imported; `usual` are the names it is found by."""
+    return typer.Option(help=f"Field with {what}; usual: {usual}." if usual else f"Field with {what}.")
+
+
+def format_option(formats: Iterable[str]) -> Any:
+    """The option --format of an import that reads these formats."""
+    found = "default: found from the file's name or its first bytes"
+    return typer.Option("--format", help=f"{', '.join(formats)}; {found}.")
+
+
+Format = Annotated[str | None, format_option(FORMATS)]
 Encoding = Annotated[str, typer.Option(help="Encoding of text files, such as latin-1 or cp1252.")]
 Columns = Annotated[
-    str | None,
-    typer.Option(help="Names of the columns of a table without a header, separated by commas."),
+    str | None, typer.Option(help="Names of the columns of a table without a header, separated by commas.")
 ]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The table has no header line; needs --columns.")]
 

@@ -9,15 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
 
 
 def plain(value: Any) -> Any:

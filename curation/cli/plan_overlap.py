@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 @app.command("plan-overlap")
 def plan_overlap(
-    context: typer.Context,
     half_width: Annotated[float, typer.Option(help="Half-width of alpha's 95 % interval to reach.")] = 0.05,
     seed: Seed = 0,
     as_json: Json = False,
@@ -30,7 +29,7 @@ def plan_overlap(
     """
     from curation.agreement.between.overlap_plan import plan_overlap as planned
 
-    plan = planned(project_store(context), half_width, seed)
+    plan = planned(project_store(), half_width, seed)
     emit(as_json, plan, lambda: _show_plan(plan))
 
 

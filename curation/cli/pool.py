@@ -21,7 +21,6 @@ SHOWN = 3
 
 @app.command()
 def pool(
-    context: typer.Context,
     systems: Annotated[
         str,
         typer.Option(
@@ -74,7 +73,7 @@ def pool(
     names = listed(systems)
     if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(names):
         raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
-    store = project_store(context)
+    store = project_store()
     with progress_bar() as progress:
         report = build_pool(store, names, depth, random_negatives, seed, model, progress, budget)
         if verify_bm25 is None:

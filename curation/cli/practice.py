@@ -23,7 +23,6 @@ Who = Annotated[str, typer.Option("--annotator", help="Name of the annotator.")]
 
 @practice.command("open")
 def practice_open(
-    context: typer.Context,
     name: Name,
     annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
     queries: Annotated[
@@ -54,7 +53,7 @@ def practice_open(
     from curation.labeling.practice.opening import open_practice
 
     opened = open_practice(
-        project_store(context),
+        project_store(),
         name,
         listed(annotators),
         queries=queries,
@@ -73,7 +72,7 @@ def practice_open(
 
 
 @practice.command("status")
-def practice_status(context: typer.Context, name: Name, as_json: Json = False) -> None:
+def practice_status(name: Name, as_json: Json = False) -> None:
     """Show everyone's practice status.
 
     \b
@@ -83,13 +82,13 @@ def practice_status(context: typer.Context, name: Name, as_json: Json = False) -
     from curation.labeling.practice.status import practice_statuses
     from curation.labeling.rounds.lifecycle import round_state
 
-    with project_store(context).reading() as cursor:
+    with project_store().reading() as cursor:
         found = practice_statuses(cursor, round_id=round_state(cursor, name).round_id)
     emit(as_json, {"standings": found}, lambda: _show_status(name, found))
 
 
 @practice.command("again")
-def practice_again(context: typer.Context, name: Name, annotator: Who, as_json: Json = False) -> None:
+def practice_again(name: Name, annotator: Who, as_json: Json = False) -> None:
     """Let somebody who failed practise again, on other queries where there are any.
 
     \b
@@ -98,13 +97,12 @@ def practice_again(context: typer.Context, name: Name, annotator: Who, as_json: 
     """
     from curation.labeling.practice.attempts import practise_again
 
-    status = practise_again(project_store(context), name, annotator)
+    status = practise_again(project_store(), name, annotator)
     emit(as_json, status, f"{annotator} has {status.state.total:,} new items to practise on.")
 
 
 @practice.command("pass")
 def practice_pass(
-    context: typer.Context,
     name: Name,
     annotator: Who,
     reason: Annotated[str, typer.Option(help="Why; stored in the audit trail.")],
@@ -118,7 +116,7 @@ def practice_pass(
     """
     from curation.labeling.practice.attempts import let_pass
 
-    status = let_pass(project_store(context), name, annotator, reason)
+    status = let_pass(project_store(), name, annotator, reason)
     emit(as_json, status, f"{annotator} gets real items now.")
 
 

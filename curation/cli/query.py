@@ -16,7 +16,6 @@ query = command_group("query", "Write queries by hand.")
 
 @query.command("add")
 def query_add(
-    context: typer.Context,
     text: Annotated[str, typer.Argument(help="The query, as a user would type it.")],
     id: Annotated[str | None, typer.Option(help="Its id.", show_default="made from the text")] = None,
     need: Annotated[
@@ -38,5 +37,5 @@ def query_add(
     """
     from curation.sampling.tags.written_queries import write_query
 
-    added = write_query(project_store(context), text, id, need, tag or [], by)
+    added = write_query(project_store(), text, id, need, tag or [], by)
     emit(as_json, added, f"Added query {added.query_id}: {added.text}")

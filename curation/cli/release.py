@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
-
 from curation.cli.goldset import command_group, project_store
 from curation.cli.options import Json, ReleaseName
 from curation.cli.output import emit, left_out, say, table
@@ -17,7 +15,7 @@ release = command_group("release", "List the releases, and show one with the log
 
 
 @release.command("list")
-def release_list(context: typer.Context, as_json: Json = False) -> None:
+def release_list(as_json: Json = False) -> None:
     """List the releases, oldest first, with how often their seal was opened.
 
     \b
@@ -27,12 +25,12 @@ def release_list(context: typer.Context, as_json: Json = False) -> None:
     """
     from curation.releases.overview import releases
 
-    found = releases(project_store(context))
+    found = releases(project_store())
     emit(as_json, {"releases": found}, lambda: _show_releases(found))
 
 
 @release.command("show")
-def release_show(context: typer.Context, name: ReleaseName, as_json: Json = False) -> None:
+def release_show(name: ReleaseName, as_json: Json = False) -> None:
     """Show a release: its parts, what is sealed, and the log of its seal.
 
     \b
@@ -42,7 +40,7 @@ def release_show(context: typer.Context, name: ReleaseName, as_json: Json = Fals
     """
     from curation.releases.overview import show
 
-    found = show(project_store(context), name)
+    found = show(project_store(), name)
     emit(as_json, found, lambda: _show_release(found))
 
 

@@ -28,7 +28,6 @@ Reason = Annotated[str, typer.Option(help="Why; stored in the audit trail.")]
 
 @rounds.command("open")
 def round_open(
-    context: typer.Context,
     name: Annotated[str, typer.Argument(help="Name of the round, such as pilot or 2026-q4.")],
     annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
     overlap: Annotated[int, typer.Option(help="How many different annotators judge each candidate.")] = 2,
@@ -70,7 +69,7 @@ def round_open(
     from curation.labeling.rounds.rounds import open_round
 
     opened = open_round(
-        project_store(context),
+        project_store(),
         name,
         listed(annotators),
         overlap=overlap,
@@ -86,7 +85,7 @@ def round_open(
 
 
 @rounds.command("status")
-def round_status_command(context: typer.Context, name: Name, as_json: Json = False) -> None:
+def round_status_command(name: Name, as_json: Json = False) -> None:
     """Show a round's progress by annotator, the distance of its blind duplicates, and its control items.
 
     \b
@@ -96,12 +95,12 @@ def round_status_command(context: typer.Context, name: Name, as_json: Json = Fal
     """
     from curation.labeling.rounds.status import round_status
 
-    status = round_status(project_store(context), name)
+    status = round_status(project_store(), name)
     emit(as_json, status, lambda: _show_status(status))
 
 
 @rounds.command("list")
-def round_list(context: typer.Context, as_json: Json = False) -> None:
+def round_list(as_json: Json = False) -> None:
     """List the rounds with their state, oldest first.
 
     \b
@@ -110,7 +109,7 @@ def round_list(context: typer.Context, as_json: Json = False) -> None:
     """
     from curation.labeling.rounds.lifecycle import all_states
 
-    with project_store(context).reading() as cursor:
+    with project_store().reading() as cursor:
         found = all_states(cursor)
     columns = ["name", "kind", "opened (UTC)", "state", "open items"]
     rows = [(r.round, r.kind, _minute(r.opened_at), _state_name(r), r.open_items) for r in found]
@@ -118,7 +117,7 @@ def round_list(context: typer.Context, as_json: Json = False) -> None:
 
 
 @rounds.command("pause")
-def round_pause(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_pause(name: Name, reason: Reason = "", as_json: Json = False) -> None:
     """Take a round out of all queues until it is resumed. What is on a screen can still be answered.
 
     \b
@@ -127,11 +126,11 @@ def round_pause(context: typer.Context, name: Name, reason: Reason = "", as_json
     """
     from curation.labeling.rounds.lifecycle import pause_round
 
-    _emit_state(pause_round(project_store(context), name, reason=reason), "is paused", as_json)
+    _emit_state(pause_round(project_store(), name, reason=reason), "is paused", as_json)
 
 
 @rounds.command("resume")
-def round_resume(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_resume(name: Name, reason: Reason = "", as_json: Json = False) -> None:
     """Resume a paused round.
 
     \b
@@ -140,11 +139,11 @@ def round_resume(context: typer.Context, name: Name, reason: Reason = "", as_jso
     """
     from curation.labeling.rounds.lifecycle import resume_round
 
-    _emit_state(resume_round(project_store(context), name, reason=reason), "is resumed", as_json)
+    _emit_state(resume_round(project_store(), name, reason=reason), "is resumed", as_json)
 
 
 @rounds.command("close")
-def round_close(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_close(name: Name, reason: Reason = "", as_json: Json = False) -> None:
     """Close a round: no more items of it are shown. Late answers are kept and marked.
 
     \b
@@ -153,11 +152,11 @@ def round_close(context: typer.Context, name: Name, reason: Reason = "", as_json
     """
     from curation.labeling.rounds.lifecycle import close_round
 
-    _emit_state(close_round(project_store(context), name, reason=reason), "is closed", as_json)
+    _emit_state(close_round(project_store(), name, reason=reason), "is closed", as_json)
 
 
 @rounds.command("reopen")
-def round_reopen(context: typer.Context, name: Name, reason: Reason = "", as_json: Json = False) -> None:
+def round_reopen(name: Name, reason: Reason = "", as_json: Json = False) -> None:
     """Reopen a closed round.
 
     \b
@@ -166,12 +165,11 @@ def round_reopen(context: typer.Context, name: Name, reason: Reason = "", as_jso
     """
     from curation.labeling.rounds.lifecycle import reopen_round
 
-    _emit_state(reopen_round(project_store(context), name, reason=reason), "is open again", as_json)
+    _emit_state(reopen_round(project_store(), name, reason=reason), "is open again", as_json)
 
 
 @rounds.command("extend")
 def round_extend(
-    context: typer.Context,
     name: Name,
     annotators: Annotated[
         str,
@@ -191,13 +189,12 @@ def round_extend(
     """
     from curation.labeling.transfers.extension import extend_round
 
-    extended = extend_round(project_store(context), name, listed(annotators), candidates)
+    extended = extend_round(project_store(), name, listed(annotators), candidates)
     emit(as_json, extended, lambda: _show_extended(extended))
 
 
 @rounds.command("reassign")
 def round_reassign(
-    context: typer.Context,
     name: Name,
     from_: Annotated[str, typer.Option("--from", help="The annotator whose untouched items are moved.")],
     to: Annotated[
@@ -215,12 +212,12 @@ def round_reassign(
     """
     from curation.labeling.transfers.reassignment import reassign
 
-    done = reassign(project_store(context), name, from_, listed(to))
+    done = reassign(project_store(), name, from_, listed(to))
     emit(as_json, done, lambda: _show_reassigned(done, from_))
 
 
 @rounds.command("pilot")
-def round_pilot(context: typer.Context, name: Name, as_json: Json = False) -> None:
+def round_pilot(name: Name, as_json: Json = False) -> None:
     """Show a pilot's disagreement at each boundary of the scale, and its widest differences.
 
     \b
@@ -230,7 +227,7 @@ def round_pilot(context: typer.Context, name: Name, as_json: Json = False) -> No
     """
     from curation.labeling.progress.pilot import pilot_report
 
-    report = pilot_report(project_store(context), name)
+    report = pilot_report(project_store(), name)
     emit(as_json, report, lambda: _show_pilot(report))
 
 

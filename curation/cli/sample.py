@@ -68,8 +68,7 @@ def sample(
     ] = None,
     min_count: Annotated[int, typer.Option(help="Only queries asked at least this many times.")] = 1,
     exclude_judged: Annotated[
-        bool,
-        typer.Option("--exclude-judged", help="Leave out queries that are in a round or a release."),
+        bool, typer.Option("--exclude-judged", help="Leave out queries that are in a round or a release.")
     ] = False,
     exclude_released: Annotated[
         bool, typer.Option("--exclude-released", help="Leave out queries that are in any release.")
@@ -131,7 +130,7 @@ def sample(
     from curation.releases.stored import released_queries
     from curation.sampling.chart import sample_page
 
-    store = project_store(context)
+    store = project_store()
     _refuse_no_page(html, store.path)
     if top_up:
         _refuse_other_options(context)

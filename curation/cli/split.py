@@ -22,7 +22,6 @@ SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 @app.command()
 def split(
-    context: typer.Context,
     dev: Annotated[
         float | None, typer.Option(help="Share of the queries for developing.", show_default="0.7")
     ] = None,
@@ -151,7 +150,7 @@ def split(
         raise InputError("--keep and --fresh contradict each other: expected one of them.")
     kept_releases = tuple(keep) if keep else None
     options = AssignmentOptions(by_time, undated, () if fresh else kept_releases, largest_group)
-    store = project_store(context)
+    store = project_store()
     with progress_bar() as progress:
         report = make_split(
             store, _parts(dev, test, part or ()), seed, rules, relevant_grade, options, progress

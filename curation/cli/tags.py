@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import command_group, project_store
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, TagAuthor, layout_of
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, TagAuthor, field, layout_of
 from curation.cli.output import emit, progress_bar, say, table
 from curation.store.settings import COMMAND_LINE
 
@@ -20,7 +20,6 @@ tags = command_group("tags", "What kind each query is, by rules and by people.")
 
 @tags.command("find")
 def tags_find(
-    context: typer.Context,
     model: Annotated[
         str | None,
         typer.Option(
@@ -48,15 +47,13 @@ def tags_find(
     from curation.sampling.tags.find_tags import find_tags
 
     with progress_bar() as progress:
-        found = find_tags(project_store(context), model or DEFAULT_MODEL, progress, dense)
+        found = find_tags(project_store(), model or DEFAULT_MODEL, progress, dense)
     emit(as_json, found, lambda: _show_found(found))
 
 
 @tags.command("list")
 def tags_list(
-    context: typer.Context,
-    tag: Annotated[str | None, typer.Option(help="Only queries with this tag.")] = None,
-    as_json: Json = False,
+    tag: Annotated[str | None, typer.Option(help="Only queries with this tag.")] = None, as_json: Json = False
 ) -> None:
     """List the current queries with their tags. Tags that people set are marked with a star.
 
@@ -68,13 +65,12 @@ def tags_list(
     """
     from curation.sampling.tags.stored_tags import tagged_queries
 
-    found = tagged_queries(project_store(context), tag)
+    found = tagged_queries(project_store(), tag)
     emit(as_json, {"queries": found}, lambda: _show_tagged(found))
 
 
 @tags.command("set")
 def tags_set(
-    context: typer.Context,
     queries: Annotated[list[str], typer.Argument(help="The ids of queries, or their texts.")],
     add: Annotated[list[str] | None, typer.Option(help="A tag that the queries have; repeatable.")] = None,
     remove: Annotated[
@@ -97,19 +93,14 @@ def tags_set(
     """
     from curation.sampling.tags.stored_tags import set_tags
 
-    _emit_set(set_tags(project_store(context), queries, add or [], remove or [], by), as_json)
+    _emit_set(set_tags(project_store(), queries, add or [], remove or [], by), as_json)
 
 
 @tags.command("import")
 def tags_import(
-    context: typer.Context,
     path: Annotated[Path, typer.Argument(help="CSV, TSV, JSON lines or Parquet with queries and tags.")],
-    query_field: Annotated[
-        str | None, typer.Option(help="Field with the query's id or text; usual: query, query_id, text.")
-    ] = None,
-    tag_field: Annotated[
-        str | None, typer.Option(help="Field with its tag or tags; usual: tag, tags.")
-    ] = None,
+    query_field: Annotated[str | None, field("the query's id or text", "query, query_id, text")] = None,
+    tag_field: Annotated[str | None, field("its tag or tags", "tag, tags")] = None,
     by: TagAuthor = COMMAND_LINE,
     format: Format = None,
     encoding: Encoding = "utf-8",
@@ -130,7 +121,7 @@ def tags_import(
     from curation.sampling.tags.import_tags import import_tags
 
     layout = layout_of(format, encoding, columns, no_header)
-    _emit_set(import_tags(project_store(context), path, by, query_field, tag_field, layout), as_json)
+    _emit_set(import_tags(project_store(), path, by, query_field, tag_field, layout), as_json)
 
 
 def _emit_set(result: TagsSet, as_json: bool) -> None:

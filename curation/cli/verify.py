@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 @app.command()
 def verify(
-    context: typer.Context,
     name: Annotated[str | None, typer.Argument(help="The release's name, such as v1.")] = None,
     folder: Annotated[
         Path | None,
@@ -42,21 +41,21 @@ def verify(
     if (name is None) == (folder is None):
         raise typer.BadParameter("give either the NAME of a release or --export DIR")
     if folder is not None:
-        _verify_folder(context, folder, as_json)
+        _verify_folder(folder, as_json)
         return
     from curation.releases.verify import verify as verify_release
 
     with progress_bar() as progress:
-        verified = verify_release(project_store(context), str(name), progress)
+        verified = verify_release(project_store(), str(name), progress)
     emit(as_json, verified, lambda: _show_verified(str(name), verified))
     if not verified.intact:
         raise typer.Exit(1)
 
 
-def _verify_folder(context: typer.Context, folder: Path, as_json: bool) -> None:
+def _verify_folder(folder: Path, as_json: bool) -> None:
     from curation.releases.export.verify_export import verify_export
 
-    store = project_store(context) if project_path(context).is_file() else None
+    store = project_store() if project_path().is_file() else None
     verified = verify_export(folder, store)
     emit(as_json, verified, lambda: _show_verified_folder(folder, verified))
     if not verified.intact:

@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import project_store
 from curation.cli.import_.summary import say_fields, say_rest
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, layout_of
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, field, layout_of
 from curation.cli.output import emit, progress_bar, say, table
 
 if TYPE_CHECKING:
@@ -17,23 +17,16 @@ if TYPE_CHECKING:
 
 
 def import_corpus_command(
-    context: typer.Context,
     path: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, Parquet (.gz too) or a BEIR folder.")],
-    id_field: Annotated[
-        str | None, typer.Option(help="Field with the document's id; usual: _id, id, doc_id.")
-    ] = None,
-    title_field: Annotated[str | None, typer.Option(help="Field with its title; usual: title, name.")] = None,
+    id_field: Annotated[str | None, field("the document's id", "_id, id, doc_id")] = None,
+    title_field: Annotated[str | None, field("its title", "title, name")] = None,
     body_field: Annotated[
-        list[str] | None,
-        typer.Option(help="Field with its text; may be given several times; usual: text, body, description."),
+        list[str] | None, field("its text; may be given several times", "text, body, description")
     ] = None,
-    url_field: Annotated[str | None, typer.Option(help="Field with its address; usual: url.")] = None,
-    date_field: Annotated[
-        str | None, typer.Option(help="Field with its date; usual: date, published.")
-    ] = None,
+    url_field: Annotated[str | None, field("its address", "url")] = None,
+    date_field: Annotated[str | None, field("its date", "date, published")] = None,
     group_field: Annotated[
-        str | None,
-        typer.Option(help="Field with the group of a document, such as a product line or a project."),
+        str | None, field("the group of a document, such as a product line or a project")
     ] = None,
     add: Annotated[
         bool,
@@ -62,7 +55,7 @@ def import_corpus_command(
     fields = CorpusFields(id_field, title_field, tuple(body_field or ()), url_field, date_field, group_field)
     layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
-        result = import_corpus(project_store(context), path, fields, layout, add=add, progress=progress)
+        result = import_corpus(project_store(), path, fields, layout, add=add, progress=progress)
     emit(as_json, result, lambda: _show_corpus(result))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import project_store
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, layout_of
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, field, layout_of
 from curation.cli.output import emit, left_out, progress_bar, say, table
 
 if TYPE_CHECKING:
@@ -17,16 +17,11 @@ JUDGMENT_COUNTS = {"judgments": "new", "changed": "corrections"}
 
 
 def import_judgments_command(
-    context: typer.Context,
     path: Annotated[
         Path, typer.Argument(help="Judgments: CSV, TSV, JSON lines, Parquet (.gz too) or TREC qrels.")
     ],
-    query_field: Annotated[
-        str | None, typer.Option(help="Field with the query, by id or text; usual: query, query_id.")
-    ] = None,
-    document_field: Annotated[
-        str | None, typer.Option(help="Field with the document's id; usual: document, doc_id, docid.")
-    ] = None,
+    query_field: Annotated[str | None, field("the query, by id or text", "query, query_id")] = None,
+    document_field: Annotated[str | None, field("the document's id", "document, doc_id, docid")] = None,
     annotator_field: Annotated[
         str | None, typer.Option(help="Long form: field with who judged; usual: annotator, rater.")
     ] = None,
@@ -42,8 +37,8 @@ def import_judgments_command(
     annotator: Annotated[
         str | None, typer.Option(help="Who gave all grades, where the file does not name them, as in qrels.")
     ] = None,
-    note_field: Annotated[str | None, typer.Option(help="Field with a note; usual: note.")] = None,
-    time_field: Annotated[str | None, typer.Option(help="Field with the time of the judgment.")] = None,
+    note_field: Annotated[str | None, field("a note", "note")] = None,
+    time_field: Annotated[str | None, field("the time of the judgment")] = None,
     cannot_tell_field: Annotated[
         str | None, typer.Option(help="Field that is true where no grade could be given.")
     ] = None,
@@ -93,7 +88,7 @@ def import_judgments_command(
     layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_judgments(
-            project_store(context),
+            project_store(),
             path,
             fields,
             layout,

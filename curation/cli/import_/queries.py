@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import project_store
 from curation.cli.import_.summary import say_rest
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, layout_of
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, field, layout_of
 from curation.cli.output import emit, progress_bar, say
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ SHOWN = 10
 
 
 def import_queries_command(
-    context: typer.Context,
     path: Annotated[Path, typer.Argument(help="JSON lines, CSV, TSV, Parquet (.gz too) or a BEIR folder.")],
     id_field: Annotated[
         str | None,
@@ -27,10 +26,9 @@ def import_queries_command(
             help="Field with the query's id; usual: _id, id, query_id. Without one, ids are generated."
         ),
     ] = None,
-    text_field: Annotated[str | None, typer.Option(help="Field with its text; usual: text, query.")] = None,
+    text_field: Annotated[str | None, field("its text", "text, query")] = None,
     information_need_field: Annotated[
-        str | None,
-        typer.Option(help="Field with the information need; usual: information_need, narrative."),
+        str | None, field("the information need", "information_need, narrative")
     ] = None,
     format: Format = None,
     encoding: Encoding = "utf-8",
@@ -51,7 +49,7 @@ def import_queries_command(
     layout = layout_of(format, encoding, columns, no_header)
     fields = QueryFields(id_field, text_field, information_need_field)
     with progress_bar() as progress:
-        result = import_queries(project_store(context), path, fields, layout, progress)
+        result = import_queries(project_store(), path, fields, layout, progress)
     emit(as_json, result, lambda: _show_queries(result))
 
 

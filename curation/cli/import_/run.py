@@ -8,38 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import project_store
-from curation.cli.options import Columns, Encoding, Json, NoHeader, layout_of
+from curation.cli.options import Columns, Encoding, Json, NoHeader, field, format_option, layout_of
 from curation.cli.output import emit, left_out, progress_bar, say
 from curation.sources.run_files import FORMATS
 
 if TYPE_CHECKING:
     from curation.sources.run_import import RunImport
 
-RunFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--format", help=f"{', '.join(FORMATS)}; default: found from the file's name or its first bytes."
-    ),
-]
+RunFormat = Annotated[str | None, format_option(FORMATS)]
 
 
 def import_run_command(
-    context: typer.Context,
     path: Annotated[
         Path, typer.Argument(help="A TREC run, a table (TSV, CSV, JSON lines) or ranx's own file.")
     ],
     name: Annotated[str, typer.Option(help="Name of the run; a pool refers to it as run:NAME.")],
-    query_field: Annotated[
-        str | None, typer.Option(help="Field with the query, by id or text; usual: query_id, q_id, query.")
-    ] = None,
-    document_field: Annotated[
-        str | None, typer.Option(help="Field with the document's id; usual: document, doc_id, docno.")
-    ] = None,
-    rank_field: Annotated[
-        str | None, typer.Option(help="Field with the rank, from 1 or 0; usual: rank, position.")
-    ] = None,
+    query_field: Annotated[str | None, field("the query, by id or text", "query_id, q_id, query")] = None,
+    document_field: Annotated[str | None, field("the document's id", "document, doc_id, docno")] = None,
+    rank_field: Annotated[str | None, field("the rank, from 1 or 0", "rank, position")] = None,
     score_field: Annotated[
-        str | None, typer.Option(help="Field with the score; it orders the list only where there is no rank.")
+        str | None, field("the score; it orders the list only where there is no rank")
     ] = None,
     skip_unknown: Annotated[
         bool,
@@ -79,7 +67,7 @@ def import_run_command(
     layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_run(
-            project_store(context),
+            project_store(),
             path,
             name,
             fields,

@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import project_store
 from curation.cli.import_.summary import say_fields, say_rest
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, layout_of
+from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, field, layout_of
 from curation.cli.output import emit, progress_bar, say, table
 
 if TYPE_CHECKING:
@@ -17,26 +17,16 @@ if TYPE_CHECKING:
 
 
 def import_traffic_command(
-    context: typer.Context,
     path: Annotated[
         Path, typer.Argument(help="A log of queries: CSV, TSV, JSON lines or Parquet (.gz too), or UBI.")
     ],
-    query_field: Annotated[
-        str | None, typer.Option(help="Field with the query; usual: user_query, query, search_term, q, text.")
-    ] = None,
-    time_field: Annotated[
-        str | None, typer.Option(help="Field with the time; usual: time, timestamp.")
-    ] = None,
+    query_field: Annotated[str | None, field("the query", "user_query, query, search_term, q, text")] = None,
+    time_field: Annotated[str | None, field("the time", "time, timestamp")] = None,
     segment_field: Annotated[
-        str | None,
-        typer.Option(help="Field with the segment, such as a shop or language; usual: segment, application."),
+        str | None, field("the segment, such as a shop or language", "segment, application")
     ] = None,
-    session_field: Annotated[
-        str | None, typer.Option(help="Field with the session or user; usual: session, client_id, user.")
-    ] = None,
-    count_field: Annotated[
-        str | None, typer.Option(help="Field with how often the query was asked; usual: count.")
-    ] = None,
+    session_field: Annotated[str | None, field("the session or user", "session, client_id, user")] = None,
+    count_field: Annotated[str | None, field("how often the query was asked", "count")] = None,
     metadata_field: Annotated[
         list[str] | None,
         typer.Option(help="Another field to keep, for strata of a sample; may be given several times."),
@@ -50,16 +40,14 @@ def import_traffic_command(
         ),
     ] = 30,
     bot_per_minute: Annotated[
-        int,
-        typer.Option(help="A session with more queries in a minute is a bot and is left out; 0: off."),
+        int, typer.Option(help="A session with more queries in a minute is a bot and is left out; 0: off.")
     ] = 20,
     bot_per_day: Annotated[
         int,
         typer.Option(help="A session with more different queries in a day is a bot and is left out; 0: off."),
     ] = 200,
     personal_data: Annotated[
-        str,
-        typer.Option(help="replace: by placeholders such as [email]; drop: leave the rows out."),
+        str, typer.Option(help="replace: by placeholders such as [email]; drop: leave the rows out.")
     ] = "replace",
     format: Format = None,
     encoding: Encoding = "utf-8",
@@ -92,7 +80,7 @@ def import_traffic_command(
         max_words, max_characters, repeat_minutes, bot_per_minute, bot_per_day, personal_data
     )
     with progress_bar() as progress:
-        result = import_traffic(project_store(context), path, fields, layout, progress, rules)
+        result = import_traffic(project_store(), path, fields, layout, progress, rules)
     emit(as_json, result, lambda: _show_traffic(result))
 
 
