@@ -26,7 +26,7 @@ from curation.errors import InputError, RefusedError
 from curation.guides.guide import Guide, current_guide
 from curation.people.annotators import require_author
 from curation.sources.decisions import DecisionLine
-from curation.sources.queries import KnownQueries, find_query
+from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.tables.numbers import whole_number
 from curation.store import Cursor, Store, get_setting, record_event
 from curation.store.retry import write_if_unchanged
@@ -53,7 +53,7 @@ class Decided:
 
 def decide(
     store: Store,
-    query: str,
+    query_id: str,
     document_id: str,
     grade: int | None,
     reason: str,
@@ -64,7 +64,6 @@ def decide(
 
     Parameters
     ----------
-    query: the query's id or its text.
     grade: a grade of the guide's scale, or None: no grade can be given.
     reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
     seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
@@ -80,10 +79,9 @@ def decide(
         problems = list(_check(grade, reason, current_guide(cursor)))
         if problems:
             raise InputError(problems)
-        found = find_query(cursor, query)
-        if found is None or not _judged(cursor, (found.query_id, document_id)):
-            raise unjudged(query, document_id)
-    ruling = Ruling(found.query_id, document_id, grade, reason.strip())
+        if not _judged(cursor, (query_id, document_id)):
+            raise unjudged(query_id, document_id)
+    ruling = Ruling(query_id, document_id, grade, reason.strip())
     with store.transaction() as cursor:
         current = current_decisions(cursor, [ruling.pair])
         before = current.get(ruling.pair)
@@ -125,7 +123,8 @@ def decide_many(
 
     def plan(found: _DecisionInputs) -> _DecisionPlan:
         left_out: Counter[str] = Counter()
-        rulings, problems = _rulings(proposals, found.guide, found.queries, left_out)
+        field = proposals[0].query_field if proposals else None
+        rulings, problems = _rulings(proposals, found.guide, QueryColumn(found.queries, field), left_out)
         if problems:
             raise InputError(problems, path=source, way_out="Nothing was decided: mend these lines first.")
         chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
@@ -211,7 +210,7 @@ def _check(grade: int | None, reason: str, guide: Guide) -> Iterator[str]:
 
 
 def _rulings(
-    proposals: Sequence[DecisionLine], guide: Guide, queries: KnownQueries, left_out: Counter[str]
+    proposals: Sequence[DecisionLine], guide: Guide, queries: QueryColumn, left_out: Counter[str]
 ) -> tuple[list[Ruling], list[str]]:
     """One ruling a pair in the file's order, and what is wrong; counts the lines that hold no ruling."""
     first: dict[Pair, tuple[int, Ruling]] = {}
@@ -233,7 +232,7 @@ def _rulings(
     return [ruling for _, ruling in first.values()], problems
 
 
-def _ruling(item: DecisionLine, guide: Guide, queries: KnownQueries) -> Ruling | str:
+def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | str:
     """The ruling in a line, or why there is none to make."""
     if not item.grade:
         return NO_GRADE
@@ -243,7 +242,7 @@ def _ruling(item: DecisionLine, guide: Guide, queries: KnownQueries) -> Ruling |
     problems = list(_check(grade, item.reason, guide))
     if problems:
         raise InputError(problems)
-    query = queries.find(item.query)
+    query = queries.find(item.query, item.line)
     return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
 
 

@@ -16,7 +16,6 @@ from curation.labeling.rounds.assignment import Candidate, Slot
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.members import members
 from curation.people.annotators import list_annotators, require_author
-from curation.sources.queries import find_query
 from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import digest
@@ -43,12 +42,13 @@ class _Round(NamedTuple):
     content_hash: str
 
 
-def ask_opinion(store: Store, query: str, document_id: str, reviewer: str = COMMAND_LINE) -> OpinionRequest:
+def ask_opinion(
+    store: Store, query_id: str, document_id: str, reviewer: str = COMMAND_LINE
+) -> OpinionRequest:
     """Ask for one more opinion on a judged pair; nothing happens if it waits for one already.
 
     Parameters
     ----------
-    query: the query's id or its text.
     reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
 
     Raises
@@ -59,11 +59,10 @@ def ask_opinion(store: Store, query: str, document_id: str, reviewer: str = COMM
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, "reviewer", "lead")
-        named = find_query(cursor, query)
     with store.transaction() as cursor:
-        if named is None or not cursor.execute(_JUDGED, [named.query_id, document_id]).fetchall():
-            raise NotFoundError(f"Nobody has judged the document {document_id!r} for the query {query!r}.")
-        pair = (named.query_id, document_id)
+        pair = (query_id, document_id)
+        if not cursor.execute(_JUDGED, list(pair)).fetchall():
+            raise NotFoundError(f"Nobody has judged the document {document_id!r} for the query {query_id!r}.")
         before = awaited_opinions(cursor).get(pair)
         if before is not None:
             return before

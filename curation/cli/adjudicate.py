@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from curation.adjudication.adjudication import Decided
     from curation.adjudication.decisions import ReviewerDecision
     from curation.adjudication.disputes import Dispute
+    from curation.store import Store
 
 adjudication = command_group("adjudicate", "List disputed pairs and decide them.")
 
@@ -87,7 +88,7 @@ def adjudicate_decide(
     if pair is not None:
         from curation.adjudication.adjudication import decide
 
-        decision = decide(store, *pair, grade, reason, reviewer)
+        decision = decide(store, _query_id(store, pair[0]), pair[1], grade, reason, reviewer)
         emit(as_json, decision, lambda: _show_decision(decision))
     elif source is not None:
         from curation.adjudication.adjudication import decide_many
@@ -119,7 +120,8 @@ def adjudicate_send_back(
     """
     from curation.adjudication.second_opinions import ask_opinion
 
-    asked = ask_opinion(project_store(), query, document, reviewer)
+    store = project_store()
+    asked = ask_opinion(store, _query_id(store, query), document, reviewer)
     emit(
         as_json,
         asked,
@@ -144,13 +146,17 @@ def adjudicate_unclear(
       goldset adjudicate unclear "usb hub" 1993197 --words "Does a hub without USB-C count?"
     """
     from curation.guides.questions import ask_guide
-    from curation.sources.queries import find_query
 
     store = project_store()
-    with store.reading() as cursor:
-        stored = find_query(cursor, query)
-    question_id = ask_guide(store, stored.query_id if stored else query, document, words, reviewer)
+    question_id = ask_guide(store, _query_id(store, query), document, words, reviewer)
     emit(as_json, {"question_id": question_id}, "Noted. All questions: goldset guide questions")
+
+
+def _query_id(store: Store, name: str) -> str:
+    from curation.sources.queries import query_id_named
+
+    with store.reading() as cursor:
+        return query_id_named(cursor, name)
 
 
 def _pair_or_file(

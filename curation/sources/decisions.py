@@ -20,6 +20,7 @@ class DecisionLine(NamedTuple):
     document_id: str
     grade: str
     reason: str
+    query_field: str | None = None
 
 
 def read_decision_lines(
@@ -45,5 +46,7 @@ def read_decision_lines(
     proposals = []
     for record in records:
         query, document_id, grade, own = (text_of(record.fields.get(field)).strip() for field in fields)
-        proposals.append(DecisionLine(record.line, query, document_id, grade, own or reason.strip()))
+        proposals.append(
+            DecisionLine(record.line, query, document_id, grade, own or reason.strip(), query_field)
+        )
     return proposals

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -16,20 +17,29 @@ from typing import Any, NamedTuple
 from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
-from curation.sources.queries import KnownQueries, query_id_of
-from curation.sources.query_import import BARE
+from curation.sources.queries import KnownQueries, QueryColumn, named_by, query_id_of
+from curation.sources.query_import import (
+    BARE,
+    ONE_TEXT,
+    NamedQuery,
+    clash,
+    compare_named,
+    holds_address,
+)
 from curation.sources.redaction.personal_data import redact
 from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.records import Record, Records
 from curation.sources.tables.times import parse_time
 from curation.sources.tables.values import text_of
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import Store
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.rows import Query
 from curation.text import LONGEST_NOTE, normalise_query
 
-QUERY_FIELDS = ("query", "query_id", "query-id", "qid")
+QUERY_FIELDS = ("query_id", "query-id", "qid", "query", "query_text")
+QUERY_TEXT_FIELDS = ("query_text", "query", "user_query", "question")
 DOCUMENT_FIELDS = ("document", "document_id", "doc_id", "docid", "corpus-id")
 ANNOTATOR_FIELDS = ("annotator", "rater", "worker")
 GRADE_FIELDS = ("grade", "rating", "relevance", "score")
@@ -38,6 +48,12 @@ TIME_FIELDS = ("submitted_at",)
 CANNOT_TELL = ("cannot tell", "cannot_tell", "cannot-tell")
 
 _POOLED_UNJUDGED = "-1"
+_SKIP_UNKNOWN = "Or leave such rows out with --skip-unknown."
+_WAYS_OUT = {
+    UNKNOWN_QUERY: "An id is no text. Import the queries first (`goldset import queries PATH`), or name the "
+    f"column with their texts with --query-text-field. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"Import the corpus that was judged first. {_SKIP_UNKNOWN}",
+}
 _YES = ("true", "1", "1.0", "yes", "t", "y")
 
 
@@ -47,6 +63,7 @@ class JudgmentFields:
 
     Attributes
     ----------
+    query_text: a second field with the query's text, where `query` holds ids.
     annotator_columns: the wide form: column → annotator. It has no annotator or grade field then.
     annotator_name: who gave all grades, where the file does not say.
     cannot_tell: a field that is true where no grade could be given.
@@ -61,6 +78,7 @@ class JudgmentFields:
     cannot_tell: str | None = None
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None
+    query_text: str | None = None
 
 
 class JudgmentKey(NamedTuple):
@@ -101,12 +119,14 @@ class JudgmentFile(NamedTuple):
     ----------
     source: the file's name.
     new_queries: queries that the judgments are about and the project does not hold.
+    known_as: the file's id → the project's, of queries whose text the project knew under an id of its own.
     left_out: reason → number of cells.
     """
 
     judgments: list[ImportedJudgment]
     source: str
     new_queries: list[Query]
+    known_as: dict[str, str]
     left_out: dict[str, int]
 
 
@@ -119,10 +139,11 @@ class _ProjectContext(NamedTuple):
 
 
 class _Cell(NamedTuple):
-    """One grade as the file has it; `query` is an id or a text."""
+    """One grade as the file has it; `query` is an id or a text, `query_text` '' or the text of that id."""
 
     line: int
     query: str
+    query_text: str
     document: str
     annotator: str
     grade: str
@@ -159,7 +180,10 @@ def read_judgments(
     judgments = reader.read()
     if not judgments:
         records.refuse_nothing_taken("judgment", reader.left_out)
-    return JudgmentFile(judgments, records.source, list(reader.new_queries.values()), dict(reader.left_out))
+    return JudgmentFile(
+        *(judgments, records.source, list(reader.new_queries.values())),
+        *(reader.known_as, dict(reader.left_out)),
+    )
 
 
 def parse_grade_map(text: str) -> dict[str, int | None]:
@@ -200,8 +224,11 @@ def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
         )
     for column in asked.annotator_columns:
         records.field("--annotator-columns", column)
+    query = records.need("--query-field", asked.query, QUERY_FIELDS, "the queries")
+    texts = QUERY_TEXT_FIELDS if named_by(query or "") == "id" and records.format != "qrels" else ()
     used = JudgmentFields(
-        query=records.need("--query-field", asked.query, QUERY_FIELDS, "the queries"),
+        query=query,
+        query_text=records.field("--query-text-field", asked.query_text, texts),
         document=records.need("--document-field", asked.document, DOCUMENT_FIELDS, "the documents' ids"),
         annotator=None if wide or asked.annotator_name else _annotator_field(records, asked),
         grade=None if wide else records.need("--grade-field", asked.grade, GRADE_FIELDS, "the grades"),
@@ -242,19 +269,27 @@ class _JudgmentReader:
         self._fields = fields
         self._known = known
         self._grade_map = grade_map
-        self._skip_unknown = skip_unknown
+        of_ids = records.format == "qrels" or fields.query_text is not None
+        self._queries = QueryColumn(known.queries, fields.query, "id" if of_ids else None)
+        self._named: dict[str, NamedQuery] = {}
+        self._unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
         self.new_queries: dict[str, Query] = {}
+        self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
 
     def read(self) -> list[ImportedJudgment]:
         """The judgments, in the order of the file; raises what was wrong with it."""
-        judgments = []
-        for record in self._records:
-            for cell in self._cells(record):
-                judgment = self._judgment(cell)
-                if judgment is not None:
-                    judgments.append(judgment)
-        return judgments
+        judgments: list[ImportedJudgment] = []
+        with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+            for record in self._records:
+                judgments += filter(None, map(self._judgment, self._cells(record)))
+        self._unknown.settle(self.left_out)
+        new, self.known_as = compare_named(self._named.values(), self._known.queries, self._problems)
+        self.new_queries |= {query.query_id: query for query in new}
+        return [
+            judgment._replace(query_id=self.known_as.get(judgment.query_id, judgment.query_id))
+            for judgment in judgments
+        ]
 
     def _cells(self, record: Record) -> Iterator[_Cell]:
         values, fields = record.fields, self._fields
@@ -264,6 +299,7 @@ class _JudgmentReader:
             yield _Cell(
                 record.line,
                 _value(values, fields.query),
+                _value(values, fields.query_text),
                 _value(values, fields.document),
                 annotator,
                 CANNOT_TELL[0] if cannot_tell else _value(values, column),
@@ -289,8 +325,6 @@ class _JudgmentReader:
             return None
         if query is None or not known:
             return None
-        if query.query_id not in self._known.queries:
-            query = self.new_queries.setdefault(query.query_id, query)
         return ImportedJudgment(
             query.query_id, cell.document, cell.annotator, grade, cell.note, None, self._time(cell), cell.line
         )
@@ -315,41 +349,43 @@ class _JudgmentReader:
         return not missing
 
     def _query(self, cell: _Cell) -> Query | None:
-        """The project's query of that id or text, else a new one of that text."""
+        """The project's query of that id or text, else a new one if the file has its text."""
+        text = redact(cell.query_text if cell.query_text != cell.query else "")
         try:
-            found = self._known.queries.find(cell.query)
+            found = self._queries.find(cell.query, cell.line)
+            if not text.text and found is None and self._queries.by != "id":
+                self._queries.take_text(cell.query, cell.line)
+                text = redact(cell.query)
         except InputError as error:
             self._problems.add(cell.line, str(error))
             return None
-        if found is not None:
+        if not text.text:
+            if found is None:
+                self._unknown.note(UNKNOWN_QUERY, cell.query, cell.line)
             return found
-        if self._records.format == "qrels":
-            self._unknown(
-                cell, "query", cell.query, "Import the queries first: `goldset import queries PATH`."
-            )
-            return None
-        text = redact(cell.query)
-        if text.is_empty:
+        if text.is_empty and found is None:
             self.left_out[f"query is {BARE}"] += 1
             return None
-        normalised = normalise_query(text.text)
-        return Query(query_id_of(normalised), text.text, normalised, "imported")
+        return self._of_text(cell, text.text)
+
+    def _of_text(self, cell: _Cell, text: str) -> Query:
+        """The query of the cell's text, and of its id where the file has both; compared when all is read."""
+        normalised = normalise_query(text)
+        query_id = cell.query if self._queries.by == "id" else ""
+        if not query_id or holds_address(query_id):
+            query_id = query_id_of(normalised)
+        query = Query(query_id, text, normalised, "imported")
+        first = self._named.setdefault(query_id, NamedQuery(query, cell.line))
+        if first.query.normalised != normalised:
+            where = f"on {self._problems.unit} {first.line}"
+            self._problems.add(cell.line, clash(query, first.query, where), ONE_TEXT)
+        return first.query
 
     def _is_document(self, cell: _Cell) -> bool:
-        if cell.document not in self._known.documents:
-            self._unknown(cell, "document", cell.document, "Import the corpus that was judged first.")
-            return False
-        return True
-
-    def _unknown(self, cell: _Cell, what: str, name: str, way_out: str) -> None:
-        if self._skip_unknown:
-            self.left_out[f"unknown {what}"] += 1
-        else:
-            self._problems.add(
-                cell.line,
-                f"the project has no {what} {name!r}",
-                f"{way_out} Or leave such rows out with --skip-unknown.",
-            )
+        known = cell.document in self._known.documents
+        if not known:
+            self._unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
+        return known
 
     def _grade(self, text: str) -> int | None:
         """The grade on the guide's scale, None for cannot-tell; a ValueError says why there is none."""

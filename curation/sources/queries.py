@@ -3,17 +3,25 @@
 A query has the id of its source, or one made from its normalised text. The same text from any source is then
 the same query. If a file later gives such a text an id, the query keeps the id that its judgments name, and
 the file's id becomes another name of it. Two queries of one text stay two only where one file has both.
+
+A name that is one query's id and another's text is refused, never guessed. `id:501` and `text:501` say which.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from typing import Literal
 
 from curation.errors import InputError
 from curation.sources.redaction.personal_data import redact
 from curation.store import Cursor, fetch, get_setting
 from curation.store.rows import Query
 from curation.text import digest, normalise_query
+
+NamedBy = Literal["id", "text"]
+_ID_COLUMN = re.compile(r"(.*[_\W])?(id|qid|queryid)", re.IGNORECASE)
+_TEXT_COLUMN = re.compile(r"(.*[_\W])?text|user_query|question", re.IGNORECASE)
 
 OTHER_IDS = "other_ids"
 """The field of a query's metadata with its ids in files, where it came into the project under its own."""
@@ -45,33 +53,97 @@ class KnownQueries:
         """All queries of that normalised text, by id."""
         return self._by_text.get(normalised, [])
 
-    def find(self, name: str) -> Query | None:
-        """The query of that id or text.
+    def find(self, name: str, by: NamedBy | None = None) -> Query | None:
+        """The query of that id or text; `by` None is either, and then `id:501` and `text:501` say which.
 
         Raises
         ------
-        InputError: several queries have the text.
+        InputError: several queries have the text, or the name is one query's id and another's text.
         """
-        known = self.of_id(name)
-        if known is not None:
-            return known
+        of_id = None if by == "text" else self.of_id(name)
+        if by == "id":
+            return of_id
         found = self.of_text(normalise_query(redact(name).text))
-        if len(found) > 1:
+        others = [query for query in found if query != of_id]
+        if of_id is not None and others:
+            raise InputError(
+                f"{name!r} is the id of the query {of_id.text!r}, and the text of the query "
+                f"{others[0].query_id!r}: write id:{name} or text:{name}"
+            )
+        if len(others) > 1:
             ids = ", ".join(query.query_id for query in found)
             raise InputError(f"several queries have the text {name!r} ({ids}): name one by its id")
-        return found[0] if found else None
+        if of_id is None and not found and by is None and name.startswith(("id:", "text:")):
+            kind, _, rest = name.partition(":")
+            return self.find(rest.strip(), "id" if kind == "id" else "text")
+        return of_id or (found[0] if found else None)
 
 
-def find_query(cursor: Cursor, name: str) -> Query | None:
-    """The query of that id, other id or text; an id is looked up alone, which takes no time.
+class QueryColumn:
+    """A column of a file whose cells name queries: by ids or by texts, as its name says or its cells show.
+
+    Attributes
+    ----------
+    by: what the column's name says that it holds; None where it says neither, as "query" does.
+    """
+
+    def __init__(self, known: KnownQueries, field: str | None, by: NamedBy | None = None) -> None:
+        self.by = by or named_by(field or "")
+        self._known = known
+        self._first: tuple[str, str, int] | None = None
+
+    def find(self, name: str, line: int) -> Query | None:
+        """The query that a cell names, or None.
+
+        Raises
+        ------
+        InputError: as `KnownQueries.find`; or this cell is found by its id and another by its text alone.
+        """
+        found = self._known.find(name, self.by)
+        if found is not None and self.by is None:
+            is_id = found == self._known.of_id(name)
+            if is_id != (found in self._known.of_text(normalise_query(redact(name).text))):
+                self._refuse_mixture("id" if is_id else "text", name, line)
+        return found
+
+    def take_text(self, name: str, line: int) -> None:
+        """Note that a cell which names no query will be taken as a new one's text.
+
+        Raises
+        ------
+        InputError: the column holds ids.
+        """
+        if self.by is None:
+            self._refuse_mixture("text", name, line)
+
+    def _refuse_mixture(self, kind: str, name: str, line: int) -> None:
+        """A column of texts can hold one that is an id by chance; nothing tells which is meant."""
+        self._first = self._first or (kind, name, line)
+        if self._first[0] != kind:
+            said = {"id": "is a query's id", "text": "can only be a text"}
+            raise InputError(
+                f"{name!r} {said[kind]}, but {self._first[1]!r} on line {self._first[2]} "
+                f"{said[self._first[0]]}: write id:{name} or text:{name}, or call the column query_id or "
+                "query_text"
+            )
+
+
+def named_by(field: str) -> NamedBy | None:
+    """What a column of that name holds of queries, where the name says it: ids or texts."""
+    if _ID_COLUMN.fullmatch(field):
+        return "id"
+    return "text" if _TEXT_COLUMN.fullmatch(field) else None
+
+
+def query_id_named(cursor: Cursor, name: str) -> str:
+    """The id of the query that somebody names by id or text; the name itself where there is none.
 
     Raises
     ------
-    InputError: several queries have the text.
+    InputError: as `KnownQueries.find`.
     """
-    columns = "query_id, text, normalised, source, information_need"
-    found = fetch(cursor, Query, f"SELECT {columns} FROM queries WHERE query_id = ?", [name])  # noqa: S608
-    return found[0] if found else KnownQueries(cursor).find(name)
+    found = KnownQueries(cursor).find(name)
+    return found.query_id if found else name
 
 
 def query_id_of(normalised: str) -> str:

@@ -94,6 +94,13 @@ class _Comparison(NamedTuple):
     known_as: dict[str, str]
 
 
+class NamedQuery(NamedTuple):
+    """A query as a file names it, with the line that names it first."""
+
+    query: Query
+    line: int
+
+
 BARE = "nothing but personal data"
 
 
@@ -154,7 +161,7 @@ def add_query(
     normalised = normalise_query(text)
     problems = [] if normalised else ["The query is empty; expected its text."]
     problems += _personal("query", text) + _personal("information need", need)
-    if query_id and _holds_address(query_id):
+    if query_id and holds_address(query_id):
         problems.append("The id holds an e-mail address, which goldset does not store. Give another.")
     problems += [
         f"The {what} holds bytes that are no characters; expected text in UTF-8."
@@ -170,6 +177,33 @@ def add_query(
     return query
 
 
+def compare_named(
+    named: Iterable[NamedQuery], known: KnownQueries, problems: Problems
+) -> tuple[list[Query], dict[str, str]]:
+    """The queries of a file of another kind that the project lacks; and its ids of others → the project's.
+
+    Raises
+    ------
+    InputError: an id has another text in the project, or a text has another source's id; or there were
+        problems before.
+    """
+    result = _compare([_ImportedQuery(query, "{}", line) for query, line in named], known, problems)
+    return [row.query for row in result.added], result.known_as
+
+
+def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
+    """Store a file's ids of queries that the project knew by their text: the file's id → the project's."""
+    known = KnownQueries(cursor)
+    changed = []
+    for other, query_id in known_as.items():
+        query = known.of_id(query_id)
+        if query is not None and known.of_id(other) is None:
+            row = _ImportedQuery(query._replace(query_id=other), "{}", 0)
+            held = _ImportedQuery(query, known.metadata[query_id], 0)
+            changed.append(_updated(held, row))
+    _write(cursor, [], changed)
+
+
 def _personal(what: str, text: str) -> list[str]:
     kinds = ", ".join(sorted(redact(text).kinds))
     if not kinds:
@@ -177,7 +211,7 @@ def _personal(what: str, text: str) -> list[str]:
     return [f"The {what} holds personal data ({kinds}), which goldset does not store. Write it without."]
 
 
-def _holds_address(query_id: str) -> bool:
+def holds_address(query_id: str) -> bool:
     """Whether an id holds somebody's address; digits and signs as in a card's or a key are what ids are."""
     return "email" in redact(query_id).kinds
 
@@ -217,7 +251,7 @@ def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list
         elif (first := rows.setdefault(row.query.query_id, row)) is not row:
             if first.query.normalised != row.query.normalised:
                 records.problems.add(
-                    record.line, _clash(row, first, f"on {records.unit} {first.line}"), ONE_TEXT
+                    record.line, clash(row.query, first.query, f"on {records.unit} {first.line}"), ONE_TEXT
                 )
             left_out["the same query again"] += 1
     return list(rows.values())
@@ -229,7 +263,7 @@ def _row(record: Record, fields: QueryFields) -> _ImportedQuery:
     normalised = normalise_query(text.text)
     query_id = query_id_of(normalised) if fields.id is None else text_of(values.get(fields.id)).strip()
     kinds = set(text.kinds)
-    if _holds_address(query_id):
+    if holds_address(query_id):
         query_id = query_id_of(normalised)
         kinds.add("email")
     need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
@@ -264,7 +298,7 @@ def _compare(rows: Iterable[_ImportedQuery], known: KnownQueries, problems: Prob
         held = _ImportedQuery(query, known.metadata[query.query_id], 0)
         first = taken.setdefault(query.query_id, row)
         if query.normalised != row.query.normalised:
-            problems.add(row.line, _clash(row, held, "in the project"), ONE_TEXT)
+            problems.add(row.line, clash(row.query, query, "in the project"), ONE_TEXT)
         elif first is not row:
             problems.add(row.line, _twin(row, [query], f" like {problems.unit} {first.line}"), ONE_QUERY)
         elif (updated := _updated(held, row)) != held:
@@ -291,9 +325,9 @@ def _twin(row: _ImportedQuery, known: Iterable[Query], where: str = "") -> str:
     return f"query {query.query_id!r} has the text {query.text!r}{where}, known as {ids} in the project"
 
 
-def _clash(row: _ImportedQuery, other: _ImportedQuery, where: str) -> str:
-    query = row.query
-    return f"query {query.query_id!r} has the text {query.text!r}, but {other.query.text!r} {where}"
+def clash(query: Query, other: Query, where: str) -> str:
+    """The sentence for two texts under one id."""
+    return f"query {query.query_id!r} has the text {query.text!r}, but {other.text!r} {where}"
 
 
 def _updated(known: _ImportedQuery, row: _ImportedQuery) -> _ImportedQuery:

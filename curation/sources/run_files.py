@@ -27,7 +27,7 @@ from curation.sources.tables.values import text_of
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
-QUERY_FIELDS = ("query_id", "query-id", "q_id", "qid", "query")
+QUERY_FIELDS = ("query_id", "query-id", "q_id", "qid", "query", "query_text")
 DOCUMENT_FIELDS = ("document", "document_id", "doc_id", "docid", "docno", "corpus-id")
 RANK_FIELDS = ("rank", "position")
 SCORE_FIELDS = ("score", "engine_score", "similarity")

@@ -25,19 +25,18 @@ import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
-from curation.sources.queries import KnownQueries
+from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.run_files import RunFields, RunFile, RunRow
 from curation.sources.runs import Run, RunEntry, stored_runs
 from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.values import text_of
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.text import canonical_json, digest
 
 Number = TypeVar("Number", int, float)
-UNKNOWN_QUERY = "unknown query"
-UNKNOWN_DOCUMENT = "unknown document"
 REPEATED = "a document again for the same query"
 _NAME = re.compile(r"[\w.+-]+")
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
@@ -159,12 +158,12 @@ class _RunReader:
     ) -> None:
         self._file = file
         self._problems = file.problems
-        self._queries = queries
+        of_ids = file.format in ("trec", "ranx-parquet")
+        self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
         self._documents = documents
-        self._skip_unknown = skip_unknown
         self._skip_repeated = skip_repeated
         self._ids: dict[str, str | None] = {}
-        self._unknown: dict[tuple[str, str], list[int]] = {}
+        self._unknown = UnknownNames(file.problems, _WAYS_OUT, skip_unknown)
         self.unordered = 0
         self.against_scores = 0
         self.left_out: Counter[str] = Counter()
@@ -178,7 +177,7 @@ class _RunReader:
                 if line is not None:
                     lists[line.query_id].append(line)
         entries = [entry for query_id in sorted(lists) for entry in self._entries(lists[query_id])]
-        self._settle_unknown()
+        self._unknown.settle(self.left_out)
         self._problems.check()
         if not entries:
             reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self.left_out.items())
@@ -194,11 +193,11 @@ class _RunReader:
         score = self._number(row, "score", _score)
         query_id = self._query(row)
         if query_id is None:
-            self._unknown.setdefault((UNKNOWN_QUERY, row.query), []).append(row.line)
+            self._unknown.note(UNKNOWN_QUERY, row.query, row.line)
         if not query_id:
             return None
         if row.document not in self._documents:
-            self._unknown.setdefault((UNKNOWN_DOCUMENT, row.document), []).append(row.line)
+            self._unknown.note(UNKNOWN_DOCUMENT, row.document, row.line)
         return _Line(row.line, query_id, row.document, rank, score)
 
     def _number(self, row: RunRow, what: str, read: Callable[[Any], Number | None]) -> Number | None:
@@ -218,25 +217,12 @@ class _RunReader:
         """The id of the row's query, None for an unknown one, '' for a text that several have."""
         if row.query not in self._ids:
             try:
-                found = self._queries.find(row.query)
+                found = self._queries.find(row.query, row.line)
                 self._ids[row.query] = found and found.query_id
             except InputError as error:
                 self._problems.add(row.line, str(error))
                 self._ids[row.query] = ""
         return self._ids[row.query]
-
-    def _settle_unknown(self) -> None:
-        """Unknown names are reported once each, with their first line; or counted."""
-        for (what, name), lines in sorted(self._unknown.items(), key=lambda item: item[1][0]):
-            if self._skip_unknown:
-                self.left_out[what] += len(lines)
-                continue
-            more = f" (on {len(lines):,} {self._problems.unit}s)" if len(lines) > 1 else ""
-            self._problems.add(
-                lines[0],
-                f"the project has no {what.removeprefix('unknown ')} {name!r}{more}",
-                f"{_WAYS_OUT[what]} {_SKIP_UNKNOWN}",
-            )
 
     def _entries(self, lines: list[_Line]) -> Iterator[RunEntry]:
         """One query's places in order."""
@@ -299,9 +285,9 @@ class _RunReader:
 
 _EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 _WAYS_OUT = {
-    UNKNOWN_QUERY: "Queries are looked up by id, then by text: name the right column with --query-field, or "
-    "import the queries first (`goldset import queries PATH`).",
-    UNKNOWN_DOCUMENT: "Import the corpus that was searched first.",
+    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or name the right column with "
+    f"--query-field: query_id is looked up by id, query_text by text, query by either. {_SKIP_UNKNOWN}",
+    UNKNOWN_DOCUMENT: f"Import the corpus that was searched first. {_SKIP_UNKNOWN}",
 }
 
 

@@ -29,6 +29,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.people.annotators import add_annotator
 from curation.sources.decisions import DecisionLine, read_decision_lines
 from curation.sources.judgments import ImportedJudgment
+from curation.sources.queries import query_id_named
 from curation.store import Store, append, put_setting
 from tests.support.projects import PASSWORD, add_pairs, add_people
 
@@ -228,9 +229,9 @@ def test_queries_are_known_by_text_unless_several_share_it(judged: Store) -> Non
     with judged.transaction() as cursor:
         texts = {"text": ["Far  Away"] * 2, "normalised": ["far away"] * 2}
         append(cursor, "queries", {"query_id": ["a", "b"], **texts, **columns})
-    assert decide(judged, " Q ", "far", 1, "why").query_id == "q"
-    with pytest.raises(InputError, match=r"several queries have the text 'far away' \(a, b\)"):
-        decide(judged, "far away", "far", 1, "why")
+        assert query_id_named(cursor, " Q ") == "q"
+        with pytest.raises(InputError, match=r"several queries have the text 'far away' \(a, b\)"):
+            query_id_named(cursor, "far away")
 
 
 def test_grades_in_a_file_may_be_written_as_floats(judged: Store) -> None:

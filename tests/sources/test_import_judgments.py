@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from datetime import datetime
 
@@ -14,6 +15,7 @@ from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
 from curation.sources.queries import query_id_of
 from curation.sources.query_import import import_queries
+from curation.sources.run_import import import_run
 from curation.sources.tables.formats import FileLayout
 from curation.sources.traffic.traffic_import import import_traffic
 
@@ -74,9 +76,76 @@ def test_qrels_of_unknown_queries_are_refused_or_skipped(corpus, write, contents
 
 def test_queries_are_found_by_id_or_by_text(corpus, write):
     import_queries(corpus, write("q.csv", "id,query\n301,Red Shoes\n"))
-    result = import_judgments(corpus, write("j.csv", HEAD + "301,d1,ada,1\nred  SHOES,d2,ada,2\n"))
-    assert [row[:2] for row in _judged(corpus)] == [("Red Shoes", "d1"), ("Red Shoes", "d2")]
-    assert result.added_queries == 0
+    for cell, document in (("301", "d1"), ("red  SHOES", "d2"), ("id:301", "d3"), ("text:red shoes", "d4")):
+        result = import_judgments(corpus, write("j.csv", HEAD + f"{cell},{document},ada,1\n"))
+        assert result.added_queries == 0
+    assert [row[:2] for row in _judged(corpus)] == [("Red Shoes", f"d{number}") for number in range(1, 5)]
+
+
+NAMED = "id,query\n501,red shoes\n502,501\n503,hat\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (
+            HEAD + "501,d1,ada,1\n",
+            "'501' is the id of the query 'red shoes', and the text of the query '502'",
+        ),
+        (HEAD + "503,d1,ada,1\nblue hat,d1,ada,1\n", "'blue hat' can only be a text, but '503' on line 2 is"),
+        (
+            HEAD + "Hat,d1,ada,1\n503,d1,bo,1\n",
+            "'503' is a query's id, but 'Hat' on line 2 can only be a text",
+        ),
+        (
+            "query_id,query,document,annotator,grade\n503,green hat,d1,ada,1\n",
+            "query '503' has the text 'green hat', but 'hat' in the project",
+        ),
+    ],
+)
+def test_a_cell_that_may_mean_two_queries_is_refused(corpus, write, contents, content, told):
+    import_queries(corpus, write("q.csv", NAMED))
+    before = contents()
+    with pytest.raises(InputError, match=re.escape(told)):
+        import_judgments(corpus, write("j.csv", content))
+    assert contents() == before
+
+
+@pytest.mark.parametrize(("column", "text"), [("query_id", "red shoes"), ("query_text", "501")])
+def test_the_name_of_a_column_says_whether_it_holds_ids_or_texts(corpus, write, column, text):
+    import_queries(corpus, write("q.csv", NAMED))
+    import_judgments(corpus, write("j.csv", f"{column},document,annotator,grade\n501,d1,ada,1\n"))
+    assert [row[0] for row in _judged(corpus)] == [text]
+
+
+def test_an_unknown_id_is_never_a_query(corpus, write, contents):
+    import_queries(corpus, write("q.csv", "id,query\nf1,red shoes\n"))
+    head = "query_id,document,annotator,grade\n"
+    path = write("j.csv", head + "f1,d1,ada,1\nf37,d1,ada,1\nf37,d2,ada,1\nf38,d2,ada,1\n")
+    before = contents()
+    with pytest.raises(InputError) as refused:
+        import_judgments(corpus, path)
+    assert "line 3: the project has no query 'f37' (on 2 lines)" in str(refused.value)
+    assert "line 5: the project has no query 'f38'" in str(refused.value)
+    assert "goldset import queries" in str(refused.value)
+    assert contents() == before
+    result = import_judgments(corpus, path, skip_unknown=True)
+    assert (result.judgments, result.added_queries) == (1, 0)
+    assert result.left_out == {"unknown query": 3}
+
+
+def test_a_file_with_ids_and_texts_keeps_both_so_that_its_runs_match(corpus, write):
+    import_traffic(corpus, write("log.csv", "query\nred shoes\n"))
+    draw_sample(corpus, 1, seed=0)
+    rows = "7,Red Shoes,d1,ada,1\n8,blue hat,d1,ada,2\n8,Blue  hat,d2,ada,1\n"
+    result = import_judgments(corpus, write("j.csv", "query_id,query,document,annotator,grade\n" + rows))
+    assert (result.judgments, result.added_queries) == (3, 1)
+    assert set(_judged(corpus, "q.query_id, q.text")) == {
+        ("8", "blue hat"),
+        (query_id_of("red shoes"), "red shoes"),
+    }
+    run = import_run(corpus, write("r.trec", "7 Q0 d1 1 2 t\n8 Q0 d2 1 1 t\n"), "r")
+    assert (run.queries, run.left_out) == (2, {})
 
 
 def test_qrels_by_a_files_ids_find_the_sampled_queries_of_those_texts(corpus, write):
@@ -149,9 +218,9 @@ def test_every_problem_of_the_judgments_is_told_at_once_and_nothing_is_changed(c
         "line 2: grade 7 is not on the guide's scale (0, 1, 2, 3)",
         "line 3: grade '2.5' is not a whole number",
         "line 4: grade 'good' is not a whole number",
-        "line 5: the project has no document 'zz'",
         "line 6: a grade without query",
         "line 7: a grade without annotator",
+        "line 5: the project has no document 'zz'",
     ]
     assert "j.csv: line 2" in str(refused.value)
     assert "--grade-map" in str(refused.value)

@@ -58,7 +58,7 @@ def _parquet(path):
         ("r.txt.gz", TREC, "trec"),
         (
             "r.tsv",
-            "query\trank\tdoc_id\tengine_score\n1\t1\td1\t9.5\n1\t2\td2\t3\nblue  HAT\t1\td3\t-1\n",
+            "query\trank\tdoc_id\tengine_score\n1\t1\td1\t9.5\n1\t2\td2\t3\nid:2\t1\td3\t-1\n",
             "tsv",
         ),
         ("r.csv", "qid,docno,position,score\n1,d2,1,3\n1,d1,0,9.5\n2,d3,0,-1\n", "csv"),
@@ -130,6 +130,16 @@ def test_unknown_names_are_told_once_each_with_their_first_line(project, write):
     result = import_run(project, path, "r", skip_unknown=True)
     assert result.left_out == {"unknown query": 3, "unknown document": 3}
     assert _places(project) == [("1", "d1", 1, 3.0)]
+
+
+def test_a_text_that_is_another_querys_id_is_refused_unless_the_file_says_which(project, write):
+    import_queries(project, write("q2.csv", "id,query\n3,1\n"))
+    told = _refusal(project, write("r.csv", "query,document,score\n1,d1,1\n"))
+    assert "'1' is the id of the query 'red shoes', and the text of the query '3'" in told
+    for number, (column, cell) in enumerate([("query_id", "1"), ("query", "id:1"), ("query_text", "1")]):
+        name = f"r{number}"
+        import_run(project, write(f"{name}.csv", f"{column},document,score\n{cell},d1,1\n"), name)
+        assert _places(project, name)[0][0] == ("3" if column == "query_text" else "1")
 
 
 def test_a_skipped_document_leaves_its_place_empty(project, write):

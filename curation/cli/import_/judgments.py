@@ -20,7 +20,12 @@ def import_judgments_command(
     path: Annotated[
         Path, typer.Argument(help="Judgments: CSV, TSV, JSON lines, Parquet (.gz too) or TREC qrels.")
     ],
-    query_field: Annotated[str | None, field("the query, by id or text", "query, query_id")] = None,
+    query_field: Annotated[
+        str | None, field("the query: query_id holds ids, query_text texts, query either")
+    ] = None,
+    query_text_field: Annotated[
+        str | None, field("the text of a query whose id may be new", "query_text, query")
+    ] = None,
     document_field: Annotated[str | None, field("the document's id", "document, doc_id, docid")] = None,
     annotator_field: Annotated[
         str | None, typer.Option(help="Long form: field with who judged; usual: annotator, rater.")
@@ -49,7 +54,8 @@ def import_judgments_command(
     skip_unknown: Annotated[
         bool,
         typer.Option(
-            "--skip-unknown", help="Leave out judgments of documents that the corpus does not have."
+            "--skip-unknown",
+            help="Leave out judgments of documents and query ids that the project does not have.",
         ),
     ] = False,
     format: Format = None,
@@ -60,8 +66,9 @@ def import_judgments_command(
 ) -> None:
     """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.
 
-    Missing pairs, queries and annotators are added and counted. Importing the same file again changes
-    nothing; another grade is a correction. An empty cell is no judgment.
+    Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
+    text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
+    judgment.
 
     \b
     Examples:
@@ -76,6 +83,7 @@ def import_judgments_command(
 
     fields = JudgmentFields(
         query=query_field,
+        query_text=query_text_field,
         document=document_field,
         annotator=annotator_field,
         grade=grade_field,

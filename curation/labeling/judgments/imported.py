@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from curation.errors import InputError
 from curation.guides.guide import current_guide, guide_by_hash
@@ -18,6 +19,7 @@ from curation.labeling.judgments.import_plan import ImportInputs, ImportPlan, pl
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
 from curation.sources.judgments import ImportedJudgment, JudgmentFields, JudgmentKey, read_judgments
+from curation.sources.query_import import add_other_ids
 from curation.sources.tables.formats import FileLayout
 from curation.store import Cursor, Store, append, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot
@@ -72,8 +74,8 @@ def import_judgments(
     Parameters
     ----------
     grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
-    skip_unknown: leave out, and count, judgments of documents that the corpus does not have (and, in
-        qrels, of queries that the project does not have) where they would be refused.
+    skip_unknown: leave out, and count, judgments of documents that the corpus does not have, and of query
+        ids that the project does not have, where they would be refused.
 
     Raises
     ------
@@ -82,7 +84,9 @@ def import_judgments(
     """
     file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
-        return add_judgments(store, file.judgments, file.source, file.new_queries, file.left_out)
+        return add_judgments(
+            store, file.judgments, file.source, file.new_queries, file.left_out, known_as=file.known_as
+        )
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
 
@@ -93,6 +97,7 @@ def add_judgments(
     source: str,
     new_queries: Sequence[Query] = (),
     left_out: dict[str, int] | None = None,
+    known_as: Mapping[str, str] = MappingProxyType({}),
 ) -> JudgmentImport:
     """Write judgments made elsewhere, in one transaction.
 
@@ -101,6 +106,7 @@ def add_judgments(
     source: names the round for those that answer no open presentation; usually the file's name.
     new_queries: queries that the judgments are about and the project may not hold yet.
     left_out: what the reader has left out already; returned with what this step adds.
+    known_as: the source's id → the project's, of queries that the project knew by their text.
 
     Raises
     ------
@@ -114,6 +120,8 @@ def add_judgments(
 
     def write(cursor: Cursor, plan: ImportPlan) -> None:
         _write(cursor, plan, round_id, name, source)
+        if known_as:
+            add_other_ids(cursor, known_as)
         if plan.events:
             counts = asdict(_result(plan, name, left_out))
             detail = {key: counts[key] for key in RECORDED}

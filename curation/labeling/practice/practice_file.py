@@ -9,7 +9,7 @@ from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.assignment import Candidate
 from curation.labeling.rounds.control_items import ControlItem, ControlItemPool
-from curation.sources.queries import KnownQueries
+from curation.sources.queries import KnownQueries, NamedBy, named_by
 from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
@@ -50,7 +50,7 @@ class PracticeFile:
         found: dict[tuple[str, str], tuple[ControlItem, int]] = {}
         for record in records:
             texts = [text_of(record.fields.get(column or "")).strip() for column in columns]
-            item, problems = self._item(*texts)
+            item, problems = self._item(named_by(columns[0] or ""), *texts)
             for problem in problems:
                 records.problems.add(record.line, problem)
             if item is None:
@@ -65,13 +65,13 @@ class PracticeFile:
         return ControlItemPool(tuple(found[pair][0] for pair in sorted(found)), frozenset(), {})
 
     def _item(
-        self, query: str, document: str, grade: str, explanation: str
+        self, named: NamedBy | None, query: str, document: str, grade: str, explanation: str
     ) -> tuple[ControlItem | None, list[str]]:
         """The pair of a line, or None and what is wrong with it."""
         problems = []
         known = None
         try:
-            known = self._queries.find(query)
+            known = self._queries.find(query, named)
             if known is None:
                 problems.append(f"the project has no query {query!r}")
         except InputError as error:

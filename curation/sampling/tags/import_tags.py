@@ -7,7 +7,7 @@ from pathlib import Path
 from curation.errors import InputError
 from curation.sampling.tags.kinds import KNOWN_TAGS, TAGS, unknown_tag
 from curation.sampling.tags.stored_tags import TagsSet, TagStatement, write_persons_tags
-from curation.sources.queries import KnownQueries
+from curation.sources.queries import KnownQueries, NamedBy, named_by
 from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
@@ -47,7 +47,7 @@ def import_tags(
     with store.transaction() as cursor:
         known = KnownQueries(cursor)
         for line, name, cell in lines:
-            query_id = _query_of(known, name, line, records)
+            query_id = _query_of(known, name, named_by(of_query or ""), line, records)
             for tag, present in _tags_of(cell, line, records):
                 first = said.setdefault((query_id or name, tag), (line, present))
                 if first[1] != present:
@@ -59,9 +59,11 @@ def import_tags(
         return write_persons_tags(cursor, ordered, author)
 
 
-def _query_of(known: KnownQueries, name: str, line: int, records: Records) -> str | None:
+def _query_of(
+    known: KnownQueries, name: str, named: NamedBy | None, line: int, records: Records
+) -> str | None:
     try:
-        found = known.find(name) if name else None
+        found = known.find(name, named) if name else None
     except InputError as error:
         records.problems.add(line, error.problems[0])
         return None

@@ -40,7 +40,10 @@ def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> t
         ids = []
         for name in cut:
             texts = by_text.get(normalise_query(name), [])
-            if name in queries or len(texts) == 1:
+            if name in queries and any(other != name for other in texts):
+                two = f"the id of {queries[name]!r} and the text of {texts[0]!r}"
+                wrong.append(f"--cut {'~'.join(cut)}: {name!r} is {two}; name them by text and by id")
+            elif name in queries or len(texts) == 1:
                 ids.append(name if name in queries else texts[0])
             else:
                 has = f"several queries have that text: {', '.join(texts)}" if texts else "no query has that"
