@@ -1,4 +1,7 @@
-"""Who is signed in, with links to change the password and to sign out."""
+"""Who is signed in, with links to change the password and to sign out; on every page.
+
+Its script makes one click of a double click, on whatever page it is.
+"""
 
 from __future__ import annotations
 

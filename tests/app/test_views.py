@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from app import context, ui
+from app.views.adjudicate import decision as deciding
 from app.views.adjudicate.decision import NO_GRADE
+from app.views.rounds import people
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import disputes
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds import lifecycle
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
@@ -34,6 +38,7 @@ from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
 from curation.text import normalise_query
 from tests.support.projects import add_names, add_pairs, grid
+from tests.support.second_click import twice
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [a](javascript:alert(1))"
 
@@ -117,8 +122,12 @@ def test_no_page_makes_html_of_what_people_wrote(disputed: Store, page: str) -> 
 
 def press(page: AppTest, label: str) -> AppTest:
     """Click the first button whose label begins with these words."""
-    found = next(button for button in page.button if button.label.startswith(label))
-    return found.click().run()
+    return named(page, label).click().run()
+
+
+def named(page: AppTest, label: str) -> Button:
+    """The first button whose label begins with these words."""
+    return next(button for button in page.button if button.label.startswith(label))
 
 
 def write(page: AppTest, label: str, words: str) -> None:
@@ -139,6 +148,18 @@ def test_a_decision_needs_a_reason_and_settles_the_pair(disputed: Store) -> None
     assert (decision.grade, decision.reason, decision.reviewer) == (2, "It answers a part", "rosa")
     assert "Decided: grade 2" in html(page)
     assert "No pair is disputed" in page.info[0].value
+
+
+def test_a_second_click_while_the_first_decides_shows_what_was_decided(
+    disputed: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = press(run("adjudicate", ROSA), "2 Useful")
+    write(page, "Reason", "It answers a part")
+    named(page, "Decide").click()
+    shown = twice(page, deciding, "decide", monkeypatch)
+    assert not [*shown.error, *shown.warning, *shown.exception]
+    assert "Decided: grade 2" in html(shown)
+    assert not named(shown, "Change").disabled, "the page goes on as after one click"
 
 
 def test_nothing_is_decided_before_a_choice_is_made(disputed: Store) -> None:
@@ -263,6 +284,33 @@ def test_a_round_is_paused_only_when_the_lead_is_sure(running: Store) -> None:
     press(page, "Resume")
     press(page, "Resume “first”")
     assert not round_status(running, "first").paused
+
+
+def test_a_second_click_while_the_first_pauses_the_round_shows_that_it_is_paused(
+    running: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = run("rounds", LEE)
+    page.session_state["part"] = "Steer"
+    press(page.run(), "Pause")
+    named(page, "Pause “first”").click()
+    shown = twice(page, lifecycle, "append_round_event", monkeypatch)
+    assert not [*shown.error, *shown.warning, *shown.exception]
+    assert "“first” is paused" in shown.success[0].value
+
+
+def test_a_second_click_while_the_first_hands_work_over_shows_what_was_moved(
+    running: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = run("rounds", LEE)
+    page.session_state["part"] = "Steer"
+    page.run()
+    page.selectbox[1].set_value("ben").run()
+    page.multiselect[0].set_value(["cleo"])
+    page.checkbox[0].set_value(True)
+    named(page, "Hand over").click()
+    shown = twice(page, people, "reassign", monkeypatch)
+    assert not [*shown.error, *shown.warning, *shown.exception]
+    assert "2 pairs of ben are with others now" in shown.success[0].value
 
 
 def test_steering_is_the_leads_whatever_page_asks(running: Store) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.components.keys import keys
 from app.context import project_store
 from app.views.adjudicate import other_actions
+from app.views.adjudicate.reviewing import Reviewing
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import Case
-from curation.errors import CurationError, InputError
+from curation.errors import InputError
 from curation.guides.guide import Guide
-from curation.store.rows import Annotator
 from curation.text import digest
 
 NO_GRADE = "No grade can be given"
@@ -26,11 +27,10 @@ RESERVED = "cr"
 """Keys that Streamlit reserves; a grade that has one can only be clicked."""
 
 
-def show(case: Case, guide: Guide, annotator: Annotator) -> None:
+def show(case: Case, guide: Guide, acts: Acts, state: Reviewing) -> None:
     pair = digest(case.dispute.query_id, case.dispute.document_id)[:12]
-    picked = _grades(guide, pair)
-    seen = st.session_state["seen"]
-    st.session_state["seen"] = case.revision  # from here on it is on screen
+    picked = _grades(guide, pair, state)
+    seen, state.seen = state.seen, case.revision  # from here on it is on screen
     with st.form(f"decide {pair}", border=False):
         with st.container(key="reason"):
             reason = st.text_area(
@@ -38,8 +38,8 @@ def show(case: Case, guide: Guide, annotator: Annotator) -> None:
             )
         decided = st.form_submit_button("Decide `Ctrl Enter`", type="primary", key=f"decided {pair}")
     if decided:
-        _decide(case, seen, picked, reason, annotator)
-    asking = other_actions.show(case, pair, annotator)
+        _decide(case, seen, picked, reason, acts, state)
+    asking = other_actions.show(case, pair, acts, state)
     reason_to_focus = f"asking {pair}" if asking else f"{pair} {picked}" if picked is not None else ""
     if asking:
         keys("unclear", reason_to_focus)
@@ -48,14 +48,14 @@ def show(case: Case, guide: Guide, annotator: Annotator) -> None:
         keys("reason", reason_to_focus, chosen, other_actions.UNCLEAR)
 
 
-def _grades(guide: Guide, pair: str) -> int | str | None:
+def _grades(guide: Guide, pair: str, state: Reviewing) -> int | str | None:
     """The grades as buttons, and which of them is chosen for this pair."""
-    of, picked = st.session_state.get("picked", (None, None))
+    of, picked = state.picked
     picked = picked if of == pair else None
     with st.container(key="grades", gap="xsmall"):
         for step in reversed(guide.scale):
-            _choice(pair, step.value, f"{step.value} {step.name}", step.key, picked)
-        _choice(pair, NO_GRADE, NO_GRADE, NONE, picked)
+            _choice(pair, step.value, f"{step.value} {step.name}", step.key, picked, state)
+        _choice(pair, NO_GRADE, NO_GRADE, NONE, picked, state)
     colours = "".join(
         f'.st-key-grades [class*="st-key-grade-{step.value}-"] {{ --gs-grade: {step.colour}; }}'
         for step in guide.scale
@@ -64,35 +64,33 @@ def _grades(guide: Guide, pair: str) -> int | str | None:
     return picked
 
 
-def _choice(pair: str, value: int | str, name: str, key: str, picked: int | str | None) -> None:
+def _choice(
+    pair: str, value: int | str, name: str, key: str, picked: int | str | None, state: Reviewing
+) -> None:
     st.button(
         ui.plain(name),
         key=f"grade {value} {pair}",
         type="primary" if value == picked else "secondary",
         shortcut=key if key not in RESERVED else None,
         width="stretch",
-        on_click=_pick,
+        on_click=state.pick,
         args=(pair, value),
     )
 
 
-def _pick(pair: str, value: int | str) -> None:
-    st.session_state["picked"] = (pair, value)
-
-
 def _decide(
-    case: Case, seen: int | None, picked: int | str | None, reason: str, annotator: Annotator
+    case: Case, seen: int | None, picked: int | str | None, reason: str, acts: Acts, state: Reviewing
 ) -> None:
     item = case.dispute
     if seen is not None and case.revision > seen:
         return  # somebody else decided meanwhile, and the page shows it above
-    try:
+
+    def deed() -> None:
         if picked is None:
             raise InputError(f"Choose a grade, or “{NO_GRADE}”.")
         grade = picked if isinstance(picked, int) else None
-        decide(project_store(), item.query_id, item.document_id, grade, reason, annotator.name, seen)
-    except CurationError as error:
-        ui.problem(error)
-    else:
+        decide(project_store(), item.query_id, item.document_id, grade, reason, acts.by, seen)
         said = NO_GRADE if grade is None else f"grade {grade}"
-        other_actions.leave(f"Decided: {said}. You can change it at the end of this page.")
+        state.leave(f"Decided: {said}. You can change it at the end of this page.")
+
+    acts.do(acts.form("adjudicate"), deed)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from app import ui
+from app.acts import Acts
 from app.context import project_store
+from app.views.adjudicate.reviewing import Reviewing
 from curation.adjudication.disputes import Case
 from curation.adjudication.second_opinions import ask_opinion
-from curation.errors import CurationError
 from curation.guides.questions import ask_guide
-from curation.store.rows import Annotator
 
 LATER, OPINION, UNCLEAR = "l", "n", "g"
 """Keys that no guide's grade can have."""
 
 
-def show(case: Case, pair: str, annotator: Annotator) -> bool:
+def show(case: Case, pair: str, acts: Acts, state: Reviewing) -> bool:
     """The buttons beside deciding; whether the question about the guide is open."""
-    item, state = case.dispute, st.session_state
+    item = case.dispute
     with st.container(horizontal=True, gap="xsmall"):
         later = st.button(
             "Later" if item.decision is None else "Leave it",
@@ -39,25 +38,27 @@ def show(case: Case, pair: str, annotator: Annotator) -> bool:
             shortcut=UNCLEAR,
             help="Note for the guide's next version what it leaves open here",
         ):
-            state["asking"] = pair
-    if later:
+            state.ask(pair)
+
+    def put_off() -> None:
         here = (item.query_id, item.document_id)
-        state["skipped"] = [*(other for other in state["skipped"] if other != here), here]
-        leave("Put off. It comes again after the others.")
+        state.skipped = [*(other for other in state.skipped if other != here), here]
+        state.leave("Put off. It comes again after the others.")
+
+    def send_back() -> None:
+        ask_opinion(project_store(), item.query_id, item.document_id, acts.by)
+        state.leave("Sent back for one more opinion. The pair returns here with it.")
+
+    if later:
+        acts.do(acts.form("adjudicate"), put_off)
     if send:
-        try:
-            ask_opinion(project_store(), item.query_id, item.document_id, annotator.name)
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            leave("Sent back for one more opinion. The pair returns here with it.")
-    asking = state.get("asking") == pair
-    if asking:
-        _unclear(case, pair, annotator)
-    return asking
+        acts.do(acts.form("adjudicate"), send_back)
+    if state.asking == pair:
+        _unclear(case, pair, acts, state)
+    return state.asking == pair
 
 
-def _unclear(case: Case, pair: str, annotator: Annotator) -> None:
+def _unclear(case: Case, pair: str, acts: Acts, state: Reviewing) -> None:
     with st.form(f"unclear {pair}"):
         with st.container(key="unclear"):
             words = st.text_area(
@@ -69,19 +70,13 @@ def _unclear(case: Case, pair: str, annotator: Annotator) -> None:
         with st.container(horizontal=True):
             noted = st.form_submit_button("Note it `Ctrl Enter`", type="primary", key=f"noted {pair}")
             left = st.form_submit_button("Close", key=f"closed {pair}")
+
+    def note() -> None:
+        ask_guide(project_store(), case.dispute.query_id, case.dispute.document_id, words, acts.by)
+        state.ask(None, "Noted for the guide's next version. The pair still waits for a decision.")
+
     if noted:
-        try:
-            ask_guide(project_store(), case.dispute.query_id, case.dispute.document_id, words, annotator.name)
-        except CurationError as error:
-            ui.problem(error)
-            return
-        st.session_state["done"] = "Noted for the guide's next version. The pair still waits for a decision."
-    if noted or left:
-        st.session_state["asking"] = None
+        acts.do(acts.form("adjudicate"), note)
+    if left:
+        state.ask(None)
         st.rerun()
-
-
-def leave(done: str) -> None:
-    """Go on to the next pair."""
-    st.session_state.update(at=None, asking=None, picked=(None, None), done=done)
-    st.rerun()

@@ -1,8 +1,8 @@
 """Adjudicate: the reviewer settles the pairs on which annotators disagree, without seeing who they are.
 
 The pair on screen stays until this reviewer acts on it, whatever others do meanwhile; the page shows what
-they did. The session holds the pair (`at`) and how many decisions it had when it came on screen (`seen`), so
-that nobody overrides a decision that they have not read.
+they did. The session holds the pair and how many decisions it had when it came on screen, so that nobody
+overrides a decision that they have not read.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from html import escape
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from app.views.adjudicate import decision, recent
+from app.views.adjudicate.reviewing import Reviewing, reviewing
 from curation.adjudication.adjudication import overtaken
 from curation.adjudication.disputes import Case, dispute, disputes
 from curation.adjudication.second_opinions import awaited_opinions
@@ -26,66 +28,62 @@ from curation.store.rows import Annotator
 
 
 def show(annotator: Annotator) -> None:
-    store = project_store()
-    done = st.session_state.pop("done", "")
-    case = _current(store, annotator)
+    acts, store, state = Acts(annotator), project_store(), reviewing()
+    case = _current(store, annotator, state)
     if case is None:
-        _nothing(done)
+        _nothing(state)
     else:
         with store.reading() as cursor:
             guide = current_guide(cursor)
-        _case(case, guide, annotator, done)
+        _case(case, guide, acts, state)
     recent.show(store, annotator)
 
 
 PAGE = AppPage(30, "Adjudicate", "adjudicate", REVIEWERS, show)
 
 
-def _current(store: Store, annotator: Annotator) -> Case | None:
+def _current(store: Store, annotator: Annotator, state: Reviewing) -> Case | None:
     """The pair on screen; when there is none, the first that was not put off in this session."""
-    state = st.session_state
-    if state.get("at") is None:
-        state["pairs"] = [(one.query_id, one.document_id) for one in disputes(store)]
+    if state.at is None:
+        state.pairs = [(one.query_id, one.document_id) for one in disputes(store)]
         with store.reading() as cursor:
-            state["waiting"] = len(awaited_opinions(cursor))
-        later = state.setdefault("skipped", [])
-        left = [pair for pair in state["pairs"] if pair not in later]
-        if state["pairs"] and not left:  # all were put off: they come round again
-            state["skipped"] = []
-        state["at"] = next(iter(left or state["pairs"]), None)
-        state["seen"] = None
-    if state["at"] is None:
+            state.waiting = len(awaited_opinions(cursor))
+        left = [pair for pair in state.pairs if pair not in state.skipped]
+        if state.pairs and not left:  # all were put off: they come round again
+            state.skipped = []
+        state.at = next(iter(left or state.pairs), None)
+        state.seen = None
+    if state.at is None:
         return None
     try:
-        case = dispute(store, *state["at"])
+        case = dispute(store, *state.at)
     except NotFoundError:  # all who had judged it took their judgments back
-        state["at"] = None
-        return _current(store, annotator)
-    if state["seen"] is None:
-        state["seen"] = case.revision
+        state.at = None
+        return _current(store, annotator, state)
+    if state.seen is None:
+        state.seen = case.revision
     decision = case.dispute.decision
-    if decision is not None and case.revision > state["seen"] and decision.reviewer == annotator.name:
-        state["at"] = None  # decided here, by a press whose answer was cut off
-        return _current(store, annotator)
+    if decision is not None and case.revision > state.seen and decision.reviewer == annotator.name:
+        state.at = None  # decided by the same reviewer in another tab
+        return _current(store, annotator, state)
     return case
 
 
-def _nothing(done: str) -> None:
-    if done:
-        ui.confirmation(done)
-    waiting = st.session_state["waiting"]
-    if waiting:
+def _nothing(state: Reviewing) -> None:
+    if state.done:
+        ui.confirmation(state.done)
+    if state.waiting:
         st.info(
-            f"No pair waits for you. Sent back, and here again with one more opinion: {waiting:,}. "
+            f"No pair waits for you. Sent back, and here again with one more opinion: {state.waiting:,}. "
             "Reload the page to look again."
         )
     else:
         st.info("No pair is disputed. When annotators disagree on one, it comes here.")
-    st.session_state["at"] = None
+    state.at = None
 
 
-def _case(case: Case, guide: Guide, annotator: Annotator, done: str) -> None:
-    item, state = case.dispute, st.session_state
+def _case(case: Case, guide: Guide, acts: Acts, state: Reviewing) -> None:
+    item = case.dispute
     ui.query(item.query, case.information_need)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -93,16 +91,16 @@ def _case(case: Case, guide: Guide, annotator: Annotator, done: str) -> None:
         ui.document(mark(item.title, stems), mark(case.body, stems), (case.published, case.url))
         _meanings(guide)
     with right:
-        if done:
-            ui.confirmation(done)
-        ui.quiet(_where(len(state["pairs"]), state["waiting"]))
+        if state.done:
+            ui.confirmation(state.done)
+        ui.quiet(_where(len(state.pairs), state.waiting))
         if item.decision is not None:
-            if case.revision > state["seen"]:
+            if case.revision > (state.seen or 0):
                 st.warning(ui.plain(overtaken(item.decision)), icon=":material/info:")
             else:
                 _decided(case, guide)
         _opinions(case, guide)
-        decision.show(case, guide, annotator)
+        decision.show(case, guide, acts, state)
 
 
 def _where(pairs: int, waiting: int) -> str:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.views.adjudicate.decision import NO_GRADE
+from app.views.adjudicate.reviewing import reviewing
 from curation.adjudication.decisions import DecidedPair, recent_decisions
 from curation.store import Store
 from curation.store.rows import Annotator
@@ -39,12 +40,11 @@ def _line(ruled: DecidedPair) -> None:
 
 def _open(pair: str, query_id: str, document_id: str, grade: int | None, reason: str) -> None:
     """Put a decided pair on screen, as it was decided."""
-    st.session_state.update(
-        {
-            "at": (query_id, document_id),
-            "seen": None,
-            "asking": None,
-            "picked": (pair, NO_GRADE if grade is None else grade),
-            f"reason {pair}": reason,
-        }
+    st.session_state[f"reason {pair}"] = reason
+    state = reviewing()
+    state.leave("")
+    state.at, state.seen, state.picked = (
+        (query_id, document_id),
+        None,
+        (pair, NO_GRADE if grade is None else grade),
     )

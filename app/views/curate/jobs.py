@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
+from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
 from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs
@@ -16,38 +17,30 @@ from curation.store.rows import Annotator
 
 EVERY = 1.0
 """Seconds between two reads of a running job's progress."""
-_STARTED = "jobs started here"
+_STARTED = "job"
 
 
 class CurateContext(NamedTuple):
     """What the steps need: who is signed in, the last job of each kind, and the kind's job that runs now.
 
-    after: the id of the job that ran last, '' before the first. It is part of the keys of buttons that start
-    something: a second click on one whose work has begun then belongs to no button, and does nothing.
+    after: the id of the job that ran last, '' before the first.
     """
 
     store: Store
     annotator: Annotator
+    acts: Acts
     jobs: Mapping[str, Job]
     after: str
     at_work: str | None
 
     def start(self, kind: str, parameters: Mapping[str, Any]) -> None:
         """Start a job and run the page again; a refusal is shown beside the form."""
-        started = done_here(_STARTED)
-        try:
-            started["state"] = (
-                jobs_of(self.store).start(kind, parameters, self.annotator.name, self.after or None).job_id
-            )
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            st.rerun()
+        by, after = self.annotator.name, self.after or None
+        self.acts.do(self.acts.form(_STARTED), lambda: jobs_of(self.store).start(kind, parameters, by, after))
 
     def submit(self, label: str, name: str) -> bool:
         """The button of a form that starts a job."""
-        own = done_here(_STARTED).get("state")
-        return submit(label, name, self.after, own, disabled=self.at_work is not None)
+        return submit(label, name, self.acts.form(_STARTED), self.after, self.at_work is not None)
 
     def ending(self, kind: str) -> None:
         """Show how the last job of this kind ended, unless it runs now."""
@@ -58,7 +51,7 @@ class CurateContext(NamedTuple):
 
 def look(annotator: Annotator) -> CurateContext:
     """Read the jobs; shows the one that runs, if any, and follows it."""
-    store = project_store()
+    acts, store = Acts(annotator), project_store()
     found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
     with store.reading() as cursor:
         jobs, last = last_jobs(cursor), last_job(cursor)
@@ -67,32 +60,23 @@ def look(annotator: Annotator) -> CurateContext:
         with place.container(border=True):
             st.fragment(_follow, run_every=EVERY)(store, annotator, found[0].job_id)
     return CurateContext(
-        store, annotator, jobs, last.job_id if last else "", found[0].job_id if found else None
+        store, annotator, acts, jobs, last.job_id if last else "", found[0].job_id if found else None
     )
 
 
-def done_here(what: str) -> dict[str, Any]:
-    """What this session did, for writing to right after it was done.
-
-    On a second click Streamlit may stop a run wherever it touches the session state. Get this plain
-    dictionary before you act: writing to it cannot be interrupted.
-    """
-    done: dict[str, Any] = st.session_state.setdefault(what, {})
-    return done
-
-
-def submit(label: str, name: str, state: str, own: str | None, disabled: bool = False) -> bool:
+def submit(label: str, name: str, form: FormState, state: str, disabled: bool = False) -> bool:
     """The button of a form, with a state of the project in its key: a click on an older page does nothing.
 
-    The page then says so, unless it was a second click in the session that made this state (`own`).
+    The page then says so, unless an act of this session made the state.
     """
-    asked = st.form_submit_button(label, type="primary", key=f"{name} {state}", disabled=disabled)
-    before = st.session_state.get(f"state of {name}", state)
-    st.session_state[f"state of {name}"] = state
-    if state not in (before, own) and st.session_state.get(f"{name} {before}"):
+    shown = (form.key, state)
+    asked = st.form_submit_button(label, type="primary", key=f"{name} {shown}", disabled=disabled)
+    before = st.session_state.get(f"state of {name}", shown)
+    st.session_state[f"state of {name}"] = shown
+    if before != shown and before[0] == form.key and st.session_state.get(f"{name} {before}"):
         st.warning(
-            "Nothing was done by this click: the page was older than what was done meanwhile, perhaps by a "
-            "click before it. It is up to date now. Look at it, then ask again.",
+            "Nothing was done by this click: the page was older than what was done meanwhile. "
+            "It is up to date now. Look at it, then ask again.",
             icon=":material/update:",
         )
     return asked

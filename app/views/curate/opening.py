@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import streamlit as st
 
 from app import ui
-from app.views.curate.jobs import CurateContext, done_here, submit
-from curation.errors import CurationError
+from app.views.curate.jobs import CurateContext, submit
 from curation.labeling.rounds.opening import RoundOpened
 from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import list_annotators
 
-_OPENED = "rounds opened here"
 COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
+
+
+class OpenedHere(NamedTuple):
+    """The last round that this session opened, and what was asked for."""
+
+    request: dict[str, Any]
+    opened: RoundOpened
 
 
 def show(context: CurateContext) -> None:
@@ -54,38 +61,32 @@ def _form(context: CurateContext, names: list[str], usual: list[str], rounds: in
             few = st.number_input("Queries of a pilot", min_value=1, value=PILOT_QUERIES)
         seed = st.number_input("Seed", value=0, step=1)
         again = st.checkbox("Show candidates again that were in a round or are judged")
-        asked = submit("Open the round", "open round", f"after {rounds}", done_here(_OPENED).get("state"))
-    if asked:
-        done = done_here(_OPENED)
-        try:
-            done["opened"] = open_round(
-                context.store,
-                name.strip(),
-                annotators,
-                overlap=int(overlap),
-                duplicates=float(duplicates),
-                seed=int(seed),
-                again=again,
-                kind="pilot" if pilot else "labeling",
-                known=float(known),
-                per_day=None if pace is None else int(pace),
-                queries=int(few),
-                author=context.annotator.name,
-            )
-            done["state"] = f"after {rounds + 1}"
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            st.rerun()
+        form = context.acts.form("round")
+        asked = submit("Open the round", "open round", form, f"after {rounds}")
+    request: dict[str, Any] = {
+        "name": name.strip(),
+        "annotators": annotators,
+        "overlap": int(overlap),
+        "duplicates": float(duplicates),
+        "seed": int(seed),
+        "again": again,
+        "kind": "pilot" if pilot else "labeling",
+        "known": float(known),
+        "per_day": None if pace is None else int(pace),
+        "queries": int(few),
+        "author": context.annotator.name,
+    }
+    if asked and not (form.result and form.result.request == request):  # else its round is shown already
+        context.acts.do(form, lambda: OpenedHere(request, open_round(context.store, **request)))
 
 
 def _newest(context: CurateContext, name: str) -> None:
     status = round_status(context.store, name)
     rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
     ui.table(f"Round {name}: {status.candidates:,} candidates", COLUMNS, rows)
-    opened: RoundOpened | None = done_here(_OPENED).get("opened")
-    if opened is not None and opened.round == name:
-        ui.sentences("\n".join(_summary(opened)))
+    here: OpenedHere | None = context.acts.form("round").result
+    if here is not None and here.opened.round == name:
+        ui.sentences("\n".join(_summary(here.opened)))
 
 
 def _summary(opened: RoundOpened) -> list[str]:

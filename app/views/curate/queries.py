@@ -8,8 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.components.picker import PickerRow, picker
-from app.views.curate.jobs import CurateContext, done_here
-from curation.errors import CurationError
+from app.views.curate.jobs import CurateContext
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.tags.kinds import FAILURE_MODES, RULE_TAGS, TAGS
 from curation.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries
@@ -17,7 +16,7 @@ from curation.sampling.tags.written_queries import write_query
 
 ANY, UNTAGGED, NOT_DRAWN = "any", "no tag", "not drawn from traffic"
 COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
-_TAGGED, _WRITTEN = "tags set here", "queries written here"
+_CHOSEN = "chosen queries"
 
 
 def show(context: CurateContext) -> None:
@@ -25,7 +24,7 @@ def show(context: CurateContext) -> None:
     if not queries:
         st.info("There are no queries yet. Draw a sample, import queries, or write one below.")
     else:
-        chosen = _chosen(queries, _filtered(queries))
+        chosen = _chosen(context, queries, _filtered(queries))
         _correct(context, chosen)
     left, right = st.columns(2, gap="large")
     with left:
@@ -53,7 +52,9 @@ def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
     ]
 
 
-def _chosen(queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]) -> list[TaggedQuery]:
+def _chosen(
+    context: CurateContext, queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]
+) -> list[TaggedQuery]:
     """The queries in force that are chosen, whether the filter shows them or not."""
     untagged = (
         ""
@@ -73,35 +74,28 @@ def _chosen(queries: Sequence[TaggedQuery], shown: Sequence[TaggedQuery]) -> lis
         )
         for query in shown
     ]
-    done = done_here(_TAGGED)
-    chosen = picker("queries", COLUMNS, rows, done.get("chosen", []), done.get("acts", 0))
-    done["chosen"] = chosen  # the list starts from it when it is drawn again, as after another step
+    acts = context.acts.form("set tags").number
+    of, before = st.session_state.get(_CHOSEN, (acts, []))
+    chosen = picker("queries", COLUMNS, rows, before if of == acts else [], acts)
+    st.session_state[_CHOSEN] = acts, chosen  # for when the list is drawn again, as after another step
     return [query for query in queries if query.query_id in set(chosen)]
 
 
 def _correct(context: CurateContext, chosen: Sequence[TaggedQuery]) -> None:
-    done = done_here(_TAGGED)
-    acts = done.get("acts", 0)
+    form = context.acts.form("set tags")
     with st.form("tags"):
         left, right = st.columns(2)
         order = [*FAILURE_MODES, *RULE_TAGS]
-        # Fields and button are new ones after each act: a second click belongs to none, and is lost.
-        add = left.multiselect("They are", order, placeholder="choose tags to add", key=f"are {acts}")
+        add = left.multiselect("They are", order, placeholder="choose tags to add", key=f"are {form.key}")
         remove = right.multiselect(
-            "They are not", order, placeholder="choose tags to take away", key=f"are not {acts}"
+            "They are not", order, placeholder="choose tags to take away", key=f"are not {form.key}"
         )
         label = f"Say so of {_some(chosen)}" if chosen else "Say so of the chosen queries"
-        asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=f"set tags {acts}")
+        asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=form.key)
     if asked:
-        try:
-            said = _set_tags(context, chosen, add, remove)
-            done.update(said=said, acts=acts + 1, chosen=[])
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            st.rerun()
-    elif not chosen and "said" in done:
-        ui.sentences(done["said"])
+        context.acts.do(form, lambda: _set_tags(context, chosen, add, remove))
+    elif not chosen and form.result:
+        ui.sentences(form.result)
 
 
 def _set_tags(
@@ -131,21 +125,17 @@ def _find(context: CurateContext) -> None:
 
 
 def _write(context: CurateContext) -> None:
-    written = done_here(_WRITTEN).setdefault("texts", [])
-    place = len(written)  # fields and button are new ones after each query
+    form = context.acts.form("write")
     with st.form("write"):
         st.markdown("**Write a query**")
-        text = st.text_input("Query", key=f"text of query {place}")
-        need = st.text_area("Information need (may stay empty)", height=80, key=f"need of query {place}")
-        tags = st.multiselect("It is", [*FAILURE_MODES, *RULE_TAGS], key=f"tags of query {place}")
-        asked = st.form_submit_button("Add the query", type="primary", key=f"add query {place}")
+        text = st.text_input("Query", key=f"text {form.key}")
+        need = st.text_area("Information need (may stay empty)", height=80, key=f"need {form.key}")
+        tags = st.multiselect("It is", [*FAILURE_MODES, *RULE_TAGS], key=f"tags {form.key}")
+        asked = st.form_submit_button("Add the query", type="primary", key=f"add {form.key}")
     if asked:
         name = context.annotator.name
-        try:
-            written.append(write_query(context.store, text, None, need or None, tags, name, name).text)
-        except CurationError as error:
-            ui.problem(error)
-        else:
-            st.rerun()
-    elif written:
-        ui.sentences(f"Added: {written[-1]}. Build a pool again to find its documents.")
+        context.acts.do(
+            form, lambda: write_query(context.store, text, None, need or None, tags, name, name).text
+        )
+    elif form.result:
+        ui.sentences(f"Added: {form.result}. Build a pool again to find its documents.")

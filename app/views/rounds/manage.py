@@ -8,12 +8,12 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.views.rounds import people
-from curation.errors import CurationError
+from app.views.rounds.people import STEER, Steered
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
-from curation.store.rows import Annotator
 
 ACTIONS = {
     "Pause": (pause_round, "Nobody is shown items of “{}” until it is resumed.", "is paused"),
@@ -27,9 +27,12 @@ ACTIONS = {
 }
 
 
-def show(store: Store, status: RoundStatus, annotator: Annotator) -> None:
+def show(store: Store, status: RoundStatus, acts: Acts) -> None:
+    steered: Steered | None = acts.form(STEER).result
+    if steered is not None and steered.round == status.round:
+        st.success(ui.plain(f"{steered.at:%H:%M} UTC: {steered.said}"), icon=":material/check:")
     offered = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
-    place = f"{status.round} {status.paused} {status.closed}"
+    place = f"{acts.form(STEER).key} {status.round} {status.paused} {status.closed}"
     ui.quiet("What you do here is recorded with your name. No answer is lost.")
     for name in offered:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -37,31 +40,32 @@ def show(store: Store, status: RoundStatus, annotator: Annotator) -> None:
             ui.quiet(ACTIONS[name][1].format(status.round))
     asked = st.session_state.get("sure")
     if asked and asked[1] == place and asked[0] in offered:
-        _confirm(store, status, annotator, asked[0])
+        _confirm(store, status, acts, asked[0])
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
-        people.show(store, status, annotator)
+        people.show(store, status, acts)
 
 
 def _ask(name: str, place: str) -> None:
     st.session_state["sure"] = (name, place)
 
 
-def _confirm(store: Store, status: RoundStatus, annotator: Annotator, name: str) -> None:
+def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
     act, words, done = ACTIONS[name]
-    with st.form(f"sure {name} {status.round}", width=640):
+    form = acts.form(STEER)
+    with st.form(f"sure {form.key} {name} {status.round}", width=640):
         st.markdown(ui.plain(words.format(status.round)))
         reason = st.text_input("Why, if you like to say", max_chars=500)
         with st.container(horizontal=True):
             sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
             back = st.form_submit_button("Leave it as it is")
-    if sure:
-        try:
-            state = act(store, status.round, annotator.name, reason.strip())
-        except CurationError as error:
-            ui.problem(error)
-            return
+
+    def deed() -> Steered:
+        state = act(store, status.round, acts.by, reason.strip())
         still = ", and still paused" if name == "Reopen" and state.paused else ""
-        st.session_state["round done"] = f"“{status.round}” {done}{still}."
-    if sure or back:
+        return Steered.now(status.round, f"“{status.round}” {done}{still}.")
+
+    if sure:
+        acts.do(form, deed)
+    if back:
         st.session_state["sure"] = None
         st.rerun()

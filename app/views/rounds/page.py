@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.context import project_store
 from app.page import LEADS, AppPage
 from app.views.rounds import manage, progress, quality, remarks
@@ -27,15 +28,12 @@ PARTS = {
 
 
 def show(annotator: Annotator) -> None:
-    store = project_store()
+    acts, store = Acts(annotator), project_store()
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor)) if item.kind != "imported"]
     if not names:
         st.info("No round is open yet. Open one under Curate, or with `goldset round open`.")
         return
-    done = st.session_state.pop("round done", "")
-    if done:
-        st.success(ui.plain(done), icon=":material/check:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
         st.button("Look again", icon=":material/refresh:")
@@ -50,7 +48,7 @@ def show(annotator: Annotator) -> None:
         bind="query-params",  # so that a reload stays there
         label_visibility="collapsed",
     )
-    PARTS[part or "Progress"](store, status, annotator)
+    PARTS[part or "Progress"](store, status, acts)
 
 
 PAGE = AppPage(50, "Rounds", "rounds", LEADS, show)

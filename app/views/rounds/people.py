@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import NamedTuple
+
 import streamlit as st
 
 from app import ui
-from curation.errors import CurationError
+from app.acts import Acts
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import list_annotators
-from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store import Store, utc_now
 
 SOMEBODY = "Choose somebody"
+STEER = "steer"
+"""The form state that all forms of this part share: each act brings new fields and buttons."""
 
 
-def show(store: Store, status: RoundStatus, annotator: Annotator) -> None:
+class Steered(NamedTuple):
+    """The last act of this session: the round, when, and what was done."""
+
+    round: str
+    at: datetime
+    said: str
+
+    @classmethod
+    def now(cls, name: str, said: str) -> Steered:
+        return cls(name, utc_now(), said)
+
+
+def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     with store.reading() as cursor:
         able = [one.name for one in list_annotators(cursor) if one.role == "annotator" and not one.imported]
     inside = [one.annotator for one in status.annotators]
     outside = [name for name in able if name not in inside]
     if status.kind != "pilot":
-        _hand_over(store, status, annotator, outside)
-    _extend(store, status, annotator, outside)
+        _hand_over(store, status, acts, outside)
+    _extend(store, status, acts, outside)
 
 
-def _extend(store: Store, status: RoundStatus, annotator: Annotator, outside: list[str]) -> None:
+def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
     ui.heading("Extend")
     labeling = status.kind == "labeling"
     ui.quiet(
@@ -38,7 +54,8 @@ def _extend(store: Store, status: RoundStatus, annotator: Annotator, outside: li
         ui.quiet("Every annotator is in this round.")
         return
     given = sum(one.presentations for one in status.annotators)
-    place = f"{status.round} {given}"  # fields and button are new ones after each extension
+    form = acts.form(STEER)
+    place = f"{form.key} {status.round} {given}"
     with st.form(f"extend {place}", width=640):
         joining = st.multiselect(
             "Who joins",
@@ -53,19 +70,17 @@ def _extend(store: Store, status: RoundStatus, annotator: Annotator, outside: li
     if not (joining or new):
         st.error("Say who joins, or tick the box.", icon=":material/error:")
         return
-    try:
-        done = extend_round(store, status.round, joining, new, annotator.name)
-    except CurationError as error:
-        ui.problem(error)
-        return
-    stays = "".join(f" {count:,}: {why}." for why, count in done.left_out.items())
-    st.session_state["round done"] = (
-        f"{done.candidates:,} candidates added; {done.moved:,} pairs are with those who joined.{stays}"
-    )
-    st.rerun()
+
+    def deed() -> Steered:
+        done = extend_round(store, status.round, joining, new, acts.by)
+        stays = "".join(f" {count:,}: {why}." for why, count in done.left_out.items())
+        said = f"{done.candidates:,} candidates added; {done.moved:,} pairs are with those who joined.{stays}"
+        return Steered.now(status.round, said)
+
+    acts.do(form, deed)
 
 
-def _hand_over(store: Store, status: RoundStatus, annotator: Annotator, outside: list[str]) -> None:
+def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -> None:
     people = [one.annotator for one in status.annotators if one.answered < one.presentations]
     if not people:
         return
@@ -76,7 +91,8 @@ def _hand_over(store: Store, status: RoundStatus, annotator: Annotator, outside:
     if from_ is None:
         return
     inside = [one.annotator for one in status.annotators if one.annotator != from_]
-    with st.form(f"hand over {status.round} {from_}", width=640):
+    form = acts.form(STEER)
+    with st.form(f"hand over {form.key} {status.round} {from_}", width=640):
         to = st.multiselect("To", [*inside, *outside], default=inside)
         sure = st.checkbox(f"{ui.plain(from_)} loses what they have not touched; the others get it for good")
         asked = st.form_submit_button("Hand over", type="primary")
@@ -85,11 +101,10 @@ def _hand_over(store: Store, status: RoundStatus, annotator: Annotator, outside:
     if not sure or not to:
         st.error("Say to whom, and tick the box.", icon=":material/error:")
         return
-    try:
-        moved = reassign(store, status.round, from_, to, annotator.name)
-    except CurationError as error:
-        ui.problem(error)
-        return
-    stays = "".join(f" {count:,} {why}." for why, count in moved.left_out.items())
-    st.session_state["round done"] = f"{moved.moved:,} pairs of {from_} are with others now.{stays}"
-    st.rerun()
+
+    def deed() -> Steered:
+        moved = reassign(store, status.round, from_, to, acts.by)
+        stays = "".join(f" {count:,} {why}." for why, count in moved.left_out.items())
+        return Steered.now(status.round, f"{moved.moved:,} pairs of {from_} are with others now.{stays}")
+
+    acts.do(form, deed)

@@ -7,18 +7,18 @@ from datetime import datetime
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from curation.labeling.practice.status import practice_statuses
 from curation.labeling.progress.forecast import AnnotatorPace, Forecast, forecast, pace, read_work
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
-from curation.store.rows import Annotator
 
 COLUMNS = ["Annotator", "Share", "Answered", "Of", "Cannot tell", "Put off", "Flagged", "Last answer (UTC)"]
 PACE = ["Annotator", "Open", "Median seconds", "Answers an hour of work", "Hours of work left"]
 PRACTICE = ["Annotator", "Answered", "Of", "As expected", "Needed", "Status"]
 
 
-def show(store: Store, status: RoundStatus, _: Annotator) -> None:
+def show(store: Store, status: RoundStatus, _: Acts) -> None:
     if status.kind == "practice":
         _practice(store, status.round)
         return

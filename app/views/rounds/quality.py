@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from app.views.rounds import blind
 from app.views.rounds.blind import figure_row
 from curation.agreement import agreement_report
@@ -15,10 +16,9 @@ from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Raised
 from curation.agreement.report.report import findings, not_shown
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
-from curation.store.rows import Annotator
 
 
-def show(store: Store, status: RoundStatus, _: Annotator) -> None:
+def show(store: Store, status: RoundStatus, _: Acts) -> None:
     _warnings(early_warnings(store, status.round))
     if status.kind == "pilot":
         blind.pilot(store, status.round)

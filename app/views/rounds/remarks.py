@@ -5,16 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.acts import Acts
 from curation.guides.questions import guide_questions
 from curation.labeling.progress.remarks import AnnotatorRemark, query_answer_counts, remarks
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
-from curation.store.rows import Annotator
 
 SHOWN = 50
 
 
-def show(store: Store, status: RoundStatus, _: Annotator) -> None:
+def show(store: Store, status: RoundStatus, _: Acts) -> None:
     said = remarks(store, status.round)
     unclear = [one for one in said if one.grade is None]
     flagged = [one for one in said if one.flagged]
