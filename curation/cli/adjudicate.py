@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import command_group, project_store
-from curation.cli.options import Json
+from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, left_out, say, table
 from curation.store.settings import COMMAND_LINE
 

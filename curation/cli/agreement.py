@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, Seed
+from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, plain, say, table, write_page
 
 if TYPE_CHECKING:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, Licence, ReleaseName
+from curation.cli.goldset import Json, Licence, ReleaseName, app, project_store
 from curation.cli.output import emit
 
 

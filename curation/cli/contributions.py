@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json
+from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.app import Port, serve_project
-from curation.cli.goldset import app
-from curation.cli.options import Json
+from curation.cli.goldset import Json, app
 from curation.cli.output import emit, progress_bar, say, table
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json
+from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, Licence, ReleaseName
+from curation.cli.goldset import Json, Licence, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.releases.export.formats import FORMATS
 from curation.store.settings import COMMAND_LINE

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, ReleaseName
+from curation.cli.goldset import Json, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.store.settings import COMMAND_LINE
 

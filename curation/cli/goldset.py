@@ -1,4 +1,4 @@
-"""`goldset` itself: its options, the project that they name, and the Typer app of all commands."""
+"""`goldset` itself: the Typer app, the project that its options name, and options that commands share."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ import typer
 
 from curation import __version__
 from curation.store import Store, open_store
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
+ReleaseName = Annotated[str, typer.Argument(help="The release's name, such as v1.")]
+Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
+TagAuthor = Annotated[str, typer.Option(help="Who sets the tags; stored with them.")]
+
 
 app = typer.Typer(
     name="goldset",
@@ -38,6 +45,11 @@ def project_path() -> Path:
 def project_store() -> Store:
     """The store of the project that the command line names."""
     return open_store(project_path())
+
+
+def listed(names: str) -> list[str]:
+    """The names in a list that is separated by commas."""
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _print_version(wanted: bool) -> None:

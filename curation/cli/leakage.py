@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import command_group, project_store
-from curation.cli.options import Json, NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
+from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.cli.split import NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
 from curation.errors import InputError
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, Seed, listed
+from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, progress_bar, say, table
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, Seed, listed
+from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, plain, progress_bar, say, table
 from curation.errors import InputError
 

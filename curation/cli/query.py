@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from curation.cli.goldset import command_group, project_store
-from curation.cli.options import Json, TagAuthor
+from curation.cli.goldset import Json, TagAuthor, command_group, project_store
 from curation.cli.output import emit
 from curation.store.settings import COMMAND_LINE
 

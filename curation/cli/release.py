@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curation.cli.goldset import command_group, project_store
-from curation.cli.options import Json, ReleaseName
+from curation.cli.goldset import Json, ReleaseName, command_group, project_store
 from curation.cli.output import emit, left_out, say, table
 
 if TYPE_CHECKING:

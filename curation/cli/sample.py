@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, Seed, listed
+from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import InputError
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_store
-from curation.cli.options import Json, NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade, Seed
+from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say
 from curation.errors import InputError
 from curation.store import Store
@@ -16,6 +15,20 @@ from curation.store import Store
 if TYPE_CHECKING:
     from curation.splits.assignment.by_time import ByTime
     from curation.splits.split_report import SplitReport
+
+RelevantGrade = Annotated[
+    int | None,
+    typer.Option(help="Lowest grade of a relevant document; default: all above the scale's lowest."),
+]
+NoParaphrase = Annotated[
+    bool, typer.Option("--no-paraphrase", help="Paraphrases make no ties; needs no model.")
+]
+NoSharedDocuments = Annotated[
+    bool, typer.Option("--no-shared-documents", help="A document relevant to both queries makes no tie.")
+]
+ParaphraseModel = Annotated[
+    str | None, typer.Option(help="Model for paraphrases.", show_default="as for pools")
+]
 
 SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 

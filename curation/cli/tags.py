@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import command_group, project_store
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, TagAuthor, field, layout_of
+from curation.cli.goldset import Json, TagAuthor, command_group, project_store
+from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.output import emit, progress_bar, say, table
 from curation.store.settings import COMMAND_LINE
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import app, project_path, project_store
-from curation.cli.options import Json
+from curation.cli.goldset import Json, app, project_path, project_store
 from curation.cli.output import emit, progress_bar, say
 
 if TYPE_CHECKING:

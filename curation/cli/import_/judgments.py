@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import project_store
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, field, layout_of
+from curation.cli.goldset import Json, project_store
+from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.output import emit, left_out, progress_bar, say, table
 
 if TYPE_CHECKING:

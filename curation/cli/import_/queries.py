@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import project_store
-from curation.cli.import_.summary import say_rest
-from curation.cli.options import Columns, Encoding, Format, Json, NoHeader, field, layout_of
-from curation.cli.output import emit, progress_bar, say
+from curation.cli.goldset import Json, project_store
+from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.output import emit, progress_bar, say, say_rest
 
 if TYPE_CHECKING:
     from curation.sources.query_import import QueryImport

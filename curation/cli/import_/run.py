@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import project_store
-from curation.cli.options import Columns, Encoding, Json, NoHeader, field, format_option, layout_of
+from curation.cli.goldset import Json, project_store
+from curation.cli.import_.options import Columns, Encoding, NoHeader, field, format_option, layout_of
 from curation.cli.output import emit, left_out, progress_bar, say
 from curation.sources.run_files import FORMATS
 

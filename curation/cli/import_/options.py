@@ -1,4 +1,4 @@
-"""Options that several commands share, and how their values are read."""
+"""Options that the imports share: how the file is to be read, and which fields are taken from it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from curation.sources.tables.formats import FORMATS, FileLayout
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
-ReleaseName = Annotated[str, typer.Argument(help="The release's name, such as v1.")]
-Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
-TagAuthor = Annotated[str, typer.Option(help="Who sets the tags; stored with them.")]
 
 
 def field(what: str, usual: str = "") -> Any:
@@ -34,27 +28,8 @@ Columns = Annotated[
 ]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The table has no header line; needs --columns.")]
 
-RelevantGrade = Annotated[
-    int | None,
-    typer.Option(help="Lowest grade of a relevant document; default: all above the scale's lowest."),
-]
-NoParaphrase = Annotated[
-    bool, typer.Option("--no-paraphrase", help="Paraphrases make no ties; needs no model.")
-]
-NoSharedDocuments = Annotated[
-    bool, typer.Option("--no-shared-documents", help="A document relevant to both queries makes no tie.")
-]
-ParaphraseModel = Annotated[
-    str | None, typer.Option(help="Model for paraphrases.", show_default="as for pools")
-]
-
 
 def layout_of(format: str | None, encoding: str, columns: str | None, no_header: bool) -> FileLayout:
     """How a file is to be read, as the options say it."""
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     return FileLayout(format, encoding, names, not no_header)
-
-
-def listed(names: str) -> list[str]:
-    """The names in a list that is separated by commas."""
-    return [name.strip() for name in names.split(",") if name.strip()]
