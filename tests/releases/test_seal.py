@@ -18,7 +18,7 @@ from curation.cli.goldset import app
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.export.export import export
 from curation.releases.export.formats import FORMATS
-from curation.releases.export.formats.files import Written
+from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import Gold
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import releases, show

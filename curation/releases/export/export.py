@@ -21,7 +21,7 @@ from typing import Any
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
 from curation.releases.export.formats import FORMATS
-from curation.releases.export.formats.files import Written
+from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import ExportOptions, Gold, gold_of
 from curation.releases.export.manifest import MANIFEST, manifest_text, written_with
 from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts

@@ -1,7 +1,8 @@
 """BEIR's folder, as its GenericDataLoader reads it: corpus.jsonl, queries.jsonl, qrels/<part>.tsv.
 
 MTEB and `datasets` take the same folder by its README.md. Their qrels are qrels/<part>.jsonl, the same rows:
-in a table without types an id such as 007 is read as the number 7.
+in a table without types an id such as 007 is read as the number 7. The format leaderboard is the folder
+without the grades of sealed parts: it can be given to anybody.
 """
 
 from __future__ import annotations
@@ -9,8 +10,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat
-from curation.releases.export.formats.files import Written, json_line, write_lines, write_table
+from curation.releases.export.formats.export_format import (
+    ExportFormat,
+    Written,
+    json_line,
+    write_lines,
+    write_table,
+)
 from curation.releases.export.formats.hf import split_names, write_readme
 
 if TYPE_CHECKING:
@@ -64,3 +70,12 @@ def _present(**values: str | None) -> dict[str, str]:
 
 
 BEIR = ExportFormat("beir", write_beir)
+
+
+LEADERBOARD = ExportFormat(
+    "leaderboard",
+    write_beir,
+    note="beir without sealed grades",
+    sealed_by_default=False,
+    never_sealed=True,
+)

@@ -12,8 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.releases.export.formats.export_format import ExportFormat
-from curation.releases.export.formats.files import Written
+from curation.releases.export.formats.export_format import ExportFormat, Written
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold

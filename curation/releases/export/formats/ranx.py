@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat
-from curation.releases.export.formats.files import Written, json_line, write_lines
+from curation.releases.export.formats.export_format import ExportFormat, Written, json_line, write_lines
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold

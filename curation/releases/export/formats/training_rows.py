@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.errors import RefusedError
-from curation.releases.export.formats.files import Written, json_line, write_lines
+from curation.releases.export.formats.export_format import Written, json_line, write_lines
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from curation.releases.export.formats.export_format import ExportFormat
-from curation.releases.export.formats.files import Written, write_lines, write_table
+from curation.releases.export.formats.export_format import ExportFormat, Written, write_lines, write_table
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold

@@ -1,16 +1,26 @@
-"""One table of all grades as Parquet, with the columns of the CSV table."""
+"""One table of all grades, as CSV and as Parquet: query_id, query_text, doc_id, relevance, split."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.csv_table import COLUMNS
-from curation.releases.export.formats.export_format import ExportFormat
-from curation.releases.export.formats.files import Written
+from curation.releases.export.formats.export_format import ExportFormat, Written, write_table
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
+
+
+COLUMNS = ("query_id", "query_text", "doc_id", "relevance", "split")
+
+
+def write_csv(folder: Path, gold: Gold) -> Written:
+    """qrels.csv."""
+    write_table(folder / "qrels.csv", COLUMNS, gold.judged(), ",")
+    return Written()
+
+
+CSV = ExportFormat("csv", write_csv)
 
 
 def write_parquet(folder: Path, gold: Gold) -> Written:

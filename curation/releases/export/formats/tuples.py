@@ -1,4 +1,5 @@
-"""Triplets (anchor, positive, negative) for sentence-transformers; `training_rows` has the files."""
+"""Triplets (anchor, positive, negative) and n-tuples (anchor, positive, negative_1 … negative_n) for
+sentence-transformers; `training_rows` has the files."""
 
 from __future__ import annotations
 
@@ -6,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat
-from curation.releases.export.formats.files import Written
+from curation.releases.export.formats.export_format import ExportFormat, Written
 from curation.releases.export.formats.training_rows import TrainingExample, UsableQuery, write_examples
 
 if TYPE_CHECKING:
@@ -27,3 +27,17 @@ def write_triplets(folder: Path, gold: Gold) -> Written:
 
 
 TRIPLETS = ExportFormat("triplets", write_triplets, sealed_by_default=False)
+
+
+def write_ntuples(folder: Path, gold: Gold) -> Written:
+    """Each relevant document with the best hard negatives, exactly as many as are asked for."""
+    exactly = gold.options.negatives
+
+    def examples(query: UsableQuery) -> Iterator[TrainingExample]:
+        for positive in query.positives:
+            yield TrainingExample(query.query_id, positive, tuple(query.negatives[:exactly]))
+
+    return write_examples(folder, gold, examples, least=exactly)
+
+
+NTUPLES = ExportFormat("ntuples", write_ntuples, sealed_by_default=False)
