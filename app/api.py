@@ -2,16 +2,19 @@
 
 Every request is for the annotator who is signed in; `curation.labeling` decides whether an item is theirs. A
 refusal is a sentence in `message`.
+
+What became of an answer is final only where an outcome names its client key. The component keeps everything
+else and sends it again, because an error may come from a proxy, too.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from markdown_it import MarkdownIt
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
@@ -21,7 +24,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store
-from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError
+from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
@@ -47,6 +50,7 @@ STATUS: dict[type[CurationError], int] = {
 
 Id = Annotated[str, Field(min_length=1, max_length=64)]
 Handler = Callable[[Request], Awaitable[Any]]
+Read = TypeVar("Read", bound=BaseModel)
 
 
 class Judgment(BaseModel):
@@ -64,14 +68,23 @@ class Judgment(BaseModel):
     flagged: bool = False
     shown_at: AwareDatetime | None = None
     guide_hash: Id | None = None
-    active_ms: Annotated[int, Field(ge=0, le=24 * 3_600_000)] | None = None
+    active_ms: int | None = None
 
     def submission(self) -> Submission:
         """The action as `curation` takes it; times are UTC there."""
         values = self.model_dump()
-        shown: datetime | None = values["shown_at"]
-        values["shown_at"] = shown and shown.astimezone(UTC).replace(tzinfo=None)
+        shown: datetime | None = values.pop("shown_at")
+        with suppress(OverflowError):  # a clock that far off is no reason to lose a grade
+            values["shown_at"] = shown and shown.astimezone(UTC).replace(tzinfo=None)
         return Submission(**values)
+
+
+class Keyed(BaseModel):
+    """Something that was answered, known by its key; what else is in it is validated by itself."""
+
+    model_config = ConfigDict(extra="allow")
+
+    client_key: Annotated[str, Field(max_length=128)]
 
 
 class Judgments(BaseModel):
@@ -82,7 +95,7 @@ class Judgments(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    submissions: Annotated[list[Judgment], Field(max_length=50)]
+    submissions: Annotated[list[Keyed], Field(max_length=50)]
     holding: Annotated[list[Id], Field(max_length=100)] = []
     limit: Annotated[int, Field(ge=0, le=MOST_SHOWINGS)] = 5
     explain: Annotated[list[Id], Field(max_length=20)] = []
@@ -103,7 +116,7 @@ class QueryAnswers(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    answers: Annotated[list[QueryAnswer], Field(max_length=50)]
+    answers: Annotated[list[Keyed], Field(max_length=50)]
 
 
 def answered(handler: Handler) -> Handler:
@@ -113,8 +126,7 @@ def answered(handler: Handler) -> Handler:
         try:
             return JSONResponse(await handler(request), headers={"Cache-Control": "no-store"})
         except ValidationError as error:
-            found = [f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors()]
-            return JSONResponse({"message": "; ".join(found)}, 422)
+            return JSONResponse({"message": _sentence(error)}, 422)
         except CurationError as error:
             return JSONResponse({"message": str(error)}, STATUS.get(type(error), 500))
 
@@ -194,23 +206,43 @@ ROUTES = [
 
 def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     store = project_store()
-    outcomes = submit(store, annotator, [item.submission() for item in asked.submissions])
-    answer: dict[str, Any] = {"outcomes": [outcome._asdict() for outcome in outcomes], "queue": None}
+    read, refused = _validated(Judgment, asked.submissions)
+    outcomes = submit(store, annotator, [item.submission() for item in read])
+    answer: dict[str, Any] = {
+        "outcomes": [*refused, *(outcome._asdict() for outcome in outcomes)],
+        "queue": None,
+    }
     if asked.explain:
         answer["feedback"] = [found._asdict() for found in feedback(store, annotator, asked.explain)]
     if asked.limit:
-        with suppress(StoreBusyError):  # all is saved; the browser asks for its next items again
+        with suppress(StoreError):  # all is saved; the browser asks for its next items again
             answer["queue"] = _queue(next_showings(store, annotator, asked.limit, asked.holding))
     return answer
 
 
 def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
     store = project_store()
+    read, refused = _validated(QueryAnswer, asked.answers)
     outcomes = [
-        answer_query(store, annotator, item.presentation_id, item.answer, item.client_key)
-        for item in asked.answers
+        answer_query(store, annotator, item.presentation_id, item.answer, item.client_key) for item in read
     ]
-    return {"outcomes": [asdict(outcome) for outcome in outcomes]}
+    return {"outcomes": [*refused, *(asdict(outcome) for outcome in outcomes)]}
+
+
+def _validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:
+    """What can be read, and for each that cannot the outcome that refuses it."""
+    read, refused = [], []
+    for item in sent:
+        try:
+            read.append(model.model_validate(item.model_dump()))
+        except ValidationError as error:
+            outcome = {"client_key": item.client_key, "status": "refused", "message": _sentence(error)}
+            refused.append(outcome)
+    return read, refused
+
+
+def _sentence(error: ValidationError) -> str:
+    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
 
 
 def _answered(answered: Answered) -> dict[str, Any]:
@@ -219,9 +251,8 @@ def _answered(answered: Answered) -> dict[str, Any]:
 
 def _queue(queue: Queue) -> dict[str, Any]:
     practice = queue.practice and queue.practice._asdict()
-    fields = {**queue._asdict(), "practice": practice}
-    del fields["round"]  # its name may say what is studied
-    return {**fields, "showings": [showing._asdict() for showing in queue.showings]}
+    showings = [showing._asdict() for showing in queue.showings]
+    return {**queue._asdict(), "practice": practice, "showings": showings}
 
 
 def _guide(guide_hash: str) -> dict[str, Any]:

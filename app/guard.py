@@ -82,7 +82,8 @@ def _refusal(scope: Scope, headers: Headers, name: str | None) -> Response | Non
     if name is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
         return None
     if path.startswith("/api/"):
-        return JSONResponse({"message": "You are not signed in, or your sign-in has ended."}, 401)
+        sentence = "You are not signed in, or your sign-in has ended."
+        return JSONResponse({"message": sentence, "signed_in": False}, 401)
     if scope["method"] == "GET" and "text/html" in headers.get("accept", ""):
         return RedirectResponse(f"/sign-in?next={quote(path)}", 303)
     return PlainTextResponse("not signed in", 401)

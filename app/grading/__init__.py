@@ -7,6 +7,7 @@ component's script has no address to which an import could be relative.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from importlib.resources import files
 
 import streamlit as st
@@ -31,9 +32,9 @@ _own = files(__name__)
 _BOUNDARIES = re.compile(r"^import .*;\n|^export (?!default)", re.MULTILINE)
 
 
-def script() -> str:
-    """The modules as one script, without their imports and exports."""
-    return "\n".join(_BOUNDARIES.sub("", _read(f"{name}.js")) for name in MODULES)
+def script(modules: Sequence[str] = MODULES) -> str:
+    """Modules as one script, without their imports and exports."""
+    return "\n".join(_BOUNDARIES.sub("", _read(f"{name}.js")) for name in modules)
 
 
 def _read(name: str) -> str:

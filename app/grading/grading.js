@@ -19,13 +19,14 @@ import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
 import { Question } from "./question.js";
-import { ask } from "./server.js";
+import { ask, pause } from "./server.js";
 import { Sight } from "./sight.js";
 import { Status } from "./status.js";
 
 const HELD = 6; // upcoming items held
 const LOW = 3; // so few, and more are asked for
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
+const MOST_HOLDING = 100; // items that a request may name as held
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
 const TOOLS = { x: "cannot", l: "later", f: "flag", n: "note", u: "undo", w: "whole", h: "history", g: "guide", "?": "keys" };
 
@@ -44,13 +45,14 @@ class Loop {
     this.queue = [];
     this.past = []; // what was answered on this page, newest last
     this.acts = 0;
+    this.unreachable = 0; // how often in a row the queue could not be fetched
     this.generation = 0; // how often the queue was emptied and fetched again
     this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "" };
     this.card = memory.get("card"); // shown between two items; survives a reload
     this.ending = new AbortController();
     const { signal } = this.ending;
     this.status = new Status(root);
-    this.item = new Item(root, this.status, signal);
+    this.item = new Item(root, this.status, memory, signal);
     this.sight = new Sight(); // of what is no item
     this.guide = new Guide(root, memory, (grade) => this.answer("grade", { grade }));
     this.practice = new Practice(root, this.guide);
@@ -60,7 +62,7 @@ class Loop {
       judgments: { path: "/api/judgments", body: (batch) => this.#request(batch) },
       answers: { path: "/api/answers", body: (batch) => ({ answers: batch }) },
     }, {
-      answered: (to, answer) => this.#answered(to, answer),
+      answered: (to, answer, batch) => this.#answered(to, answer, batch),
       changed: () => this.#changed(),
     });
     this.#listen(signal);
@@ -88,10 +90,11 @@ class Loop {
     if (this.fetching || this.ending.signal.aborted) return;
     this.fetching = true;
     const { acts } = this;
-    const holding = this.outbox.judgments.map(({ presentation_id: id }) => `&holding=${encodeURIComponent(id)}`).join("");
+    const unsent = this.outbox.judgments.slice(0, MOST_HOLDING);
+    const holding = unsent.map(({ presentation_id: id }) => `&holding=${encodeURIComponent(id)}`).join("");
     try {
       const queue = await ask(`/api/presentations?limit=${HELD}${holding}`);
-      this.unreachable = false;
+      this.unreachable = 0;
       this.status.unreachable("");
       if (acts === this.acts) { // else what came is older than what was done meanwhile
         this.dry = !queue.showings.length;
@@ -100,9 +103,10 @@ class Loop {
         this.#take(queue, held);
       }
     } catch (error) {
-      this.unreachable = true;
-      this.status.unreachable(`Your items cannot be fetched just now (${error.message}). Trying again…`);
-      setTimeout(() => this.#fetch(), 2_000);
+      this.unreachable += 1;
+      this.status.unreachable(`Your items cannot be fetched just now. ${error.message} Trying again…`);
+      clearTimeout(this.looking);
+      this.looking = setTimeout(() => this.#fetch(), pause(this.unreachable, error));
     } finally {
       this.fetching = false;
     }
@@ -127,7 +131,7 @@ class Loop {
   #holding(batch) {
     const sent = batch.map(({ client_key }) => client_key);
     const unsent = this.outbox.judgments.filter(({ client_key }) => !sent.includes(client_key));
-    return [...this.queue, ...unsent].map(({ presentation_id }) => presentation_id);
+    return [...this.queue, ...unsent].slice(0, MOST_HOLDING).map(({ presentation_id }) => presentation_id);
   }
 
   #request(batch) {
@@ -142,7 +146,7 @@ class Loop {
     return this.outbox.judgments.some((item) => item.presentation_id === id);
   }
 
-  #answered(to, { outcomes, queue, feedback = [] }) {
+  #answered(to, { outcomes, queue, feedback = [] }, batch) {
     if (this.asked === this.generation) this.#take(queue); // else the request is older than the queue
     this.#explain(feedback);
     const late = outcomes.find(({ status, message }) => status === "saved" && message);
@@ -152,12 +156,15 @@ class Loop {
       if (!this.#on("item", "history", "welcome")) this.#next();
       return;
     }
-    const ids = failed.map(({ presentation_id }) => presentation_id);
+    const keys = failed.map(({ client_key }) => client_key);
+    const answers = batch.filter(({ client_key }) => keys.includes(client_key));
+    const ids = answers.map(({ presentation_id }) => presentation_id);
     const refused = failed.find(({ status }) => status === "refused");
     this.status.notice(refused
       ? `An answer was not taken: ${refused.message}.`
       : "That item was answered in another tab or window; the answer given there counts.");
     if (to !== "judgments") return;
+    for (const answer of answers) this.item.keep(answer, answer);
     this.past = this.past.filter(({ showing }) => !ids.includes(showing.presentation_id));
     if (ids.includes(this.card?.showing?.presentation_id)) this.#setCard(null);
     this.#fetch();
@@ -258,6 +265,7 @@ class Loop {
   answer(kind, more = {}) {
     if (!this.ready || (kind === "later" && this.queue[0].changing)) return;
     const showing = this.queue.shift();
+    this.item.forget(showing);
     const { note, flagged, active: active_ms, shownAt: shown_at } = this.item.draft;
     const { presentation_id, revision, guide_hash, changing } = showing;
     const worth = kind !== "later" && !changing ? 1 : 0;
@@ -327,7 +335,7 @@ class Loop {
       const last = await ask("/api/presentations/previous");
       return last && { ...last, showing: { ...last.showing, revision: last.showing.revision - 1 } };
     } catch (error) {
-      this.status.notice(`The last answer cannot be fetched just now (${error.message}).`);
+      this.status.notice(`The last answer cannot be fetched just now. ${error.message}`);
       return undefined;
     } finally {
       this.undoing = false;
@@ -421,7 +429,7 @@ class Loop {
       this.history.show(answered);
       if (this.#on("history")) this.history.focus();
     } catch (error) {
-      this.history.wait(`Your last answers cannot be fetched just now (${error.message}). Esc goes back.`);
+      this.history.wait(`Your last answers cannot be fetched just now. ${error.message} Esc goes back.`);
     } finally {
       this.filling = false;
     }
@@ -501,8 +509,8 @@ class Loop {
     try {
       await this.#readGuide(hash);
     } catch (error) {
-      this.status.notice(`The guide cannot be fetched just now (${error.message}). Trying again…`);
-      await new Promise((after) => { setTimeout(after, 2_000); });
+      this.status.notice(`The guide cannot be fetched just now. ${error.message} Trying again…`);
+      await new Promise((after) => { setTimeout(after, pause(4, error)); });
     } finally {
       this.loadingGuide = false;
     }
@@ -546,6 +554,7 @@ class Loop {
     }, signal);
     addEventListener("pagehide", () => this.outbox.send(), { signal });
     addEventListener("online", () => this.outbox.send(), { signal });
+    addEventListener("beforeunload", (event) => this.outbox.stored || event.preventDefault(), { signal });
     this.root.addEventListener("click", (event) => {
       const name = event.target.closest?.("[data-do]")?.dataset.do;
       if (name) this.#do(name);

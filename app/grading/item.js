@@ -5,11 +5,11 @@ import { ask } from "./server.js";
 import { Sight } from "./sight.js";
 
 export class Item {
-  constructor(root, status, signal) {
-    Object.assign(this, { root, status });
+  constructor(root, status, memory, signal) {
+    Object.assign(this, { root, status, memory });
     this.sight = new Sight();
     this.flagged = false;
-    this.field.addEventListener("input", () => this.#marks(), { signal });
+    this.field.addEventListener("input", () => this.#changed(), { signal });
     document.addEventListener("visibilitychange", () => this.sight.turn(), { signal });
   }
 
@@ -31,6 +31,15 @@ export class Item {
     this.showing = undefined;
   }
 
+  // Offer what was written with an answer that was not taken, when its item comes again.
+  keep(showing, { note, flagged }) {
+    if (note || flagged) this.memory.set(draftOf(showing), { note, flagged, active: 0 });
+  }
+
+  forget(showing) {
+    this.memory.remove(draftOf(showing));
+  }
+
   paint(showing) {
     const query = this.#find(".query");
     const changed = query.textContent !== showing.query;
@@ -45,8 +54,9 @@ export class Item {
     this.#text(showing.passage);
     this.#find(".more").hidden = !showing.has_more;
     this.#find(".found").scrollTop = 0;
-    this.#write(showing.draft ?? { note: "", flagged: false });
-    this.sight.begin(showing.draft);
+    const draft = showing.draft ?? this.memory.get(draftOf(showing)) ?? undefined;
+    this.#write(draft ?? { note: "", flagged: false });
+    this.sight.begin(draft);
     appear(this.#find(".found"));
     if (changed) appear(query);
     return changed ? `Query: ${isolated(showing.query)}. ` : "";
@@ -75,13 +85,13 @@ export class Item {
       this.status.announce("The whole document is shown.");
     } catch (error) {
       this.whole = false;
-      this.status.notice(`The whole document cannot be fetched just now (${error.message}).`);
+      this.status.notice(`The whole document cannot be fetched just now. ${error.message}`);
     }
   }
 
   toggleFlag() {
     this.flagged = !this.flagged;
-    this.#marks();
+    this.#changed();
   }
 
   openNote() {
@@ -102,6 +112,15 @@ export class Item {
     this.#marks();
   }
 
+  // What is typed survives a reload, too.
+  #changed() {
+    this.#marks();
+    if (!this.showing || this.showing.changing) return;
+    const { draft } = this;
+    if (draft.note || draft.flagged) this.memory.set(draftOf(this.showing), draft);
+    else this.forget(this.showing);
+  }
+
   #marks() {
     const press = (name, on) => this.#find(`[data-do="${name}"]`).setAttribute("aria-pressed", on);
     press("note", Boolean(this.field.value.trim()));
@@ -120,4 +139,8 @@ export class Item {
   #find(name) {
     return this.root.querySelector(name);
   }
+}
+
+function draftOf({ presentation_id }) {
+  return `draft:${presentation_id}`;
 }

@@ -14,10 +14,14 @@ export class Memory {
     }
   }
 
+  // Whether it is kept.
   set(name, value) {
     try {
       localStorage.setItem(this.prefix + name, JSON.stringify(value));
-    } catch { /* not kept */ }
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   remove(name) {

@@ -3,11 +3,16 @@
 // Each answer has a name of its own in the browser's storage, so that tabs do not overwrite each other's and a
 // reload loses none. It has a key of its own, so it may be sent several times and is written once. One
 // request is under way at a time, which keeps an undo behind its grade.
+//
+// An answer is forgotten only when the server names its key and says what became of it. All other answers to a
+// request are failures: they may be a proxy's, so everything is kept and sent again.
 
-import { ask, Refusal } from "./server.js";
+import { ask, bytes, Failure, pause } from "./server.js";
 
 export const MOST_UNSENT = 5; // answers not yet committed, then the loop pauses
-const BACKOFF = [500, 1_000, 2_000, 4_000, 8_000, 15_000];
+const MOST_SENT = 20; // answers in one request
+const MOST_BYTES = 32 * 1024; // of them, so that a request may outlive the page
+const FINAL = ["saved", "repeated", "stale", "refused"];
 
 export class Outbox {
   // `routes` says, by name, where a kind of answer goes: { path, body(answers) → what is posted }.
@@ -15,9 +20,12 @@ export class Outbox {
     Object.assign(this, { memory, routes, answered, changed });
     // What an earlier version of this page left behind was judgments only, and did not say so.
     this.waiting = memory.all("answer:").map((kept) => ({ to: "judgments", worth: 0, ...kept })).sort((a, b) => a.made - b.made);
+    this.most = MOST_SENT;
     this.failures = 0;
+    this.problem = ""; // what the last failure says
     this.retryAt = 0;
     this.committed = false; // whether this page has had anything committed
+    this.stored = true; // whether all that waits would survive the page
   }
 
   get paused() {
@@ -40,7 +48,7 @@ export class Outbox {
     const item = { ...answer, client_key: uniqueKey() };
     const kept = { made, to, worth, item };
     this.waiting.push(kept);
-    this.memory.set(`answer:${item.client_key}`, kept);
+    this.stored = this.memory.set(`answer:${item.client_key}`, kept) && this.stored;
     this.changed();
     if (!this.failures) this.send();
   }
@@ -50,51 +58,70 @@ export class Outbox {
     if (this.busy || !this.waiting.length) return;
     this.busy = true;
     const { to, batch } = this.#batch();
+    let answer;
     try {
       const { path, body } = this.routes[to];
-      this.#settle(to, await ask(path, body(batch)));
+      answer = final(await ask(path, body(batch)), batch);
+      this.#settle(answer);
     } catch (error) {
-      if (error instanceof Refusal) this.#refused(to, batch, error.message);
-      else this.#failed();
-    } finally {
-      this.busy = false;
+      this.#failed(batch, error);
     }
+    this.busy = false;
+    if (answer) this.answered(to, answer, batch);
     this.changed();
     if (!this.failures) this.send();
   }
 
-  // The oldest answers that have the same route.
+  // The oldest answers that have the same route, no more than one request may hold.
   #batch() {
-    const { to } = this.waiting[0];
-    const end = this.waiting.findIndex((kept) => kept.to !== to);
-    const run = this.waiting.slice(0, end < 0 ? undefined : end).map(({ item }) => item);
-    return { to, batch: run.slice(0, this.single ? 1 : 20) };
+    const [{ to }] = this.waiting;
+    const batch = [];
+    let size = 0;
+    for (const kept of this.waiting.slice(0, this.most)) {
+      size += bytes(JSON.stringify(kept.item));
+      if (kept.to !== to || (batch.length && size > MOST_BYTES)) break;
+      batch.push(kept.item);
+    }
+    return { to, batch };
   }
 
-  #settle(to, answer) {
+  #settle({ outcomes }) {
     this.failures = 0;
-    this.single = false;
-    this.committed ||= answer.outcomes.some(({ status }) => status === "saved" || status === "repeated");
-    this.#forget(answer.outcomes.map(({ client_key }) => client_key));
-    this.answered(to, answer);
+    this.most = Math.min(MOST_SENT, this.most * 2);
+    this.committed ||= outcomes.some(({ status }) => status === "saved" || status === "repeated");
+    this.#forget(outcomes.map(({ client_key }) => client_key));
   }
 
-  // The request as a whole was refused: find the answer that cannot be taken, and do not let it block the rest.
-  #refused(to, batch, message) {
-    if (batch.length > 1) this.single = true;
-    else this.#settle(to, { outcomes: [{ ...batch[0], status: "refused", message }] });
-  }
-
-  #failed() {
-    const wait = BACKOFF[Math.min(this.failures++, BACKOFF.length - 1)];
+  // Fewer answers next time: perhaps the request was too large, or one of them does not get through.
+  #failed(batch, failure) {
+    this.most = Math.max(1, Math.floor(batch.length / 2));
+    if (batch.length === 1 && failure.status) this.#postpone(batch[0]);
+    this.problem = failure.message;
+    const wait = pause(++this.failures, failure);
     this.retryAt = Date.now() + wait;
     this.timer = setTimeout(() => this.send(), wait);
+  }
+
+  // The others first; what was done with one item stays in its order.
+  #postpone({ presentation_id }) {
+    const same = ({ item }) => item.presentation_id === presentation_id;
+    this.waiting = [...this.waiting.filter((kept) => !same(kept)), ...this.waiting.filter(same)];
   }
 
   #forget(keys) {
     this.waiting = this.waiting.filter(({ item }) => !keys.includes(item.client_key));
     for (const key of keys) this.memory.remove(`answer:${key}`);
+    this.stored ||= !this.waiting.length;
   }
+}
+
+// The server's answer, with only what it says of answers that were sent; a failure where it says nothing of them.
+function final(answer, batch) {
+  const sent = new Set(batch.map(({ client_key }) => client_key));
+  const found = Array.isArray(answer?.outcomes) ? answer.outcomes : [];
+  const outcomes = found.filter((one) => sent.has(one?.client_key) && FINAL.includes(one.status));
+  if (!outcomes.length) throw new Failure("What answered is not goldset; perhaps your network asks you to sign in", { status: 200 });
+  return { ...answer, outcomes };
 }
 
 function uniqueKey() {

@@ -1,24 +1,70 @@
-// Asking the server. A refusal is final and says why; any other error may pass, so it is worth another try.
+// Asking the server. Only JSON of goldset's own is an answer: whatever else comes, from a proxy, a network's sign-in
+// page or a server that is in trouble, is a failure, which may pass.
 
 const TIMEOUT = 15_000; // ms for one request
+const BACKOFF = [500, 1_000, 2_000, 4_000, 8_000, 15_000]; // ms after so many failures in a row
+const LONGEST_WAIT = 600_000; // ms, whatever an answer asks for
+const MOST_OUTLIVING = 64 * 1024; // bytes of all requests under way that may outlive the page (Fetch standard, 4.6)
 
-export class Refusal extends Error {}
+let outliving = 0;
+
+// Its message is a sentence. `status` is 0 where no answer came; `wait` is for how many ms the answer asked.
+export class Failure extends Error {
+  constructor(sentence, { status = 0, wait = 0 } = {}) {
+    super(/[.!?…]$/.test(sentence) ? sentence : `${sentence}.`);
+    Object.assign(this, { status, wait });
+  }
+}
+
+export function bytes(text) {
+  return new TextEncoder().encode(text).length;
+}
+
+// ms until the next try after so many failures in a row, of which `failure` is the last.
+export function pause(failures, failure) {
+  return Math.max(BACKOFF[Math.min(failures, BACKOFF.length) - 1], failure.wait ?? 0);
+}
 
 export async function ask(path, body) {
   const request = { signal: AbortSignal.timeout(TIMEOUT), headers: { Accept: "application/json" } };
-  if (body !== undefined) {
-    const text = JSON.stringify(body);
-    // keepalive lets the request outlive the page; browsers allow it 64 KiB
-    Object.assign(request, { method: "POST", body: text, keepalive: text.length < 60_000 });
-    request.headers["Content-Type"] = "application/json";
+  if (body === undefined) return read(await send(path, request));
+  const text = JSON.stringify(body);
+  const size = bytes(text);
+  const keepalive = outliving + size <= MOST_OUTLIVING; // beyond that, the browser sends nothing at all
+  Object.assign(request, { method: "POST", body: text, keepalive });
+  request.headers["Content-Type"] = "application/json";
+  if (keepalive) outliving += size;
+  try {
+    return await read(await send(path, request));
+  } finally {
+    if (keepalive) outliving -= size;
   }
-  const response = await fetch(path, request);
-  if (response.status === 401) {
+}
+
+async function send(path, request) {
+  try {
+    return await fetch(path, request);
+  } catch (error) {
+    throw new Failure(error.name === "TimeoutError" ? "The server did not answer in time" : "The server cannot be reached");
+  }
+}
+
+async function read(response) {
+  const { ok, status } = response;
+  const found = await response.json().catch(() => undefined);
+  if (ok && found !== undefined) return found;
+  if (status === 401 && found?.signed_in === false) {
     location.assign(`/sign-in?next=${encodeURIComponent(location.pathname)}`);
     return new Promise(() => {}); // the page is leaving
   }
-  if (response.ok) return response.json();
-  const { message } = await response.json().catch(() => ({}));
-  if (response.status >= 500) throw new Error(message ?? `the server answered ${response.status}`);
-  throw new Refusal(message ?? `the server answered ${response.status}`);
+  const said = typeof found?.message === "string" && found.message.trim().slice(0, 300);
+  const other = ok ? "What answered is not goldset; perhaps your network asks you to sign in" : `The answer was an error (${status})`;
+  throw new Failure(said || other, { status, wait: askedWait(response) });
+}
+
+// Retry-After is in seconds, or a date.
+function askedWait({ headers }) {
+  const after = headers.get("Retry-After") ?? "";
+  const wait = /^\d+$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
+  return wait > 0 ? Math.min(wait, LONGEST_WAIT) : 0;
 }

@@ -62,13 +62,14 @@ export class Status {
     }
   }
 
-  #waiting({ waiting, retryAt, busy, paused }) {
+  #waiting({ waiting, retryAt, busy, paused, problem, stored }) {
     const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000));
     const again = busy ? "Trying now…" : `Trying again in ${seconds} s.`;
     const pause = paused ? " Grading pauses until they are saved." : " You can go on.";
+    const place = stored ? "kept in this browser" : "kept while this page is open: do not close it";
     this.#trouble(
-      `Not saved yet: ${waiting.length} waiting, kept in this browser. The server cannot be reached. ${again}${pause}`,
-      `Not saved yet. The server cannot be reached.${pause}`,
+      `Not saved yet: ${waiting.length} waiting, ${place}. ${problem} ${again}${pause}`,
+      `Not saved yet. ${problem}${pause}`,
     );
   }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -260,12 +262,73 @@ def test_nobody_gets_or_answers_what_is_another_persons(anna: TestClient, projec
         ({"shown_at": "yesterday"}, "shown_at"),
     ],
 )
-def test_a_misshapen_judgment_is_refused_with_its_field(
+def test_a_misshapen_judgment_is_refused_by_its_key_and_keeps_no_other_from_being_saved(
     anna: TestClient, change: dict[str, Any], words: str
 ) -> None:
-    answer = send(anna, grade(items(anna)[0], **change))
-    assert answer.status_code == 422
-    assert words in answer.json()["message"]
+    first, second, _ = items(anna)
+    answer = send(anna, grade(first, **change), grade(second))
+    refused, saved = answer.json()["outcomes"]
+    assert (refused["client_key"], refused["status"]) == (grade(first)["client_key"], "refused")
+    assert words in refused["message"]
+    assert (saved["client_key"], saved["status"]) == (grade(second)["client_key"], "saved")
+
+
+def test_a_misshapen_answer_about_a_query_is_refused_by_its_key(anna: TestClient) -> None:
+    item = items(anna)[0]["presentation_id"]
+    (refused,) = reply(anna, {"presentation_id": item, "answer": "x" * 30, "client_key": "answer-1"})[
+        "outcomes"
+    ]
+    assert (refused["client_key"], refused["status"]) == ("answer-1", "refused")
+    assert "answer" in refused["message"]
+
+
+def test_what_names_no_key_is_no_answer_to_any_submission(anna: TestClient) -> None:
+    answer = send(anna, {**grade(items(anna)[0]), "client_key": None})
+    assert (answer.status_code, "outcomes" in answer.json()) == (422, False)
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"), [(86_400_000, 86_400_000), (86_400_001, 86_400_000), (2**40, 86_400_000), (-1, None)]
+)
+def test_no_grade_is_refused_for_the_time_that_its_browser_measured(
+    anna: TestClient, project: Store, sent: int, stored: int | None
+) -> None:
+    (outcome,) = send(
+        anna, grade(items(anna)[0], active_ms=sent, shown_at="0001-01-01T00:00:00+14:00")
+    ).json()["outcomes"]
+    assert outcome["status"] == "saved"
+    with project.reading() as cursor:
+        rows = cursor.execute("SELECT active_ms, shown_at FROM judgment_events").fetchall()
+    assert rows == [(stored, None)]
+
+
+def test_while_the_project_is_elsewhere_or_its_disk_full_nothing_is_final_and_the_reason_is_said(
+    anna: TestClient, project: Store
+) -> None:
+    item = grade(items(anna)[0])
+    project.close()
+    away = project.path.rename(project.path.with_name("elsewhere.duckdb"))
+    answer = send(anna, item)
+    assert "There is no goldset project" in answer.json()["message"]
+    assert (answer.status_code >= 400, "outcomes" in answer.json()) == (True, False)
+    assert not project.path.exists()
+    away.rename(project.path)
+    with no_more_on_disk():
+        answer = send(anna, item)
+    assert "File too large" in answer.json()["message"]
+    assert (answer.status_code, "outcomes" in answer.json()) == (500, False)
+    assert send(anna, item).json()["outcomes"][0]["status"] == "saved"
+
+
+@contextmanager
+def no_more_on_disk() -> Iterator[None]:
+    """No file of this process can grow."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_what_is_not_json_or_too_large_is_refused(anna: TestClient) -> None:

@@ -129,8 +129,6 @@ def _problem(item: Submission, state: PresentationState, guides: Mapping[str, Gu
         return refused
     if len(item.note or "") > LONGEST_NOTE or len(item.reason or "") > LONGEST_NOTE:
         return f"a note has at most {LONGEST_NOTE:,} characters"
-    if not 0 <= (item.active_ms or 0) <= LONGEST_ACTIVE_MS:
-        return f"an item cannot have been on screen for {item.active_ms} ms"
     return _against_the_scale(item, state, guides) if item.kind == "grade" else ""
 
 
@@ -151,6 +149,11 @@ def _against_the_round(item: Submission, state: PresentationState) -> str:
     return ""
 
 
+def _measured(active_ms: int | None) -> int | None:
+    """A time on screen that can be; no grade is refused for the clock of its browser."""
+    return None if active_ms is None or active_ms < 0 else min(active_ms, LONGEST_ACTIVE_MS)
+
+
 def _event(item: Submission, author: str, state: PresentationState, now: datetime) -> JudgmentEvent:
     return JudgmentEvent(
         presentation_id=item.presentation_id,
@@ -165,6 +168,6 @@ def _event(item: Submission, author: str, state: PresentationState, now: datetim
         client_key=item.client_key,
         shown_at=item.shown_at,
         submitted_at=item.submitted_at or now,
-        active_ms=item.active_ms,
+        active_ms=_measured(item.active_ms),
         late=state.closed,
     )

@@ -20,7 +20,8 @@ class Submission:
     ----------
     revision: how many events the presentation had when the annotator saw it.
     client_key: made by the client once per action; sent again with a retry.
-    active_ms: milliseconds for which the item was on screen and the page in front.
+    active_ms: milliseconds for which the item was on screen and the page in front. More than a day is stored
+        as a day, a negative time as unknown.
     guide_hash: the guide that the annotator read; None is the one in force. It may have changed meanwhile.
     """
 

@@ -64,14 +64,13 @@ class Answered(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """What comes next for one annotator.
+    """What comes next for one annotator: all that a screen may know, so not even the name of a round.
 
     Attributes
     ----------
     showings: the next open presentations, in order.
     done, total: presentations answered, and all of them: of the practice round while one has to be passed
         first, else of the annotator's rounds that are not closed.
-    round: the name of the round of the first showing, or None.
     message: why there is nothing to show and what comes next, or ''.
     hour: answers in the last 60 minutes.
     seconds_each: median seconds on screen over the last 50 answers; None below 5.
@@ -81,7 +80,6 @@ class Queue(NamedTuple):
     showings: list[Showing]
     done: int
     total: int
-    round: str | None
     message: str
     hour: int
     seconds_each: float | None
@@ -121,7 +119,6 @@ def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[
         showings=[showing_of(row, matched) for row, matched in rows],
         done=first.state.answered if first else work.answered,
         total=first.state.total if first else work.total,
-        round=work.rounds[items[0].round_id].name if items else None,
         message="" if items or after else _why_empty(work, first, over),
         hour=hour,
         seconds_each=seconds_each,
