@@ -6,6 +6,7 @@ Usage: python -m docs.make_commands
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -39,9 +40,10 @@ STEPS = {
 }
 
 
-def commands() -> Iterator[tuple[str, Any]]:
+@cache
+def commands() -> tuple[tuple[str, Any], ...]:
     """(full name, command) of every command and group, in the order of --help."""
-    yield from _walk("goldset", typer.main.get_command(app))
+    return tuple(_walk("goldset", typer.main.get_command(app)))
 
 
 def _walk(name: str, command: Any) -> Iterator[tuple[str, Any]]:

@@ -12,19 +12,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import typer
 
-from curation.cli.goldset import app
 from docs import make_commands
 from tests.support import GOLDSET, ROOT
+from tests.support.command_line import COMMAND, invoke
 
 COMMANDS = [(name, command) for name, command in make_commands.commands() if name != "goldset"]
 LEAVES = [(name, command) for name, command in COMMANDS if not hasattr(command, "commands")]
-
-
-def goldset(*arguments: str | Path, **more: Any) -> subprocess.CompletedProcess[str]:
-    command = [GOLDSET, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
 
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
@@ -62,7 +56,7 @@ def test_every_example_names_a_command_and_options_that_it_knows(example: str) -
     """What the help shows is what the parser takes: arguments and values included."""
     words = shlex.split(example.rpartition("|")[2], comments=True)
     assert words[0] == "goldset"
-    group = typer.main.get_command(app)
+    group = COMMAND
     context = group.make_context("goldset", words[1:], resilient_parsing=False)
     rest = [*context._protected_args, *context.args]
     while hasattr(group, "commands"):
@@ -83,7 +77,8 @@ def test_the_page_of_commands_has_every_command_once() -> None:
 
 
 def test_a_refusal_is_a_sentence_on_standard_error_and_exit_1(tmp_path: Path) -> None:
-    done = goldset("--project", tmp_path / "none.duckdb", "round", "list")
+    command = [GOLDSET, "--project", tmp_path / "none.duckdb", "round", "list"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout) == (1, "")
     assert "Make one with `goldset init`" in done.stderr
     assert "Traceback" not in done.stderr
@@ -97,23 +92,16 @@ def test_the_command_line_starts_without_what_most_commands_do_not_need() -> Non
 
 
 def test_wrong_usage_is_exit_2(tmp_path: Path) -> None:
-    assert goldset("--project", tmp_path / "none.duckdb", "round", "open").returncode == 2
+    command = [GOLDSET, "--project", tmp_path / "none.duckdb", "round", "open"]
+    assert subprocess.run(command, capture_output=True, timeout=120).returncode == 2
 
 
 def test_json_is_one_object_and_nothing_else(tmp_path: Path) -> None:
-    project = tmp_path / "project.duckdb"
-    made = json.loads(goldset("--project", project, "init", "--json").stdout)
+    project = ["--project", str(tmp_path / "project.duckdb")]
+    made = json.loads(invoke([*project, "init", "--json"]).stdout)
     assert [grade["value"] for grade in made["scale"]] == [0, 1, 2, 3]
-    added = goldset(
-        "--project",
-        project,
-        "annotator",
-        "add",
-        "ada",
-        "--password-stdin",
-        "--json",
-        input="a long password\n",
-    )
+    command = [*project, "annotator", "add", "ada", "--password-stdin", "--json"]
+    added = invoke(command, input="a long password\n")
     assert json.loads(added.stdout) == {"name": "ada", "role": "annotator", "imported": False}
     assert added.stderr == ""
 
@@ -128,15 +116,15 @@ def test_json_is_one_object_and_nothing_else(tmp_path: Path) -> None:
 def test_the_demo_refuses_options_that_it_would_not_heed(
     tmp_path: Path, before: list[str], after: list[str], told: str
 ) -> None:
-    done = goldset(*before, "demo", *after, "--no-browser", "--folder", tmp_path / "demo")
-    assert (done.returncode, done.stdout) == (2, "")
+    done = invoke([*before, "demo", *after, "--no-browser", "--folder", str(tmp_path / "demo")])
+    assert (done.exit_code, done.stdout) == (2, "")
     assert told in done.stderr
     assert not (tmp_path / "demo").exists()
 
 
 def test_the_project_can_be_named_by_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GOLDSET_PROJECT", str(tmp_path / "elsewhere.duckdb"))
-    assert goldset("init").returncode == 0
+    assert invoke(["init"]).exit_code == 0
     assert (tmp_path / "elsewhere.duckdb").is_file()
 
 

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.adjudication.adjudication import (
     DECIDED,
@@ -22,7 +21,6 @@ from curation.adjudication.adjudication import (
 )
 from curation.adjudication.decisions import recent_decisions
 from curation.adjudication.disputes import Opinion, dispute, disputes
-from curation.cli.goldset import app
 from curation.consensus.consensus import consensus
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
@@ -31,6 +29,7 @@ from curation.sources.decisions import DecisionLine, read_decision_lines
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.queries import query_id_named
 from curation.store import Store, append, put_setting
+from tests.support.command_line import invoke
 from tests.support.projects import PASSWORD, add_pairs, add_people
 
 RATINGS = {
@@ -280,9 +279,7 @@ def test_a_file_without_the_named_field_is_refused_with_the_fields_it_has(
 
 def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:
     def goldset(*words: str) -> dict:
-        return json.loads(
-            CliRunner().invoke(app, ["--project", str(judged.path), "adjudicate", *words, "--json"]).stdout
-        )
+        return json.loads(invoke(["--project", str(judged.path), "adjudicate", *words, "--json"]).stdout)
 
     listed = goldset("list", "--limit", "1")
     assert (listed["total"], listed["shown"], listed["disputes"][0]["document_id"]) == (3, 1, "far")
@@ -301,7 +298,7 @@ def test_the_command_lists_and_decides(judged: Store, tmp_path: Path) -> None:
 )
 def test_a_decision_that_is_not_fully_named_is_a_usage_error(judged: Store, words: list[str]) -> None:
     command = ["--project", str(judged.path), "adjudicate", "decide", *words, "--reason", "why"]
-    assert CliRunner().invoke(app, command).exit_code == 2
+    assert invoke(command).exit_code == 2
 
 
 def test_who_saw_an_older_state_learns_what_was_decided_and_why(judged: Store, grace: str) -> None:

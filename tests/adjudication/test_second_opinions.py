@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import dispute, disputes
 from curation.adjudication.second_opinions import ask_opinion, awaited_opinions
-from curation.cli.goldset import app
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import current_guide
 from curation.guides.questions import ask_guide, guide_questions
@@ -28,6 +26,7 @@ from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import add_annotator
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, open_store
+from tests.support.command_line import invoke
 from tests.support.projects import PASSWORD, add_pairs, add_people
 
 PEOPLE = ("ada", "ben", "cleo", "dora")
@@ -251,7 +250,7 @@ def test_the_commands_send_back_and_list_questions(disputed: tuple[Store, tuple[
     store, pair = disputed
 
     def goldset(*words: str) -> dict:
-        result = CliRunner().invoke(app, ["--project", str(store.path), *words, "--json"])
+        result = invoke(["--project", str(store.path), *words, "--json"])
         assert result.exit_code == 0, result.output
         return json.loads(result.stdout)
 

@@ -6,7 +6,6 @@ import json
 from datetime import datetime
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.agreement.annotators.intra_annotator import (
     NOT_JUDGED,
@@ -26,7 +25,6 @@ from curation.agreement.gate import (
     read_demand,
     set_demand,
 )
-from curation.cli.goldset import app
 from curation.errors import InputError
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
@@ -34,6 +32,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.projects import add_names, add_pairs, grid
 
 GOOD = Alpha(0.85, 0.75, 0.92, 200)
@@ -128,8 +127,8 @@ def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
     rows = [ImportedJudgment(*pair, who, n % 4) for n, pair in enumerate(pairs) for who in ("ada", "ben")]
     add_judgments(store, rows, "both.csv")
     project = ["--project", str(store.path), "gate"]
-    printed = json.loads(CliRunner().invoke(app, [*project, "--consistency", "0.9", "--json"]).stdout)
+    printed = json.loads(invoke([*project, "--consistency", "0.9", "--json"]).stdout)
     assert printed["open"]
     assert [check["state"] for check in printed["checks"]] == ["met", "not asked for"]
     assert gate_now(store).checks[1] == GateCheck(**printed["checks"][1])
-    assert "The gate is open." in CliRunner().invoke(app, project).stdout
+    assert "The gate is open." in invoke(project).stdout

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.store import Store
+from tests.support.command_line import invoke
 
 Goldset = Callable[..., str]
 
@@ -20,7 +19,7 @@ def goldset(store: Store) -> Goldset:
 
     def run(*arguments: str | Path) -> str:
         command = ["--project", str(store.path), *map(str, arguments)]
-        done = CliRunner().invoke(app, command, catch_exceptions=False)
+        done = invoke(command, catch_exceptions=False)
         assert done.exit_code == 0, done.output
         return done.stdout
 

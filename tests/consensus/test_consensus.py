@@ -7,9 +7,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.consensus.annotator_errors import errors
 from curation.consensus.consensus import (
     HOWS,
@@ -27,6 +25,7 @@ from curation.errors import InputError
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, append, utc_now
+from tests.support.command_line import invoke
 from tests.support.projects import add_pairs, grid
 
 votes = st.dictionaries(st.integers(0, 3), st.integers(1, 9))
@@ -249,7 +248,7 @@ def test_what_a_decision_would_change_grows_with_distance_and_with_traffic() -> 
 
 def test_the_command_sets_the_rule_and_shows_errors(crowded: Store) -> None:
     project = ["--project", str(crowded.path), "consensus"]
-    printed = json.loads(CliRunner().invoke(app, [*project, "--rule", "dawid-skene", "--json"]).stdout)
+    printed = json.loads(invoke([*project, "--rule", "dawid-skene", "--json"]).stdout)
     assert printed["settings"] == {
         "rule": "dawid-skene",
         "least": 0.5,
@@ -257,6 +256,6 @@ def test_the_command_sets_the_rule_and_shows_errors(crowded: Store) -> None:
         "start": "vote shares",
     }
     assert printed["consensus"]["ruled"] == 40
-    text = CliRunner().invoke(app, project).stdout
+    text = invoke(project).stdout
     assert "where true is" in text
     assert "eve" in text

@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from curation.adjudication.adjudication import decide
 from curation.agreement.report.report import agreement_report
-from curation.cli.goldset import app
 from curation.consensus.dawid_skene import Estimate, GradeArrays, estimate
 from curation.consensus.relevance import read_relevance
 from curation.consensus.rule import ConsensusRule, set_rule
@@ -43,6 +41,7 @@ from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, open_store
 from curation.store.rows import Document, Query
+from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
 
 RELEVANT = {"d01", "d02", "d07"}
@@ -413,7 +412,7 @@ def test_a_small_stratum_has_a_rate_once_all_of_it_is_judged() -> None:
 def test_the_command_opens_and_reports_and_the_list_stays_as_it_was(pooled: Store) -> None:
     def run(*options: str, code: int = 0) -> str:
         arguments = ["--project", str(pooled.path), "negatives", *options]
-        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        result = invoke(arguments, catch_exceptions=False)
         assert result.exit_code == code, result.output
         return result.stdout
 

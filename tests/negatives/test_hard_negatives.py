@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import InputError, RefusedError
 from curation.negatives.hard_negatives import (
     HardNegative,
@@ -24,6 +22,7 @@ from curation.pooling.relevance import Ranked
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
 from curation.similarity.shingles import jaccard, word_shingles
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
 
 TEXTS = {
@@ -183,7 +182,7 @@ def test_the_command_shows_tables_up_to_the_limit_or_one_object(pooled: Store, t
 
     def run(*options: str) -> str:
         arguments = ["--project", str(pooled.path), "negatives", *options]
-        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        result = invoke(arguments, catch_exceptions=False)
         assert result.exit_code == 0, result.output
         return result.stdout
 

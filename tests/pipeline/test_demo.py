@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.adjudication.disputes import disputes
 from curation.agreement import agreement_report
-from curation.cli.goldset import app
 from curation.demo.build import PASSWORD, PEOPLE, ROUND, Demo, build_demo
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.labeling.rounds.status import round_status
@@ -27,6 +25,7 @@ from curation.people.annotators import authenticate
 from curation.releases.verify import verify
 from curation.store import Store, open_store
 from tests.support import ROOT
+from tests.support.command_line import invoke
 
 SAMPLE = ROOT / "data" / "sample"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -106,7 +105,7 @@ def test_each_command_of_the_readme_prints_what_it_shows(
     shutil.copytree(SAMPLE, "data/sample")
     write_stdlib_corpus(Path("data/stdlib.jsonl"), graded_modules())
     for command, shown in PATH:
-        done = CliRunner().invoke(app, shlex.split(command), catch_exceptions=False)
+        done = invoke(shlex.split(command), catch_exceptions=False)
         assert done.exit_code == 0, done.output
         printed = without_figures(done.output)
         for fragment in re.split("…|\n", shown):

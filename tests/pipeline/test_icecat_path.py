@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from tests.support import GOLDSET, icecat
+from tests.support.command_line import invoke
 
 PASSWORD = "a long password\n"
 OWN_PROCESS = ("init", "annotator add", "import traffic", "freeze", "export v1 --format csv")
@@ -54,7 +53,7 @@ def in_own_process(arguments: list[str]) -> str:
 
 def in_this_process(arguments: list[str]) -> str:
     """The same without starting a process: it imports once and loads the embedding model once."""
-    done = CliRunner().invoke(app, arguments, input=PASSWORD, catch_exceptions=False)
+    done = invoke(arguments, input=PASSWORD, catch_exceptions=False)
     assert done.exit_code == 0, f"{arguments}: {done.output}"
     return done.stdout
 

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.consensus.relevance import read_relevance
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.pooling import build_pool
 from curation.pooling.contributions import Contribution, contributions, contributions_of, twins_of
 from curation.pooling.relevance import Ranked, Relevance
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
 
 TEXTS = {f"d{number:02}": f"thing number{number}" for number in range(1, 31)}
@@ -155,7 +154,7 @@ def test_the_command_shows_a_table_or_one_object(pooled: Store, tmp_path: Path) 
 
     def run(*options: str) -> str:
         arguments = ["--project", str(pooled.path), "contributions", *options]
-        result = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        result = invoke(arguments, catch_exceptions=False)
         assert result.exit_code == 0, result.output
         return result.stdout
 

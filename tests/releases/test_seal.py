@@ -12,9 +12,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.export.export import export
 from curation.releases.export.formats import FORMATS
@@ -26,6 +24,7 @@ from curation.releases.seal import Opening, open_sealed, openings, sealed_parts
 from curation.releases.stored import part_rows, read_parts
 from curation.releases.verify import verify
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.gold_project import gold_project
 from tests.support.projects import add_names
 
@@ -228,7 +227,7 @@ def test_an_altered_release_opens_for_nobody(gold: Store) -> None:
 
 def test_the_commands_show_the_count_and_the_log(gold: Store, tmp_path: Path) -> None:
     def goldset(*arguments: str) -> str:
-        done = CliRunner().invoke(app, ["--project", str(gold.path), *arguments], catch_exceptions=False)
+        done = invoke(["--project", str(gold.path), *arguments], catch_exceptions=False)
         assert done.exit_code == 0
         return done.stdout
 

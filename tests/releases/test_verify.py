@@ -10,14 +10,13 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import RefusedError
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.gold_project import gold_project
 
 
@@ -200,10 +199,10 @@ def test_the_command_exits_with_1_when_something_was_altered(
     frozen: Store, alter: Callable[..., None]
 ) -> None:
     arguments = ["--project", str(frozen.path), "verify", "v1"]
-    intact = CliRunner().invoke(app, [*arguments, "--json"])
+    intact = invoke([*arguments, "--json"])
     assert intact.exit_code == 0
     assert json.loads(intact.stdout)["intact"] is True
     alter("UPDATE documents SET title = 'x' WHERE document_id = 'kettle-1'")
-    altered = CliRunner().invoke(app, arguments)
+    altered = invoke(arguments)
     assert altered.exit_code == 1
     assert "v1 was ALTERED:\n  the document 'kettle-1' was altered" in altered.stdout

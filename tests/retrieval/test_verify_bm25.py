@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import InputError
 from curation.retrieval import Bm25, Hit
 from curation.retrieval.verify_bm25 import compare_with_rank_bm25, verify_bm25
 from curation.store import Store
 from curation.store.rows import Document, Query
+from tests.support.command_line import invoke
 from tests.support.pool_project import put_texts
 
 TEXTS = {
@@ -98,7 +97,7 @@ def test_a_list_that_is_wrong_anywhere_differs(wrong) -> None:
 def test_the_command_prints_the_comparison_and_fails_where_a_list_differs(corpus: Store) -> None:
     def pool(*options: str):
         arguments = ["--project", str(corpus.path), "pool", "--systems", "bm25", *options]
-        return CliRunner().invoke(app, arguments)
+        return invoke(arguments)
 
     printed = pool("--verify-bm25", "3")
     assert printed.exit_code == 0, printed.output
@@ -114,8 +113,6 @@ def test_the_command_prints_the_comparison_and_fails_where_a_list_differs(corpus
     told = pool("--verify-bm25", "100")
     assert told.exit_code == 1
     assert "'red shoes' (q1) differs" in told.stdout
-    other = CliRunner().invoke(
-        app, ["--project", str(corpus.path), "pool", "--systems", "run:x", "--verify-bm25", "1"]
-    )
+    other = invoke(["--project", str(corpus.path), "pool", "--systems", "run:x", "--verify-bm25", "1"])
     assert isinstance(other.exception, InputError)
     assert "--verify-bm25" in str(other.exception)

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import CurationError, InputError, RefusedError
 from curation.releases.stored import released_queries
 from curation.sampling import Limits, SampleReport, SamplingPlan, draw_sample
@@ -21,6 +19,7 @@ from curation.sampling.chart import sample_chart, sample_page
 from curation.sampling.designs import Stratum
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
+from tests.support.command_line import invoke
 
 
 class Asked(NamedTuple):
@@ -365,9 +364,7 @@ def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> N
 
 def run(store: Store, *arguments: str) -> Any:
     store.close()
-    return CliRunner().invoke(
-        app, ["--project", str(store.path), "sample", *arguments], catch_exceptions=False
-    )
+    return invoke(["--project", str(store.path), "sample", *arguments], catch_exceptions=False)
 
 
 def test_the_command_takes_all_options_and_writes_the_page(store: Store, tmp_path: Path) -> None:

@@ -11,9 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.query_import import import_queries
@@ -21,6 +19,7 @@ from curation.sources.run_files import RunFields
 from curation.sources.run_import import REPEATED, import_run
 from curation.sources.runs import find_run, run_entries, stored_runs
 from curation.sources.tables.formats import FileLayout
+from tests.support.command_line import invoke
 
 
 @pytest.fixture
@@ -329,7 +328,7 @@ def test_the_command_says_what_was_read_and_left_out(project, write):
     ]
 
     def run(*options):
-        result = CliRunner().invoke(app, [*arguments, *options], catch_exceptions=False)
+        result = invoke([*arguments, *options], catch_exceptions=False)
         assert result.exit_code == 0, result.output
         return result.stdout
 

@@ -10,9 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.cli.split import split as split_command
 from curation.consensus.consensus import settled
 from curation.errors import InputError, RefusedError
@@ -33,6 +31,7 @@ from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
 from curation.store import Store
 from curation.store.rows import Query
 from curation.text import digest, normalise_query
+from tests.support.command_line import invoke
 
 NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()
 LEXICAL = Rules(paraphrase=None)
@@ -197,8 +196,7 @@ def test_a_large_group_is_allowed_by_name_and_reported(store: Store, tmp_path: P
     report = make_split(store, rules=LEXICAL, options=AssignmentOptions(largest_group=0.2))
     group = report.large_groups[0]
     assert (group.group_id, group.queries, group.share) == (min(names[:12]), 12, 0.2)
-    shown = CliRunner().invoke(
-        app,
+    shown = invoke(
         ["--project", str(store.path), "split", "--no-paraphrase", "--largest-group", "0.2"],
         catch_exceptions=False,
     )
@@ -319,7 +317,7 @@ def test_the_command_and_the_function_have_the_same_defaults() -> None:
 
 def test_a_threshold_of_zero_is_refused_and_not_taken_for_the_standard(store: Store, tmp_path: Path) -> None:
     judge(store, tmp_path, own())
-    done = CliRunner().invoke(app, ["--project", str(store.path), "split", "--paraphrase-threshold", "0"])
+    done = invoke(["--project", str(store.path), "split", "--paraphrase-threshold", "0"])
     assert isinstance(done.exception, InputError)
     assert "--paraphrase-threshold 0: expected a cosine from 0.3 to 1" in str(done.exception)
 

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from curation.agreement.annotators.intra_annotator import (
     ONE_GRADE,
@@ -17,11 +16,11 @@ from curation.agreement.annotators.intra_annotator import (
     self_consistency,
     weighted_kappa,
 )
-from curation.cli.goldset import app
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.projects import PASSWORD, add_pairs, add_people, grid
 
 SCALE = (0, 1, 2, 3)
@@ -105,14 +104,14 @@ def test_repeats_are_read_with_both_grades_and_their_distance(repeated: Store) -
 
 def test_the_command_tells_what_there_is_to_talk_about(repeated: Store) -> None:
     project = ["--project", str(repeated.path), "consistency"]
-    printed = json.loads(CliRunner().invoke(app, [*project, "--round", "first", "--json"]).stdout)
+    printed = json.loads(invoke([*project, "--round", "first", "--json"]).stdout)
     ada, ben = printed["annotators"]
     assert ada["repeats"]["off"] == 1
     assert {point["about"] for point in ada["points"]} == {"consistency", "second time"}
     assert (ben["repeats"], ben["points"]) == (None, [])
-    text = CliRunner().invoke(app, [*project, "--annotator", "ada"]).stdout
+    text = invoke([*project, "--annotator", "ada"]).stdout
     assert "Control chart of ada" in text
     assert "0% of 15 pairs that came again got the same grade" in text
-    missing = CliRunner().invoke(app, [*project, "--annotator", "zoe"])
+    missing = invoke([*project, "--annotator", "zoe"])
     assert "Those with items: ada, ben" in str(missing.exception)
     assert PASSWORD not in text

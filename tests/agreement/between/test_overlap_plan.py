@@ -6,15 +6,14 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.between.overlap_plan import FEW, SAME, overlap_plan
-from curation.cli.goldset import app
 from curation.errors import InputError
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.projects import add_pairs, grid
 
 SCALE = (0, 1, 2, 3)
@@ -84,8 +83,8 @@ def test_the_command_plans_and_refuses_what_no_plan_can_reach(store: Store) -> N
     ]
     add_judgments(store, rows, "both.csv")
     command = ["--project", str(store.path), "plan-overlap"]
-    printed = json.loads(CliRunner().invoke(app, [*command, "--half-width", "0.1", "--json"]).stdout)
+    printed = json.loads(invoke([*command, "--half-width", "0.1", "--json"]).stdout)
     assert (printed["units"], printed["queries"], printed["open_pairs"]) == (32, 8, 16)
     assert printed["more"] > 0
-    assert "Judging the 16 pairs" in CliRunner().invoke(app, command).stdout
-    assert isinstance(CliRunner().invoke(app, [*command, "--half-width", "0"]).exception, InputError)
+    assert "Judging the 16 pairs" in invoke(command).stdout
+    assert isinstance(invoke([*command, "--half-width", "0"]).exception, InputError)

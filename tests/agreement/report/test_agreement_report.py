@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.agreement import agreement_report
 from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED, Repeats, intra_agreement
 from curation.agreement.between.inter_annotator import NO_UNITS
 from curation.agreement.report.report import findings
 from curation.cli.agreement import as_object
-from curation.cli.goldset import app
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
@@ -21,6 +19,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.projects import add_names, add_pairs, add_people, decide_pairs, grade_next, grid, rows_of
 
 GRADES = {"ada": [0, 1, 2, 3, 3, 0, 1, 2], "ben": [0, 1, 2, 2, 3, 0, 0, 2]}
@@ -181,10 +180,10 @@ def test_grades_of_another_scale_are_refused_for_the_project_and_told_for_their_
 def test_the_command_prints_one_json_object_or_tables_with_sentences(store: Store) -> None:
     judged_twice(store)
     project = ["--project", str(store.path), "agreement"]
-    printed = json.loads(CliRunner().invoke(app, [*project, "--seed", "3", "--json"]).stdout)
+    printed = json.loads(invoke([*project, "--seed", "3", "--json"]).stdout)
     assert printed["seed"] == 3
     assert printed["between"]["ordinal"]["units"] == 8
-    text = CliRunner().invoke(app, project).stdout
+    text = invoke(project).stdout
     assert "too few: 8 of at least 10" in text
     assert "2 of 8 judged pairs are disputed" in text
 
@@ -248,11 +247,11 @@ def test_tags_and_strata_of_the_project_are_parts(store: Store) -> None:
 def test_the_command_has_all_parts_in_json_or_those_asked_for(store: Store) -> None:
     judged_twice(store)
     project = ["--project", str(store.path), "agreement"]
-    whole = json.loads(CliRunner().invoke(app, [*project, "--json"]).stdout)
+    whole = json.loads(invoke([*project, "--json"]).stdout)
     assert whole["by"].keys() == {"type", "boundary", "annotator", "pair", "week"}
     assert {"alpha", "low", "high", "units", "pairs"} <= whole["between"]["ratio"].keys()
     assert {"confusion", "origins", "cohen"} <= whole.keys()
-    weeks = json.loads(CliRunner().invoke(app, [*project, "--json", "--by", "week"]).stdout)
+    weeks = json.loads(invoke([*project, "--json", "--by", "week"]).stdout)
     assert weeks["by"].keys() == {"week"}
     assert weeks["by"]["week"] == whole["by"]["week"]
 
@@ -260,7 +259,7 @@ def test_the_command_has_all_parts_in_json_or_those_asked_for(store: Store) -> N
 @pytest.mark.parametrize("by", ["type", "boundary", "annotator", "pair", "week"])
 def test_the_command_tells_each_part_in_a_table_and_a_sentence(store: Store, by: str) -> None:
     judged_twice(store)
-    done = CliRunner().invoke(app, ["--project", str(store.path), "agreement", "--by", by])
+    done = invoke(["--project", str(store.path), "agreement", "--by", by])
     assert done.exit_code == 0
     assert f"by {by}" in done.stdout or "Each two annotators" in done.stdout
 
@@ -269,10 +268,10 @@ def test_the_command_writes_the_page(store: Store, tmp_path) -> None:
     judged_twice(store)
     target = tmp_path / "agreement.html"
     arguments = ["--project", str(store.path), "agreement", "--html", str(target), "--json"]
-    done = CliRunner().invoke(app, arguments)
+    done = invoke(arguments)
     json.loads(done.stdout)
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
     arguments[4] = str(tmp_path / "nowhere" / "agreement.html")
-    refused = CliRunner().invoke(app, arguments)
+    refused = invoke(arguments)
     assert isinstance(refused.exception, InputError)
     assert "the page was not written" in str(refused.exception)

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.adjudication.adjudication import decide
-from curation.cli.goldset import app
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.identities import add_identity
 from curation.project import init_project
@@ -26,6 +24,7 @@ from curation.sources.queries import active_queries
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.gold_project import (
     LEXICAL,
     PARTS,
@@ -214,9 +213,9 @@ def test_the_command_prints_the_card(tmp_path: Path) -> None:
     freeze(store, "v1")
     store.close()
     command = ["--project", str(store.path), "card", "v1", "--license", "cc0-1.0"]
-    done = CliRunner().invoke(app, command, catch_exceptions=False)
+    done = invoke(command, catch_exceptions=False)
     assert done.stdout.startswith("# v1\n")
     assert "cc0-1.0, as stated by" in done.stdout
-    answer = json.loads(CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False).stdout)
+    answer = json.loads(invoke([*command, "--json"], catch_exceptions=False).stdout)
     assert answer["card"] == done.stdout
     assert answer["limits"]

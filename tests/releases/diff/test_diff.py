@@ -10,10 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from curation.adjudication.adjudication import decide
-from curation.cli.goldset import app
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import Diff, compared, diff
@@ -25,6 +23,7 @@ from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, utc_now
 from curation.store.rows import Query
+from tests.support.command_line import invoke
 from tests.support.gold_project import DISPUTE, documents, gold_project, write_corpus
 from tests.support.projects import add_names
 
@@ -204,15 +203,15 @@ def test_longer_tables_than_asked_for_say_so(two: Store) -> None:
 
 def test_the_command_prints_tables_json_and_a_page(two: Store, tmp_path: Path) -> None:
     command = ["--project", str(two.path), "diff", "v1", "v2"]
-    shown = CliRunner().invoke(app, [*command, "--html", str(tmp_path / "diff.html")], catch_exceptions=False)
+    shown = invoke([*command, "--html", str(tmp_path / "diff.html")], catch_exceptions=False)
     assert shown.exit_code == 0
     assert "2 of these grades lie in a sealed part" in shown.stdout
     assert "Other grades: 1" in shown.stdout
     assert "best violin" in (tmp_path / "diff.html").read_text(encoding="utf-8")
-    told = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)
+    told = json.loads(invoke([*command, "--json"]).stdout)
     assert (told["sealed"], len(told["regrades"]), told["queries_in"][0]["text"]) == (2, 1, LATE)
     (tmp_path / "folder").mkdir()
-    failed = CliRunner().invoke(app, [*command, "--html", str(tmp_path / "folder")])
+    failed = invoke([*command, "--html", str(tmp_path / "folder")])
     assert "the page was not written" in str(failed.exception)
 
 

@@ -12,14 +12,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import InputError
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.gold import Gold
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.gold_project import (
     Qrels,
     awkward,
@@ -201,9 +200,7 @@ def test_the_commands_lead_from_labels_to_an_export(tmp_path: Path) -> None:
     store.close()
 
     def goldset(*arguments: str) -> dict[str, object]:
-        done = CliRunner().invoke(
-            app, ["--project", str(store.path), *arguments, "--json"], catch_exceptions=False
-        )
+        done = invoke(["--project", str(store.path), *arguments, "--json"], catch_exceptions=False)
         assert done.exit_code == 0
         answer = json.loads(done.stdout)
         assert isinstance(answer, dict)
@@ -221,6 +218,6 @@ def test_the_commands_lead_from_labels_to_an_export(tmp_path: Path) -> None:
         ["export", "v2", "--out", str(tmp_path / "two"), "--reason", "to look at"],
         ["verify", "v2"],
     ):
-        done = CliRunner().invoke(app, ["--project", str(store.path), *arguments], catch_exceptions=False)
+        done = invoke(["--project", str(store.path), *arguments], catch_exceptions=False)
         assert done.exit_code == 0
         assert done.stdout

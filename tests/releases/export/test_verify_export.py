@@ -11,9 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import InputError
 from curation.releases.export.export import export
 from curation.releases.export.formats import FORMATS
@@ -22,6 +20,7 @@ from curation.releases.export.manifest import manifest_text
 from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.gold_project import pooled_project
 
 
@@ -187,16 +186,14 @@ def test_any_single_byte_of_any_file_is_found_and_its_file_named(
 
 def test_the_command_names_the_line_and_exits_with_1(gold: Store, copy: Path) -> None:
     command = ["--project", str(gold.path), "verify", "--export", str(copy)]
-    intact = CliRunner().invoke(app, command)
+    intact = invoke(command)
     assert (intact.exit_code, "is intact: 4 files of the release v1" in intact.stdout) == (0, True)
     (copy / "qrels.test.txt").write_text("")
-    altered = CliRunner().invoke(app, command)
+    altered = invoke(command)
     assert altered.exit_code == 1
     assert "qrels.test.txt was altered: it ends after 0 bytes" in altered.stdout
-    alone = CliRunner().invoke(
-        app, ["--project", str(copy / "none.duckdb"), "verify", "--export", str(copy), "--json"]
-    )
+    alone = invoke(["--project", str(copy / "none.duckdb"), "verify", "--export", str(copy), "--json"])
     told = json.loads(alone.stdout)
     assert (told["altered"], told["not_compared"]) == (1, "no project at hand")
-    assert CliRunner().invoke(app, [*command, "v1"]).exit_code == 2
-    assert CliRunner().invoke(app, command[:3]).exit_code == 2
+    assert invoke([*command, "v1"]).exit_code == 2
+    assert invoke(command[:3]).exit_code == 2

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.adjudication.adjudication import decide
 from curation.agreement.gate import Demand, set_demand
-from curation.cli.goldset import app
 from curation.consensus.consensus import consensus
 from curation.consensus.rule import ConsensusRule, set_rule
 from curation.errors import InputError, NotFoundError, RefusedError
@@ -27,6 +25,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
+from tests.support.command_line import invoke
 from tests.support.gold_project import (
     DISPUTE,
     LEXICAL,
@@ -193,7 +192,7 @@ def test_the_command_tells_what_was_graded_on_another_version(tmp_path: Path) ->
     revise(store, tmp_path, "violin-2")
 
     def shown(*arguments: str) -> str:
-        done = CliRunner().invoke(app, ["--project", str(store.path), "freeze", *arguments])
+        done = invoke(["--project", str(store.path), "freeze", *arguments])
         assert done.exit_code == 0
         return done.stdout
 
@@ -448,9 +447,9 @@ def test_the_command_refuses_with_the_figures_and_freezes_with_a_reason(tmp_path
     store = gold_project(tmp_path)
     strangers(store)
     command = ["--project", str(store.path), "freeze", "v1"]
-    refused = CliRunner().invoke(app, command)
+    refused = invoke(command)
     assert refused.exit_code == 1
     assert "must reach 0.667" in str(refused.exception)
-    done = CliRunner().invoke(app, [*command, "--override", "a draft"])
+    done = invoke([*command, "--override", "a draft"])
     assert "Frozen against the gate; the release says so: “a draft”." in done.stdout
     assert "consistency: not asked for: all judgments were imported" in done.stdout

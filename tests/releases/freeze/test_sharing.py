@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from curation.cli.goldset import app
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import diff
@@ -22,6 +20,7 @@ from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.split import make_split
 from curation.store import Store
+from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, PARTS, documents, labelled, write_corpus
 
 
@@ -142,7 +141,7 @@ def test_shared_grades_are_exported_and_compared_as_such(tmp_path: Path) -> None
 def test_the_command_tells_what_was_shared_and_refuses_another_rule(tmp_path: Path) -> None:
     store = project(tmp_path)
     command = ["--project", str(store.path), "freeze", "v1", "--share"]
-    done = CliRunner().invoke(app, [*command, "identical"], catch_exceptions=False)
+    done = invoke([*command, "identical"], catch_exceptions=False)
     assert "shared: 3 grades, by the rule identical; 0 texts have different grades" in done.stdout
     with pytest.raises(InputError, match="--share similar: expected identical"):
         freeze(store, "v2", share="similar")

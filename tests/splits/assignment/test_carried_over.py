@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from curation.agreement.gate import Demand, set_demand
-from curation.cli.goldset import app
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
@@ -24,6 +22,7 @@ from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
 from curation.text import normalise_query
+from tests.support.command_line import invoke
 
 NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()
 PARTS = {"dev": 0.5, "test": 0.5}
@@ -134,7 +133,7 @@ def test_the_commands_split_into_named_parts_and_show_the_certificate(
     released: Store, tmp_path: Path
 ) -> None:
     def run(*arguments: str) -> str:
-        done = CliRunner().invoke(app, ["--project", str(released.path), *arguments], catch_exceptions=False)
+        done = invoke(["--project", str(released.path), *arguments], catch_exceptions=False)
         assert done.exit_code == 0
         return done.stdout
 
@@ -169,7 +168,7 @@ def test_the_commands_split_into_named_parts_and_show_the_certificate(
 def test_wrong_options_of_the_command_are_sentences(
     released: Store, arguments: list[str], sentence: str
 ) -> None:
-    done = CliRunner().invoke(app, ["--project", str(released.path), "split", *arguments])
+    done = invoke(["--project", str(released.path), "split", *arguments])
     assert done.exit_code == 1
     assert sentence in str(done.exception)
 
