@@ -16,8 +16,8 @@ from hypothesis import settings
 from curation.people import annotators
 from curation.project import init_project
 from curation.retrieval import embeddings
-from curation.store import Store, open_store
-from tests.support import ROOT
+from curation.store import Store, files, open_store
+from tests.support import ROOT, engines
 
 MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
@@ -83,6 +83,13 @@ def cheap_passwords() -> Iterator[argon2.PasswordHasher]:
     annotators._hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     yield real
     annotators._hasher = real
+
+
+@pytest.fixture(autouse=True)
+def kept_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use an engine for one file after another. `tests/store`, where its start matters, overrides this."""
+    monkeypatch.setattr(files, "start_engine", engines.take_engine)
+    monkeypatch.setattr(files, "stop_engine", engines.keep_engine)
 
 
 @pytest.fixture(scope="session")

@@ -46,6 +46,17 @@ class FileFingerprint(NamedTuple):
     headers: bytes
 
 
+def start_engine(temporary: str) -> Cursor:
+    """DuckDB without a file; what does not fit into memory goes to the folder `temporary`."""
+    return duckdb.connect(":memory:", config={"temp_directory": temporary})
+
+
+def stop_engine(engine: Cursor) -> None:
+    """End an engine, also one that failed for good."""
+    with suppress(duckdb.Error):
+        engine.close()
+
+
 class DatabaseFile:
     """A project's file and the engine that opens it. One thread at a time may call it; cursors are free."""
 
@@ -105,13 +116,12 @@ class DatabaseFile:
 
     def _attach_to_engine(self) -> None:
         if self._engine is None:
-            self._engine = duckdb.connect(":memory:", config={"temp_directory": f"{self.path}.tmp"})
+            self._engine = start_engine(f"{self.path}.tmp")
         self._engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(self.path)])
 
     def _stop_engine(self) -> None:
         if self._engine is not None:
-            with suppress(duckdb.Error):
-                self._engine.close()
+            stop_engine(self._engine)
             self._engine = None
 
     def _settled(self, engine: Cursor) -> FileFingerprint | None:

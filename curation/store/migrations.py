@@ -81,10 +81,10 @@ def upgrade(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration] | 
 
 
 def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    tables = {row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
-    if "migrations" not in tables:
-        raise StoreError("This DuckDB file is not a goldset project. Make one with `goldset init`.")
-    return {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
+    try:
+        return {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
+    except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or no such column
+        raise StoreError("This DuckDB file is not a goldset project. Make one with `goldset init`.") from None
 
 
 def _record(connection: duckdb.DuckDBPyConnection, name: str) -> None:

@@ -1,0 +1,8 @@
+"""Here each file has an engine of its own, as in use."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def kept_engines() -> None:
+    """Start and end engines."""
