@@ -244,7 +244,7 @@ def _sentence_transformer(location: str) -> Any:
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()
     try:
         return SentenceTransformer(location, local_files_only=True)
     except OSError:
