@@ -66,6 +66,7 @@ def _show_verified(name: str, verified: Verified) -> None:
         say(
             f"{name} is intact: {verified.parts} parts and {verified.documents:,} documents are as frozen.",
             f"release id: {verified.release_id}",
+            *verified.notes,
         )
     else:
         _say_altered(name, verified.problems, verified.altered)

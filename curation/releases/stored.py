@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
@@ -28,6 +29,9 @@ FORMAT = 2
 """The format of a release's content. Format 1 had no sealed parts, tags, segments, sharing or signed
 manifests; it can still be read."""
 BATCH = 10_000
+NO_NUMBER = "somebody who judged nothing of this release"
+SESSION_HASH = re.compile(r"session [0-9a-f]{16}")
+"""How ties of older splits and releases name a session: by what the project stores of it."""
 
 _QUERY_IDS = """
     SELECT release_id, list_transform(

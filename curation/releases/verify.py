@@ -7,7 +7,8 @@ goldset froze.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,6 +17,8 @@ from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.releases.stored import (
     FORMAT,
+    NO_NUMBER,
+    SESSION_HASH,
     PartSum,
     Pin,
     ReleaseRow,
@@ -38,6 +41,9 @@ SIGNED = 2
 """The first form of the content whose manifests always have a sum of their own."""
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
 """Parts that hold no grade of a pair: an altered line of theirs is shown. Of others only the ids are."""
+NAMES = "names"
+"""What the manifest says about names in reasons; older releases say nothing."""
+_PSEUDONYM = re.compile(rf"\ba[1-9]\d*\b|{NO_NUMBER}")
 BEFORE_SUMS = {"gate", "parts", "versions"}
 """What manifests without a sum of their own hold."""
 ROW_ALTERED = (
@@ -55,6 +61,7 @@ class Verified:
     intact: nothing was altered.
     problems: a sentence for each altered part, naming its first altered line, and for each altered document
         (the first `SHOWN`; `altered` counts all).
+    notes: why a release of the same labels, frozen now, would have another id.
     """
 
     name: str
@@ -64,6 +71,7 @@ class Verified:
     documents: int
     altered: int
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -152,7 +160,25 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
         documents=len(pins),
         altered=len(problems),
         problems=tuple(problems[:SHOWN]),
+        notes=() if problems else tuple(_frozen_otherwise(row, texts)),
     )
+
+
+def _frozen_otherwise(row: ReleaseRow, texts: Mapping[str, str]) -> Iterator[str]:
+    """What an older goldset wrote into this content that is written otherwise now."""
+    if SESSION_HASH.search(texts.get("edges", "")):
+        yield (
+            "Its ties name sessions by hashes that only this project has. Since then they are numbered by "
+            "their queries, so a release frozen now has another id."
+        )
+    reasons = [
+        str(line["reason"]) for line in _rows(row.name, "adjudications", texts.get("adjudications", ""))
+    ]
+    if NAMES not in json.loads(row.manifest) and any(map(_PSEUDONYM.search, reasons)):
+        yield (
+            "In its reasons, any account's name was replaced in any case. Since then only names of people in "
+            "the release are, as they are written, so a release frozen now may have another id."
+        )
 
 
 def _part_problems(row: ReleaseRow, texts: Mapping[str, str]) -> list[str]:

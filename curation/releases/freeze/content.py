@@ -24,9 +24,9 @@ from curation.consensus.consensus import PairConsensus, settled
 from curation.consensus.rule import MAJORITY
 from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
-from curation.releases.freeze.figures import NO_NUMBER, Agreement
+from curation.releases.freeze.figures import Agreement
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.stored import FORMAT, Table, rounded
+from curation.releases.stored import FORMAT, NO_NUMBER, Table, rounded
 from curation.splits.inputs import GradedQueries, graded_queries
 
 DISPUTED = "disputed pair"
@@ -73,7 +73,7 @@ class Content:
     queries, grades: part of the split → number.
     changed: pairs that were graded on another version of the document and are kept.
     snapshot_id: hash of the corpus.
-    people: every name by which the project knows somebody → their number in the release.
+    people: every name by which the project knows somebody of the release → their number there.
     left_out: reason → number.
     sharing: the rule by which grades are shared, and what it did; None without one.
     """
@@ -111,7 +111,7 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
     changed = set(columns(rows.changed))
     chosen = _choose(rows, consensus.pairs, split, set() if allow_changed else changed)
     judgments, names = judgment_rows.judgments(rows, chosen.queries)
-    people = {known: names.annotators.get(name, NO_NUMBER) for known, name in rows.people.items()}
+    people = judgment_rows.people_of(rows, chosen.queries, names)
     tables = {
         "queries": parts.queries(rows, split, chosen.queries),
         "qrels": [parts.qrel(pair, changed, consensus.rule != MAJORITY) for pair in chosen.pairs],
@@ -167,9 +167,10 @@ def header(content: Content, sealed: Iterable[str] = (), override: Override | No
     if content.sharing is not None:
         described["sharing"] = content.sharing._asdict()
     if override is not None:
+        people = {override.by: NO_NUMBER, **content.people}
         described["override"] = {
-            "by": content.people.get(override.by, NO_NUMBER),
-            "reason": judgment_rows.without_names(override.reason, content.people),
+            "by": people[override.by],
+            "reason": judgment_rows.without_names(override.reason, people),
             "against": [rounded(check._asdict()) for check in override.against],
         }
     return [described]

@@ -15,7 +15,7 @@ from curation.consensus.annotator_errors import AnnotatorErrors, errors
 from curation.consensus.consensus import ConsensusCounts
 from curation.consensus.rule import MAJORITY
 from curation.consensus.votes import Votes
-from curation.releases.stored import Table, rounded
+from curation.releases.stored import NO_NUMBER, Table, rounded
 from curation.text import canonical_json
 
 AGREEMENT_SEED = 0
@@ -24,8 +24,6 @@ BETWEEN = (
     *("annotators", "judgments", "cannot_tell"),
 )
 """The figures between annotators that a release carries."""
-
-NO_NUMBER = "somebody who judged nothing of this release"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,15 @@ from curation.releases.freeze.content import CHANGED, Content, Override, Sharing
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, with_shared
 from curation.releases.seal import chosen_seals
-from curation.releases.stored import PartSum, part_sum, part_text, release_id_of, rounded, signed_row
+from curation.releases.stored import (
+    PartSum,
+    part_sum,
+    part_text,
+    read_parts,
+    release_id_of,
+    rounded,
+    signed_row,
+)
 from curation.splits.certificate.certificate import Certificate, certificate_of
 from curation.splits.certificate.certify import certify
 from curation.splits.inputs import within
@@ -222,6 +230,7 @@ def _keep(
 ) -> bool:
     """Store the release; says whether the name is new."""
     manifest = {
+        "names": "people of the release, whole words, by case",
         "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
         "parts": {part: found._asdict() for part, found in sums.items()},
         "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},
@@ -236,9 +245,12 @@ def _keep(
         if known is not None and known[0] == release_id:
             return False
         if known is not None:
+            before = {part: part_sum(text) for part, text in read_parts(cursor, known[0]).items()}
+            differ = sorted(part for part in {**before, **sums} if before.get(part) != sums.get(part))
             raise RefusedError(
                 f"The release {name!r} exists with other content (release id {known[0][:12]}…; now it would "
-                f"be {release_id[:12]}…). A release never changes: choose another name."
+                f"be {release_id[:12]}…). These parts differ: {', '.join(differ)}; `goldset verify {name}` "
+                "says if an older goldset wrote them otherwise. A release never changes: choose another name."
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
             columns = {

@@ -12,10 +12,9 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from unicodedata import normalize
 
-from curation.releases.freeze.figures import NO_NUMBER
 from curation.releases.freeze.pseudonyms import Pseudonyms, pseudonyms
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.stored import Table, rounded
+from curation.releases.stored import NO_NUMBER, Table, rounded
 from curation.sources.redaction.personal_data import redact
 from curation.store.rows import Round
 from curation.text import canonical_json, digest
@@ -74,31 +73,42 @@ def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str
     """The reviewers' decisions; nobody is named in their reasons."""
     documents = set(rows.labels.snapshot["document_id"].to_pylist())
     return [
-        {**row, "reason": without_names(row["reason"], people)}
+        {**{name: value for name, value in row.items() if name != "reviewer"}, "reason": reason}
         for row in rows.adjudications.to_pylist()
         if row["query_id"] in queries and row["document_id"] in documents
+        for reason in [without_names(row["reason"], people)]
     ]
 
 
-def _forms(name: str) -> set[str]:
-    """The ways in which a name may be spelled: folded (ß as ss), letters and accents together or apart."""
-    return {normalize(form, spelled) for form in ("NFC", "NFD") for spelled in (name, name.casefold())}
+def people_of(rows: Rows, queries: Collection[str], names: Pseudonyms) -> dict[str, str]:
+    """Every name of somebody who judged or decided pairs of these queries → their number.
+
+    Other accounts say nothing about a release: a word is not a name because somebody signs in with it.
+    """
+    reviewers = {row["reviewer"] for row in rows.adjudications.to_pylist() if row["query_id"] in queries}
+    inside = names.annotators.keys() | reviewers
+    return {
+        known: names.annotators.get(name, NO_NUMBER) for known, name in rows.people.items() if name in inside
+    }
 
 
 def without_names(text: str, people: Mapping[str, str]) -> str:
     """What somebody wrote, with people's numbers for their names and placeholders for personal data.
 
-    Names of fewer than `LEAST_NAME` characters stay: they would be found in any sentence.
+    A name is replaced as a whole word, in its own case, with letters and accents together or apart. Names of
+    fewer than `LEAST_NAME` characters stay: they would be found in any sentence.
 
     Parameters
     ----------
     people: every name by which the project knows somebody → their number.
     """
-    known = {name: number for name, number in people.items() if len(name) >= LEAST_NAME}
-    folded = {form.casefold(): number for name, number in known.items() for form in _forms(name)}
-    if known:
-        forms = {form for name in known for form in _forms(name)}
+    forms = {
+        normalize(form, name): number
+        for name, number in people.items()
+        if len(name) >= LEAST_NAME
+        for form in ("NFC", "NFD")
+    }
+    if forms:
         names = "|".join(re.escape(form) for form in sorted(forms, key=lambda form: (-len(form), form)))
-        pattern = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
-        text = pattern.sub(lambda found: folded.get(found[0].casefold(), NO_NUMBER), text)
+        text = re.sub(rf"(?<!\w)(?:{names})(?!\w)", lambda found: forms[found[0]], text)
     return redact(text).text

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from curation.consensus.consensus import PairConsensus
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.stored import Table, rounded
+from curation.releases.stored import SESSION_HASH, Table, rounded
 from curation.text import canonical_json
 
 
@@ -76,11 +76,21 @@ def qrel(pair: PairConsensus, changed: Collection[tuple[str, str]], sure: bool) 
 
 
 def edges(rows: Rows, queries: Collection[str]) -> Table:
-    return [
+    """The ties between the release's queries; older splits have hashes of sessions, a release has numbers."""
+    table = [
         rounded({**row, "detail": json.loads(row["detail"])})
         for row in rows.edges.to_pylist()
         if row["query_a"] in queries and row["query_b"] in queries
     ]
+    tied: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for row in table:
+        if SESSION_HASH.fullmatch(row["detail"].get("key", "")):
+            tied[row["detail"]["key"]].append((row["query_a"], row["query_b"]))
+    numbers = {key: place for place, key in enumerate(sorted(tied, key=lambda key: tied[key]), 1)}
+    for row in table:
+        if row["detail"].get("key") in numbers:
+            row["detail"]["key"] = f"session {numbers[row['detail']['key']]}"
+    return table
 
 
 def guides(rows: Rows, judgments: Table) -> Table:

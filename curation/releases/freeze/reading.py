@@ -130,7 +130,7 @@ _CHANGED = """
     GROUP BY j.query_id, j.document_id HAVING NOT bool_or(j.content_hash = s.content_hash)
 """
 _ADJUDICATIONS = """
-    SELECT query_id, document_id, grade, reason FROM current_adjudications
+    SELECT query_id, document_id, grade, reason, reviewer FROM current_adjudications
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
     ORDER BY query_id, document_id
 """

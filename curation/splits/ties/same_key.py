@@ -1,13 +1,13 @@
 """Same key: two queries with the same session, relevant document's group, or field of the query.
 
 A query is found in the traffic by its normalised text. Other spellings that were sampled together with it add
-none of their sessions.
+none of their sessions. Sessions are numbered by the queries asked in them.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from curation.errors import InputError
 from curation.splits.inputs import SplitInputs
@@ -48,7 +48,7 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
     problems = []
     for kind in dict.fromkeys(kinds):
         if kind == SESSION:
-            found = cursor.execute(_SESSIONS, {"queries": list(inputs.queries)}).fetchall()
+            found = _numbered(cursor.execute(_SESSIONS, {"queries": list(inputs.queries)}).fetchall())
             missing = "the traffic has no sessions of these queries: `goldset import traffic --session-field`"
         elif kind == GROUP:
             found = _groups(cursor, inputs)
@@ -64,6 +64,18 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
     if problems:
         raise InputError(problems)
     return keys
+
+
+def _numbered(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Query id and session, the sessions numbered by the queries asked in them.
+
+    What is stored of a session differs from project to project, and no release may have it.
+    """
+    asked: dict[str, list[str]] = defaultdict(list)
+    for query_id, session in sessions:
+        asked[session].append(query_id)
+    numbers = enumerate(sorted(sorted(queries) for queries in asked.values()), 1)
+    return sorted((query_id, str(number)) for number, queries in numbers for query_id in queries)
 
 
 def _in_many_sessions(inputs: SplitInputs) -> list[str]:

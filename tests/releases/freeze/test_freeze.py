@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +21,14 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.content import content_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
-from curation.releases.stored import part_rows, read_parts
-from curation.releases.verify import verify
+from curation.releases.stored import part_rows, part_sum, read_parts, release_id_of, signed_row
+from curation.releases.verify import opened, verify
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
+from curation.sources.traffic.log import TrafficFields
+from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
-from curation.store import Store
+from curation.store import Store, append, append_rows
 from curation.store.rows import Query
 from tests.support.command_line import invoke
 from tests.support.gold_project import (
@@ -74,6 +79,84 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
     with other.reading() as cursor:
         assert read_parts(cursor, second.release_id) == texts
     assert first.release_id == second.release_id
+
+
+def _asked_in_sessions(folder: Path) -> Store:
+    """A split by session: two sessions have the same queries, and a third shares one with them."""
+    store = labelled(folder)
+    sessions = {
+        "s1": ["kettle", "router"],
+        "s2": ["kettle", "router"],
+        "s3": ["router", "violin"],
+        "s4": ["glacier"],
+    }
+    lines = [f"best {topic},{session}" for session, topics in sessions.items() for topic in topics]
+    (folder / "log.csv").write_text("\n".join(["query,session", *lines]), encoding="utf-8")
+    import_traffic(store, folder / "log.csv", TrafficFields(session="session"))
+    make_split(store, PARTS, 1, replace(LEXICAL, keys=("session",)))
+    return store
+
+
+def test_a_split_by_session_releases_numbers_that_every_project_gives_its_sessions(tmp_path: Path) -> None:
+    one, other = _asked_in_sessions(tmp_path / "one"), _asked_in_sessions(tmp_path / "other")
+    first, second = freeze(one, "v1"), freeze(other, "v1")
+    assert first.release_id == second.release_id
+    keys = {row["detail"].get("key") for row in opened(one, "v1").rows("edges")}
+    assert keys == {"session 2", "session 4"}
+    assert verify(one, "v1").notes == ()
+
+
+def _as_an_older_goldset_froze_it(store: Store, name: str, changes: Mapping[str, tuple[str, str]]) -> str:
+    """A release with the content of `name` but for replaced words in some parts; its name is 'older'."""
+    texts = dict(opened(store, name).texts)
+    for part, words in changes.items():
+        assert words[0] in texts[part]
+        texts[part] = texts[part].replace(*words)
+    sums = {part: part_sum(text) for part, text in texts.items()}
+    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
+    manifest = {"gate": [], "parts": {part: found._asdict() for part, found in sums.items()}, "versions": {}}
+    row = signed_row("older", release_id, manifest, datetime(2026, 5, 1), "command line")
+    with store.transaction() as cursor:
+        append(
+            cursor,
+            "release_parts",
+            {"release_id": [release_id] * len(texts), "part": list(texts), "content": list(texts.values())},
+        )
+        append_rows(cursor, "releases", [row])
+    return release_id
+
+
+def test_hashes_of_sessions_in_an_older_split_are_numbered_and_an_older_release_says_why(
+    tmp_path: Path,
+) -> None:
+    store = _asked_in_sessions(tmp_path / "one")
+    with store.transaction() as cursor:
+        for number, hashed in ((2, "4f1c" * 4), (4, "0a9b" * 4)):
+            words = [f'session {number}"', f'session {hashed}"']
+            cursor.execute("UPDATE leakage_edges SET detail = replace(detail::TEXT, ?, ?)", words)
+    freeze(store, "v1")
+    keys = {row["detail"].get("key") for row in opened(store, "v1").rows("edges")}
+    assert keys == {"session 1", "session 2"}
+    older = _as_an_older_goldset_froze_it(store, "v1", {"edges": ("session 1", f"session {'4f1c' * 4}")})
+    verified = verify(store, "older")
+    assert (verified.intact, verified.release_id) == (True, older)
+    assert ["sessions by hashes" in note for note in verified.notes] == [True]
+    with pytest.raises(RefusedError, match="These parts differ: edges; `goldset verify older` says"):
+        freeze(store, "older")
+
+
+def test_an_account_that_has_no_part_in_a_release_changes_nothing_of_it(tmp_path: Path) -> None:
+    reason = "The max power differs"
+    store = labelled(tmp_path / "one", decided=False)
+    decide(store, *DISPUTE, grade=1, reason=reason)
+    make_split(store, PARTS, 1, LEXICAL)
+    first = freeze(store, "v1")
+    add_names(store, "max")
+    again = freeze(store, "v1")
+    assert (again.created, again.release_id) == (False, first.release_id)
+    assert opened(store, "v1").rows("adjudications")[0]["reason"] == reason
+    _as_an_older_goldset_froze_it(store, "v1", {"adjudications": ("The max power", "The a7 power")})
+    assert ["any account's name" in note for note in verify(store, "older").notes] == [True]
 
 
 def test_a_second_name_for_the_same_content_shares_its_id_and_its_parts(tmp_path: Path) -> None:
