@@ -54,7 +54,7 @@ SELECT 'again' || number, 'r', annotator, query_id, document_id, 'h', number + 1
 FROM drawn WHERE twice;
 INSERT INTO judgment_events
 SELECT id, 0, 'grade', grade, NULL, NULL, false, 'g', annotator, id, NULL,
-       TIMESTAMP '2026-01-01' + to_seconds(place), 4000, false
+       TIMESTAMP '2026-01-01' + to_seconds(place), 4000, false, true
 FROM (SELECT 'p' || number AS id, grade, annotator, number AS place FROM drawn
       UNION ALL
       SELECT 'again' || number, CASE WHEN other = 0 THEN 3 - grade ELSE grade END, annotator,

@@ -27,7 +27,7 @@ from curation.text import digest
 
 THREADS, RATE, JUDGMENTS = 25, 2.0, 20_000
 INSERT = """INSERT INTO judgment_events
-    VALUES (?, 0, 'grade', 1, NULL, NULL, false, 'guide', ?, ?, NULL, ?, NULL)"""
+    VALUES (?, 0, 'grade', 1, NULL, NULL, false, 'guide', ?, ?, NULL, ?, NULL, false, true)"""
 NEXT = "SELECT count(*) FROM presentation_states WHERE answered"
 ASK = """
 import sys, time, duckdb

@@ -25,6 +25,7 @@ from curation.agreement.between.grades import read_grades
 from curation.agreement.between.inter_annotator import Alpha, inter_agreement
 from curation.errors import InputError
 from curation.guides.guide import current_guide
+from curation.labeling.judgments.events import EVENT
 from curation.statistics.intervals import wilson
 from curation.store import Cursor, Store, get_setting, put_setting, record_event
 from curation.store.settings import COMMAND_LINE
@@ -177,10 +178,10 @@ def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: f
 
 
 # An import fills in no time on screen; the app always does.
-_ON_SCREEN = """
+_ON_SCREEN = f"""
 SELECT 1 FROM current_judgments j
 JOIN rounds r USING (round_id)
-JOIN judgment_events e ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision
+{EVENT}
 WHERE r.kind NOT IN ('imported', 'pilot', 'practice') AND (e.shown_at IS NOT NULL OR e.active_ms IS NOT NULL)
 LIMIT 1
-"""
+"""  # noqa: S608

@@ -84,6 +84,7 @@ def as_object(report: AgreementReport, by: By | None) -> dict[str, Any]:
     details["origins"] = details.pop("sources")
     pairs = details["cohen"].pop("annotator_pairs")
     parts = {**details.pop("by"), "pair": pairs}
+    result["untimed"] = parts.pop("untimed")
     result["by"] = {by.value: parts[by.value]} if by else parts
     return result | details
 

@@ -319,6 +319,7 @@ CREATE TABLE judgment_events (
     submitted_at    TIMESTAMP NOT NULL,
     active_ms       INTEGER,
     late            BOOLEAN DEFAULT false, -- given after the round was closed: kept, counted and marked
+    time_known      BOOLEAN DEFAULT true,  -- false: imported without a time; submitted_at is of the import
     PRIMARY KEY (presentation_id, revision),
     CHECK ((kind = 'grade') = (grade IS NOT NULL))
 );

@@ -66,3 +66,24 @@ def test_an_upgrade_keeps_every_row_of_rounds_traffic_and_candidates() -> None:
     assert connection.execute("SELECT rank, score, passage_start FROM candidate_sources").fetchall() == [
         (1, 2.5, None)
     ]
+
+
+def test_judgments_imported_without_a_time_are_known_by_their_microsecond_steps() -> None:
+    """Until 0004 an import without times gave them its own, a microsecond apart in the order of the file."""
+    connection = older(SHAPES[0])
+    rows = [
+        ("first", None, "10:00:00.000001"),
+        ("second", None, "10:00:00.000002"),
+        ("timed in its file", None, "10:00:00.5"),
+        ("on screen", "09:59:00", "10:00:00.000003"),
+    ]
+    for name, shown, given in rows:
+        shown_at = f"2026-05-01 {shown}" if shown else None
+        connection.execute(
+            "INSERT INTO judgment_events "
+            "VALUES (?, 0, 'grade', 1, NULL, NULL, false, 'g', 'ada', ?, ?, ?, NULL)",
+            [name, f"key of {name}", shown_at, f"2026-05-01 {given}"],
+        )
+    migrations.upgrade(connection)
+    unknown = "SELECT presentation_id FROM judgment_events WHERE NOT time_known ORDER BY ALL"
+    assert connection.execute(unknown).fetchall() == [("first",), ("second",)]

@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.agreement.annotators.change_points import weeks_of
+from curation.agreement.annotators.change_points import Bools, weeks_of
 from curation.agreement.annotators.differences import MINIMUM_GRADES, Differences, Ints
 from curation.agreement.annotators.pace import PaceAccuracy, pace_accuracy
 from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
 from curation.statistics.p_values import mean_p, permuted_p
 
 ONE_TIME = "all grades carry one time, so their order is unknown"
+NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time; in order are too few"
 
 
 class BiasWeek(NamedTuple):
@@ -43,6 +44,7 @@ class AnnotatorBias:
     bias: mean of own less others' grades, with a 95 % interval by bootstrap over queries; `bias_p`: how
         probable one as far from 0 is, were there none.
     undefined: why there is no bias.
+    untimed: grades without a time, which are in the bias, but have no place in the trend and in the weeks.
     trend: how far the bias moved from the first to the last query, in grades, on a straight line;
         `trend_p`: how probable a move as clear is, did the order of the queries not matter. None where
         `no_trend` says why.
@@ -58,6 +60,7 @@ class AnnotatorBias:
     high: float | None = None
     bias_p: float | None = None
     undefined: str | None = None
+    untimed: int = 0
     trend: float | None = None
     trend_p: float | None = None
     no_trend: str | None = None
@@ -67,12 +70,15 @@ class AnnotatorBias:
 
 
 class _Visits(NamedTuple):
-    """Queries in the order in which they were begun: sums of differences, grades, and weeks."""
+    """Queries in the order in which they were begun: sums of differences, grades, and first times."""
 
     sums: Floats
     grades: Floats
-    week: Ints
-    timed: bool
+    at: NDArray[np.datetime64]
+
+    @property
+    def bias(self) -> float:
+        return float(self.sums.sum() / self.grades.sum())
 
 
 def annotator_bias(given: Differences, seed: int = 0) -> AnnotatorBias:
@@ -87,9 +93,11 @@ def annotator_bias(given: Differences, seed: int = 0) -> AnnotatorBias:
         )
         return AnnotatorBias(given.annotator, grades, len(queries), undefined=why, no_trend=why, no_pace=why)
     visits = _visits(query, given.at[compared], given.off[compared])
-    bias = float(visits.sums.sum() / visits.grades.sum())
+    bias = visits.bias
     ends = _ratio_interval(visits.sums, visits.grades, seed)
-    trend, p = _trend(visits, bias, seed) if visits.timed else (None, None)
+    timed = compared & ~np.isnat(given.at)
+    in_order, no_trend = _in_order(given, timed, grades)
+    trend, p = _trend(in_order, seed) if in_order is not None else (None, None)
     pace = pace_accuracy(given, seed)
     return AnnotatorBias(
         annotator=given.annotator,
@@ -99,10 +107,11 @@ def annotator_bias(given: Differences, seed: int = 0) -> AnnotatorBias:
         low=ends[0],
         high=ends[1],
         bias_p=mean_p(bias, (visits.sums - visits.grades * bias) / visits.grades.sum()),
+        untimed=grades - int(timed.sum()),
         trend=trend,
         trend_p=p,
-        no_trend=None if visits.timed else ONE_TIME,
-        weeks=_weeks(visits, bias, seed) if visits.timed else (),
+        no_trend=no_trend,
+        weeks=_weeks(in_order, seed) if in_order is not None else (),
         pace=pace if isinstance(pace, PaceAccuracy) else None,
         no_pace=pace if isinstance(pace, str) else None,
     )
@@ -113,24 +122,35 @@ def _visits(query: Ints, at: NDArray[np.datetime64], off: Floats) -> _Visits:
     order = np.argsort(first, kind="stable")
     sums = np.bincount(query, off).astype(np.float64)
     grades = np.bincount(query).astype(np.float64)
-    return _Visits(sums[order], grades[order], weeks_of(at[first[order]]), bool(at.min() < at.max()))
+    return _Visits(sums[order], grades[order], at[first[order]])
 
 
-def _trend(visits: _Visits, bias: float, seed: int) -> tuple[float, float]:
+def _in_order(given: Differences, timed: Bools, grades: int) -> tuple[_Visits | None, str | None]:
+    """The queries of the grades with a time; or why their order says nothing."""
+    queries, query = np.unique(given.query[timed], return_inverse=True)
+    if timed.sum() < MINIMUM_GRADES or len(queries) < MINIMUM_QUERIES:
+        return None, NO_TIMES.format(untimed=grades - int(timed.sum()), grades=grades)
+    at = given.at[timed]
+    if at.min() == at.max():
+        return None, ONE_TIME
+    return _visits(query, at, given.off[timed]), None
+
+
+def _trend(visits: _Visits, seed: int) -> tuple[float, float]:
     rank = np.arange(len(visits.sums), dtype=np.float64)
     centred = rank - float(visits.grades @ rank) / float(visits.grades.sum())
     slope = float(centred @ visits.sums) / float(visits.grades @ centred**2)
-    return slope * float(rank[-1]), permuted_p(rank, visits.sums - visits.grades * bias, seed)
+    return slope * float(rank[-1]), permuted_p(rank, visits.sums - visits.grades * visits.bias, seed)
 
 
-def _weeks(visits: _Visits, bias: float, seed: int) -> tuple[BiasWeek, ...]:
-    found = []
-    for monday in np.unique(visits.week).tolist():
-        mine = visits.week == monday
+def _weeks(visits: _Visits, seed: int) -> tuple[BiasWeek, ...]:
+    found, week = [], weeks_of(visits.at)
+    for monday in np.unique(week).tolist():
+        mine = week == monday
         sums, grades = visits.sums[mine], visits.grades[mine]
         queries = int(mine.sum())
         ends = _ratio_interval(sums, grades, seed) if queries >= MINIMUM_QUERIES else (None, None)
-        p = permuted_p(mine.astype(np.float64), visits.sums - visits.grades * bias, seed)
+        p = permuted_p(mine.astype(np.float64), visits.sums - visits.grades * visits.bias, seed)
         mean = float(sums.sum() / grades.sum())
         day = date(1970, 1, 1) + timedelta(days=monday)
         found.append(BiasWeek(day, int(grades.sum()), queries, mean, *ends, p))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.labeling.judgments.events import EVENT
 from curation.labeling.session.excerpts import LONGEST
 from curation.statistics.intervals import Floats
 from curation.store import Cursor
@@ -29,7 +30,7 @@ class Differences(NamedTuple):
     Attributes
     ----------
     query: numbers, the same for the same query.
-    at: when, UTC, datetime64[us].
+    at: when, UTC, datetime64[us]; NaT for what was imported without a time, which comes last.
     off: the grade less what it is compared with; NaN where there is nothing.
     right: 1 where it is the decided or the others' grade, 0 where not, -1 where there is none.
     seconds: on screen before the first answer; NaN where unknown.
@@ -53,7 +54,8 @@ def read_differences(cursor: Cursor, round_id: str | None = None) -> list[Differ
     decision = np.ma.filled(np.ma.asarray(rows["decision"], dtype=np.float64), np.nan)
     off, right = _beside(pair, grade, decided, decision)
     seconds = np.ma.filled(np.ma.asarray(rows["seconds"], dtype=np.float64), np.nan)
-    columns = [np.asarray(rows["query"]).astype(np.int64), np.asarray(rows["at"]), off, right, seconds]
+    at = np.ma.filled(np.ma.asarray(rows["given_at"]), np.datetime64("NaT"))
+    columns = [np.asarray(rows["query"]).astype(np.int64), at, off, right, seconds]
     columns.append(np.asarray(rows["length"]).astype(np.int64))
     who, wanted = np.asarray(rows["annotator"], dtype=object), np.asarray(rows["wanted"]).astype(bool)
     return [
@@ -88,14 +90,14 @@ WITH times AS (
     WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id)
 SELECT j.annotator AS annotator, dense_rank() OVER (ORDER BY j.query_id) - 1 AS query,
        dense_rank() OVER (ORDER BY j.query_id, j.document_id) - 1 AS pair, j.grade AS grade,
-       j.submitted_at AS at, t.seconds AS seconds,
+       CASE WHEN e.time_known THEN j.submitted_at END AS given_at, t.seconds AS seconds,
        coalesce({LENGTH}, 0) AS length,
        a.revision IS NOT NULL AS decided, a.grade AS decision,
        ?::TEXT IS NULL OR j.round_id = ? AS wanted
-FROM counted_judgments j
-LEFT JOIN times t USING (presentation_id)
+FROM counted_judgments j {EVENT}
+LEFT JOIN times t ON t.presentation_id = j.presentation_id
 LEFT JOIN {VERSION}
 LEFT JOIN current_adjudications a ON a.query_id = j.query_id AND a.document_id = j.document_id
 WHERE j.kind = 'grade'
-ORDER BY j.annotator, j.submitted_at, j.position, j.presentation_id
+ORDER BY j.annotator, given_at, j.position, j.presentation_id
 """  # noqa: S608

@@ -62,12 +62,16 @@ class Part:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """Parts by kind. A query with two tags is in both parts; a pair is in the week of its latest grade."""
+    """Parts by kind. A query with two tags is in both parts; a pair is in the week of its latest grade.
+
+    `untimed` pairs are in no week, because all their grades were imported without a time.
+    """
 
     type: tuple[Part, ...]
     boundary: tuple[Part, ...]
     annotator: tuple[Part, ...]
     week: tuple[Part, ...]
+    untimed: int = 0
 
 
 class Types(NamedTuple):
@@ -115,7 +119,8 @@ def breakdown(
     if not len(basis.counts):
         return Breakdown((), (), (), ())
     whole = _slice("whole", "", basis, np.ones(len(basis.counts), dtype=bool))
-    slices = [*_by_type(basis, grades, types), *_by_week(basis, grades)]
+    weeks = _weeks(basis, grades)
+    slices = [*_by_type(basis, grades, types), *_by_week(basis, weeks)]
     without = list(_without_each(basis, grades, scale))
     parts = [one.sums for one in (whole, *slices, *without)]
     first, *drawn = resampled_figures(parts, basis.number, seed, resamples)
@@ -131,6 +136,7 @@ def breakdown(
             for part, one, sums in zip(found, slices, drawn, strict=False)
             if part.kind == "week"
         ),
+        untimed=int(np.isnat(weeks).sum()),
     )
 
 
@@ -149,11 +155,16 @@ def _by_type(basis: Basis, grades: Grades, types: Types) -> list[_Slice]:
     return [_slice(kind, name, basis, mask) for kind, name, mask in masks if mask.any()]
 
 
-def _by_week(basis: Basis, grades: Grades) -> list[_Slice]:
+def _weeks(basis: Basis, grades: Grades) -> NDArray[np.datetime64]:
+    """The week of each pair's latest grade; NaT, which is the smallest integer, where none has a time."""
     latest = np.full(len(grades.documents), np.iinfo(np.int64).min)
     np.maximum.at(latest, grades.units[grades.graded], grades.weeks[grades.graded].astype(np.int64))
-    weeks = latest[basis.units].astype("datetime64[D]")
-    return [_slice("week", str(week), basis, weeks == week) for week in np.unique(weeks)]
+    return latest[basis.units].astype("datetime64[D]")
+
+
+def _by_week(basis: Basis, weeks: NDArray[np.datetime64]) -> list[_Slice]:
+    found = np.unique(weeks[~np.isnat(weeks)])
+    return [_slice("week", str(week), basis, weeks == week) for week in found]
 
 
 def _slice(kind: str, name: str, basis: Basis, mask: NDArray[np.bool_]) -> _Slice:

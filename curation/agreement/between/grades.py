@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from curation.agreement.between.coefficients import Ints
 from curation.errors import RefusedError
+from curation.labeling.judgments.events import EVENT
 from curation.store import Cursor
 
 
@@ -38,7 +39,7 @@ class Grades(NamedTuple):
     units, people: shape (J,), which pair and which annotator a judgment is about and from.
     graded: shape (J,), False for a cannot-tell.
     grades: shape (J,), 0 where there is none.
-    weeks: shape (J,), the Monday of the week in which it was submitted (UTC).
+    weeks: shape (J,), the Monday of the week in which it was submitted (UTC); NaT where that is unknown.
     said: the words beside the judgments, by pair.
     """
 
@@ -80,9 +81,10 @@ def read_grades(cursor: Cursor, round_id: str | None = None) -> Grades:
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
     rows: pa.Table = cursor.sql(
         f"""
-        SELECT query_id, document_id, annotator, kind = 'grade' AS graded, coalesce(grade, 0) AS grade,
-               date_trunc('week', submitted_at)::DATE AS week, reason, note
-        FROM {relation} ORDER BY query_id, document_id, annotator
+        SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
+               CASE WHEN e.time_known THEN date_trunc('week', j.submitted_at)::DATE END AS week,
+               j.reason, j.note
+        FROM {relation} j {EVENT} ORDER BY query_id, document_id, annotator
         """,  # noqa: S608
         params=parameters,
     ).to_arrow_table()

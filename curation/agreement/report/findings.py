@@ -43,7 +43,7 @@ def section_findings(report: AgreementReport) -> dict[str, str]:
         "boundary": _boundaries(details.by.boundary),
         "confusion": _confusion(details.sources),
         "type": _types(details.by.type, report.between.ordinal),
-        "week": _weeks(details.by.week),
+        "week": _weeks(details.by.week, details.by.untimed),
         "annotator": _left_out(details.by.annotator),
         "pair": _annotator_pairs(details.cohen),
         "query": _queries(details.sources),
@@ -132,10 +132,11 @@ def _types(parts: Sequence[Part], whole: Alpha) -> str:
     )
 
 
-def _weeks(parts: Sequence[Part]) -> str:
+def _weeks(parts: Sequence[Part], untimed: int) -> str:
     found = shown(parts)
+    left = f" {untimed:,} pairs are in no week: they were imported without times." if untimed else ""
     if len(found) < 2:
-        return "There are not yet two weeks with enough doubly judged pairs to compare."
+        return f"There are not yet two weeks with enough doubly judged pairs to compare.{left}"
     first, last = found[0].alpha, found[-1].alpha
     ends = (
         f"{first.alpha:.3f} in the week of {found[0].name} and {last.alpha:.3f} in that of {found[-1].name}"
@@ -144,7 +145,7 @@ def _weeks(parts: Sequence[Part]) -> str:
         (last.low or 0.0) > (first.high or 0.0) or (last.high or 0.0) < (first.low or 0.0)
     )
     rest = "their intervals do not meet" if apart else "their intervals meet, so this may be chance"
-    return f"Ordinal alpha was {ends}: {rest}."
+    return f"Ordinal alpha was {ends}: {rest}.{left}"
 
 
 def _left_out(parts: Sequence[Part]) -> str:

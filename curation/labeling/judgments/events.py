@@ -31,6 +31,7 @@ class JudgmentEvent(NamedTuple):
     submitted_at: datetime
     active_ms: int | None
     late: bool
+    time_known: bool = True
 
 
 def append_events(cursor: Cursor, events: Sequence[JudgmentEvent]) -> None:
@@ -40,6 +41,10 @@ def append_events(cursor: Cursor, events: Sequence[JudgmentEvent]) -> None:
         return
     append_rows(cursor, "judgment_events", events, _EVENT_TYPES)
 
+
+EVENT = """JOIN judgment_events e
+    ON e.presentation_id = j.presentation_id AND e.revision + 1 = j.next_revision"""
+"""The event `e` of a current judgment `j`."""
 
 _INSERT = f"""
 INSERT INTO judgment_events ({", ".join(JudgmentEvent._fields)})
@@ -62,5 +67,6 @@ _EVENT_TYPES = pa.schema(
         "submitted_at": pa.timestamp("us"),
         "active_ms": pa.int32(),
         "late": pa.bool_(),
+        "time_known": pa.bool_(),
     }
 )

@@ -122,7 +122,8 @@ def _judge(
         problems = [f"{o.presentation_id}: {o.status}: {o.message}" for o in outcomes if o.status != "saved"]
         if problems:
             raise InputError(problems)
-        plan.events.extend(events)
+        known = [item.submitted_at is not None for item in items]
+        plan.events += [event._replace(time_known=at) for event, at in zip(events, known, strict=True)]
 
 
 def _refuse_unknown(

@@ -197,7 +197,7 @@ def _without(missing: dict[str, str]) -> str:
 _WORK = """
 WITH first_answers AS (
     SELECT presentation_id, submitted_at, active_ms FROM judgment_events
-    WHERE kind IN ('grade', 'cannot_tell')
+    WHERE kind IN ('grade', 'cannot_tell') AND time_known
     QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision) = 1)
 SELECT p.annotator, count(*) FILTER (NOT coalesce(s.answered, false)),
        list(f.submitted_at ORDER BY f.submitted_at) FILTER (f.submitted_at IS NOT NULL),

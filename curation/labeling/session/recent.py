@@ -55,7 +55,7 @@ def recent(cursor: Cursor, annotator: str) -> Recent:
 _ANSWERS = """
 WITH answers AS (
     SELECT submitted_at, presentation_id, active_ms FROM judgment_events
-    WHERE author = $who AND kind IN ('grade', 'cannot_tell'))
+    WHERE author = $who AND kind IN ('grade', 'cannot_tell') AND time_known)
 FROM answers WHERE submitted_at > $since
 UNION ALL
 (FROM answers WHERE active_ms IS NOT NULL ORDER BY submitted_at DESC, presentation_id LIMIT $last)

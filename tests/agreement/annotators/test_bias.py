@@ -7,11 +7,13 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
+from curation.agreement import agreement_report
 from curation.agreement.annotators.bias import ONE_TIME, annotator_bias
 from curation.agreement.annotators.details import annotator_details, details_of
 from curation.agreement.annotators.differences import Differences, read_differences
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
 from curation.agreement.annotators.signals.signal import control_item_share
+from curation.agreement.report.findings import section_findings
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
@@ -106,6 +108,36 @@ def test_grades_that_came_at_one_time_have_no_order() -> None:
     found = annotator_bias(given._replace(at=np.full(100, given.at[0])))
     assert found.bias is not None
     assert (found.trend, found.no_trend, found.weeks) == (None, ONE_TIME, ())
+
+
+def test_an_import_without_times_has_no_order_and_so_no_drift(store: Store) -> None:
+    """Sorted by grade in the file, everybody would drift, and every pair would be of one week."""
+    add_pairs(store, grid(10, 6))
+    pairs = [(query, document) for query, found in grid(10, 6).items() for document in found]
+    given = [
+        ImportedJudgment(*pair, who, min(3, n // 15 + (who == "ben" and n > 30)))
+        for who in ("ada", "ben")
+        for n, pair in enumerate(pairs)
+    ]
+    add_judgments(store, given, "sorted.csv")
+    ada, ben = annotator_details(store)
+    for one in (ada, ben):
+        assert one.bias.bias is not None
+        assert (one.bias.untimed, one.bias.trend, one.bias.weeks) == (60, None, ())
+        assert one.bias.no_trend == "60 of 60 grades were imported without a time; in order are too few"
+    report = agreement_report(store, details=True)
+    assert (report.details.by.week, report.details.by.untimed) == ((), 60)
+    assert "60 pairs are in no week" in section_findings(report)["week"]
+
+
+def test_grades_with_a_time_keep_their_order_beside_imported_ones_without() -> None:
+    drifting = differences(noise(400) + np.linspace(-0.6, 0.6, 400))
+    at = drifting.at.copy()
+    at[:40] = np.datetime64("NaT")
+    found = annotator_bias(drifting._replace(at=at))
+    assert (found.grades, found.untimed) == (400, 40)
+    rest = annotator_bias(Differences("ada", *(column[40:] for column in drifting[1:])))
+    assert (found.trend, found.trend_p, found.weeks) == (rest.trend, rest.trend_p, rest.weeks)
 
 
 def test_a_grade_is_never_compared_with_itself(store: Store) -> None:

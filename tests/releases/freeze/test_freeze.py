@@ -518,7 +518,7 @@ def test_who_only_judged_in_a_pilot_has_a_number_and_no_figure(tmp_path: Path) -
         )
         cursor.execute(
             "INSERT INTO judgment_events SELECT 'pilot', 0, 'grade', 1, NULL, NULL, false, guide_hash, "
-            "'pia', 'pilot key', NULL, now()::TIMESTAMP, NULL, false FROM guides"
+            "'pia', 'pilot key', NULL, now()::TIMESTAMP, NULL, false, true FROM guides"
         )
     frozen = freeze(store, "v1")
     assert {row["annotator"] for row in rows(store, frozen.release_id, "judgments")} == {"a1", "a2", "a3"}

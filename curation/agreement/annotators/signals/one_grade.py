@@ -17,10 +17,16 @@ def look(person: Evidence) -> Look | str:
         one.p,
         f"Look at these together: {person.annotator} gave grade {one.grade} to {one.times:,} of "
         f"{one.pairs:,} pairs; on these others gave it {one.others_times:,} times of {one.others_grades:,}. "
-        f"The longest run of one grade is {one.longest_run:,}, among the others {one.others_run:,}. A part "
-        "of the guide that was read differently can do that, too.",
+        f"{_runs(one)}A part of the guide that was read differently can do that, too.",
         one._asdict(),
     )
+
+
+def _runs(one: FavouriteGrade) -> str:
+    """Grades without a time are in no run."""
+    if not one.longest_run:
+        return ""
+    return f"The longest run of one grade is {one.longest_run:,}, among the others {one.others_run:,}. "
 
 
 ONE_GRADE_THROUGHOUT = Signal(
