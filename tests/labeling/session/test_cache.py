@@ -155,7 +155,8 @@ def test_an_answer_that_another_process_wrote_is_not_written_over(opened: Store)
     elsewhere(
         opened,
         "INSERT INTO judgment_events SELECT presentation_id, 0, 'grade', 3, NULL, NULL, false, 'g', 'ada', "
-        f"'from-there', NULL, now()::TIMESTAMP, 5, false, true FROM presentations WHERE presentation_id = '{item}'",
+        "'from-there', NULL, now()::TIMESTAMP, 5, false, true FROM presentations "
+        f"WHERE presentation_id = '{item}'",
     )
     assert grade(opened, item, "key-00001").status == "stale"
     assert first_id(opened) != item
