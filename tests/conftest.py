@@ -26,8 +26,6 @@ LONG_FIRST = ("pipeline", "browser", "releases", "app")
 settings.register_profile("full", deadline=None)
 settings.register_profile("check", settings.get_profile("full"), max_examples=20)
 settings.load_profile("full")
-FEWER = 5
-"""`check` tries a fifth of the examples that a test asks for by itself."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -39,19 +37,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 raise pytest.UsageError(f"{item.nodeid}: use the fixture {fixture}, not the marker {marker}")
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
-        if settings.get_current_profile_name() == "check":
-            _try_fewer_examples(item)
     folders = {folder: place for place, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: min(folders.get(name, len(folders)) for name in item.path.parts))
-
-
-def _try_fewer_examples(item: pytest.Item) -> None:
-    """What `@settings(max_examples=…)` gives a test takes precedence over the profile; make it less."""
-    test = getattr(item, "obj", None)
-    own = getattr(test, "_hypothesis_internal_use_settings", None)
-    if own is not None and own.max_examples != settings().max_examples:
-        fewer = max(3, own.max_examples // FEWER)
-        test._hypothesis_internal_use_settings = settings(own, max_examples=fewer)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.consensus.dawid_skene import Estimate, GradeArrays, estimate, ordinal_confusion
+from tests.support import examples
 
 # A. P. Dawid and A. M. Skene (1979), Applied Statistics 28, table 1: 45 patients' fitness for anaesthesia as
 # seen by observer 1, three times, and observers 2 to 5; one word a patient.
@@ -165,7 +166,7 @@ votes = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(votes, st.permutations(range(4)), st.booleans())
 def test_other_names_of_annotators_change_nothing(
     rows: list[tuple[int, int, int]], names: list[int], ordinal: bool

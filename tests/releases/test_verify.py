@@ -16,6 +16,7 @@ from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.store import Store
+from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import gold_project
 
@@ -171,7 +172,7 @@ def test_an_altered_release_is_not_exported(
 
 
 @given(st.data())
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_single_character_of_any_part_is_found_on_its_line(frozen: Store, data: st.DataObject) -> None:
     with frozen.reading() as cursor:
         texts = dict(

@@ -19,6 +19,7 @@ from curation.sampling.frame.bands import BANDS, band_of
 from curation.statistics.allocation import allocate
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
+from tests.support import examples
 
 Rows = list[tuple[str, int]]
 
@@ -66,7 +67,7 @@ ZIPF: Rows = [(f"query {rank}", 1 + 600 // rank) for rank in range(1, 301)]
     order=st.randoms(use_true_random=False),
     seed=st.integers(0, 5),
 )
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_order_of_the_log_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, rows: Rows, order: object, seed: int
 ) -> None:

@@ -14,6 +14,7 @@ from curation.project import init_project
 from curation.sampling import Limits, SamplingPlan, current_sample, draw_sample, top_up
 from curation.store import Store, append, get_setting, utc_now
 from curation.text import digest
+from tests.support import examples
 
 
 def log(store: Store, rows: list[tuple[str, int]]) -> None:
@@ -87,7 +88,7 @@ def test_the_same_top_up_again_adds_nothing(store: Store) -> None:
     shares=st.tuples(st.integers(1, 5), st.integers(0, 6)),
     allocation=st.sampled_from(["equal", "proportional", "square-root"]),
 )
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_larger_size_loses_no_query_whatever_the_allocation(
     tmp_path_factory: pytest.TempPathFactory, traffic: list[int], shares: tuple[int, int], allocation: str
 ) -> None:

@@ -19,6 +19,7 @@ from curation.similarity import pairs as pairs_module
 from curation.similarity.minhash import LEAST_RECALL, MINHASH_SEED, NUM_PERM, banding, candidates, signatures
 from curation.similarity.pairs import EXACTLY, VERIFIED, Search, alike, exact_links, minhash_links
 from curation.similarity.shingles import character_shingles, distinct, jaccard, word_shingles
+from tests.support import examples
 
 Triple = tuple[int, int, float]
 
@@ -61,7 +62,6 @@ def test_query_similarity_is_the_jaccard_of_character_3_grams(
 
 
 @given(SHINGLE_SETS, st.sampled_from([0.2, 1 / 3, 0.5, 0.65, 1.0]))
-@settings(deadline=None)
 def test_the_exact_search_finds_what_comparing_one_by_one_finds(
     sets: list[frozenset[str]], threshold: float
 ) -> None:
@@ -74,7 +74,7 @@ def test_the_exact_search_finds_what_comparing_one_by_one_finds(
 
 
 @given(SHINGLE_SETS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_minhash_pairs_are_verified_exactly_and_identical_sets_always_found(
     sets: list[frozenset[str]],
 ) -> None:
@@ -123,7 +123,7 @@ def test_minhash_finds_99_of_100_near_duplicate_products(shared: Path) -> None:
 
 
 @given(SHINGLE_SETS, st.sampled_from([0.2, 0.5, 1.0]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_a_forest_joins_what_all_pairs_join_by_the_strongest_and_counts_them_all(
     sets: list[frozenset[str]], threshold: float
 ) -> None:
@@ -181,7 +181,7 @@ def test_few_texts_are_compared_all_with_all_and_many_by_minhash(monkeypatch: py
 
 
 @given(SHINGLE_SETS, st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_whatever_pairs_of_single_texts_are_taken_away_the_groups_are_those_of_the_other_pairs(
     sets: list[frozenset[str]], data: st.DataObject
 ) -> None:

@@ -17,6 +17,7 @@ from curation.sources import corpus as corpus_module
 from curation.sources.corpus import CorpusFields, import_corpus, snapshot_id_of
 from curation.sources.tables.formats import FileLayout
 from curation.store.documents import current_corpus, current_snapshot, documents_by_hash
+from tests.support import examples
 
 TWO = [{"id": "a", "title": "A", "text": "one", "colour": "red"}, {"id": "b", "title": "B", "text": "two"}]
 
@@ -243,7 +244,7 @@ def round_trip_store(tmp_path_factory):
     project.close()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=_rows)
 def test_csv_tells_the_same_documents_as_json_lines(round_trip_store, tmp_path, rows):
     records = [

@@ -19,6 +19,7 @@ from curation.sources.run_files import RunFields
 from curation.sources.run_import import REPEATED, import_run
 from curation.sources.runs import find_run, run_entries, stored_runs
 from curation.sources.tables.formats import FileLayout
+from tests.support import examples
 from tests.support.command_line import invoke
 
 
@@ -262,7 +263,7 @@ def test_an_import_tells_its_progress_and_writes_one_event(project, write):
     assert rows == [("3",)]
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(range(4)), scores=st.lists(st.integers(-2, 2), min_size=4, max_size=4))
 def test_the_order_of_the_lines_never_matters(project, write, order, scores):
     rows = [{"query": "1", "document": f"d{n + 1}", "score": scores[n]} for n in range(4)]

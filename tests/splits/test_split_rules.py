@@ -25,6 +25,7 @@ from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
 from curation.splits.ties.query_text import LABEL as QUERY_TEXT
 from curation.splits.ties.search import find_edges
 from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
+from tests.support import examples
 
 QUERIES = [f"q{number:02}" for number in range(24)]
 RULES = Rules(paraphrase=None)
@@ -57,7 +58,6 @@ LEVELS = st.frozensets(
 
 
 @given(graphs(), PARTS, st.integers(0, 5), st.data())
-@settings(deadline=None)
 def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_group(
     graph: tuple[list[str], list[Edge]], parts: dict[str, float], seed: int, data: st.DataObject
 ) -> None:
@@ -75,7 +75,7 @@ def test_no_edge_crosses_a_split_and_no_part_is_further_off_than_the_largest_gro
 
 
 @given(graphs(), PARTS, st.data())
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=examples(15))
 def test_no_dimension_is_nearer_than_its_bound_and_a_proved_assignment_is_the_nearest(
     graph: tuple[list[str], list[Edge]], parts: dict[str, float], data: st.DataObject
 ) -> None:
@@ -134,7 +134,6 @@ def test_the_search_alone_comes_near_the_best_that_the_solver_proves(monkeypatch
 @given(
     graphs(), st.integers(1, 23), st.sampled_from([{"dev": 0.7, "test": 0.3}, {"a": 0.3, "b": 0.3, "c": 0.4}])
 )
-@settings(deadline=None)
 def test_growing_the_set_never_moves_a_released_query(
     graph: tuple[list[str], list[Edge]], size: int, parts: dict[str, float]
 ) -> None:
@@ -160,7 +159,6 @@ def test_growing_the_set_never_moves_a_released_query(
 
 
 @given(graphs())
-@settings(deadline=None)
 def test_groups_are_the_connected_components_named_after_their_smallest_query(
     graph: tuple[list[str], list[Edge]],
 ) -> None:
@@ -175,7 +173,6 @@ def test_groups_are_the_connected_components_named_after_their_smallest_query(
 
 
 @given(graphs())
-@settings(deadline=None)
 def test_a_chain_leads_by_edges_through_its_group_without_coming_back(
     graph: tuple[list[str], list[Edge]],
 ) -> None:
@@ -290,7 +287,6 @@ TEXTS = st.lists(st.text("ab ", max_size=6), min_size=2, max_size=12)
 
 
 @given(TEXTS, st.lists(st.text("xy ", max_size=12), min_size=1, max_size=6), st.data())
-@settings(deadline=None)
 def test_the_certificate_finds_no_leak_where_groups_are_whole_and_each_where_they_are_torn(
     queries: list[str], documents: list[str], data: st.DataObject
 ) -> None:

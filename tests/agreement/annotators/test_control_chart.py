@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from curation.agreement.annotators.change_points import LEVEL, SHORTEST
 from curation.agreement.annotators.control_chart import ODDS, cusum, odds_worse, run_length, steps
+from tests.support import examples
 
 START = datetime(2026, 3, 2)
 
@@ -28,7 +29,7 @@ def test_a_step_is_the_log_of_a_likelihood_ratio_at_twice_the_odds() -> None:
 
 
 @example([False, True, True] + [False] * 13)  # its highest point is that of many orders
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(st.booleans(), min_size=2 * SHORTEST, max_size=40).filter(lambda said: len(set(said)) == 2))
 def test_the_sum_is_that_of_the_recursion_and_never_below_zero(said: list[bool]) -> None:
     alike = np.asarray(said)

@@ -16,6 +16,7 @@ from curation.agreement.annotators.favourite_grade import RoundGrades
 from curation.agreement.annotators.intra_annotator import Showings
 from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Finding, Raised
 from curation.store import Store
+from tests.support import examples
 
 PEOPLE = ["ada", "ben", "cleo", "dora"]
 ROUNDS = 150
@@ -109,7 +110,7 @@ def test_a_signal_finds_who_does_it(about: str, at_least: float) -> None:
     assert low > at_least, f"{found} of {ROUNDS}"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(
     grades=st.lists(st.lists(st.integers(0, 3), min_size=2, max_size=4), min_size=30, max_size=60),
 )

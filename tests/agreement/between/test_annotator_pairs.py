@@ -14,6 +14,7 @@ from curation.agreement.between import annotator_pairs
 from curation.agreement.between.annotator_pairs import FEW_SHARED, NO_PAIR, NO_SPREAD, cohen
 from curation.agreement.between.coefficients import cohen_of, weights_of
 from curation.agreement.between.grades import Grades, grades_of
+from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
 
@@ -25,7 +26,7 @@ def table_of(rows: list[GradeRow], one: str, other: str) -> np.ndarray:
     return table
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged)
 def test_a_couples_table_is_what_both_said_of_each_pair(rows: list[GradeRow]) -> None:
     people = sorted({row[2] for row in rows})

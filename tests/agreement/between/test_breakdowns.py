@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from curation.agreement.between.breakdowns import NO_TAG, Breakdown, Part, Types, breakdown
 from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.between.inter_annotator import InterAgreement, inter_agreement
+from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
 NO_TYPES = Types({}, {})
@@ -35,7 +36,7 @@ def same_figures(part: Part, whole: InterAgreement) -> bool:
     return (part.queries, part.marginals) == (whole.queries, whole.marginals)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged, st.sets(st.sampled_from("abcdef"), min_size=1, max_size=5))
 def test_a_tags_figures_are_those_of_its_queries(rows: list[GradeRow], tagged: set[str]) -> None:
     found = {part.name: part for part in parts_of(rows, Types({"question": frozenset(tagged)}, {})).type}
@@ -47,7 +48,7 @@ def test_a_tags_figures_are_those_of_its_queries(rows: list[GradeRow], tagged: s
             assert alone(own).units == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged)
 def test_an_annotator_left_out_leaves_what_the_others_said(rows: list[GradeRow]) -> None:
     whole = alone(rows).ordinal
@@ -58,7 +59,7 @@ def test_an_annotator_left_out_leaves_what_the_others_said(rows: list[GradeRow])
             assert part.difference.value == pytest.approx(rest.ordinal.alpha - whole.alpha, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged)
 def test_a_boundary_is_a_scale_of_its_two_sides(rows: list[GradeRow]) -> None:
     parts = parts_of(rows).boundary

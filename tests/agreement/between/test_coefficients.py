@@ -21,6 +21,7 @@ from curation.agreement.between.coefficients import (
     raw_of,
     weights_of,
 )
+from tests.support import examples
 
 # J. L. Fleiss (1971), Measuring nominal scale agreement among many raters, Psychological Bulletin 76,
 # Table 1: 30 patients, six psychiatrists each, five diagnoses.
@@ -112,7 +113,7 @@ def test_weights_are_those_of_gwets_package() -> None:
         assert (weights == weights.T).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(counted)
 def test_every_two_grades_of_a_unit_meet_once(rows: list[list[int]]) -> None:
     """The matrices against a list of all pairs of grades, unit by unit."""
@@ -129,7 +130,7 @@ def test_every_two_grades_of_a_unit_meet_once(rows: list[list[int]]) -> None:
         assert found[place][0] == pytest.approx(expected[place])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(counted)
 def test_units_with_one_grade_add_nothing(rows: list[list[int]]) -> None:
     with_single = matrices(np.array([*rows, [0, 1, 0], [0, 0, 0]]))
@@ -137,7 +138,7 @@ def test_units_with_one_grade_add_nothing(rows: list[list[int]]) -> None:
         assert (before == after).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(tables)
 def test_kappa_does_not_care_who_is_first(table: list[list[int]]) -> None:
     swapped = np.array(table).T.tolist()

@@ -21,6 +21,7 @@ from curation.agreement.between.disagreement_sources import (
 )
 from curation.agreement.between.grades import Grades, JudgmentWords, grades_of, value_counts
 from curation.agreement.between.inter_annotator import Basis, inter_agreement
+from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
 NO_WORDS = Words({}, (), ())
@@ -34,7 +35,7 @@ def found_in(grades: Grades, words: Words = NO_WORDS) -> DisagreementSources:
     return disagreement_sources(basis(grades), grades, SCALE, words)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged)
 def test_lines_and_queries_add_up_to_all_disagreement(rows: list[GradeRow]) -> None:
     found = found_in(grades_of(rows))
@@ -47,7 +48,7 @@ def test_lines_and_queries_add_up_to_all_disagreement(rows: list[GradeRow]) -> N
     assert shares == sorted(shares, reverse=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged)
 def test_the_confusion_table_is_symmetric_and_its_rows_are_shares(rows: list[GradeRow]) -> None:
     grades = grades_of(rows)

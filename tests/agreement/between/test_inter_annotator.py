@@ -26,6 +26,7 @@ from curation.agreement.between.inter_annotator import (
 )
 from curation.errors import RefusedError
 from curation.statistics.intervals import resampled
+from tests.support import examples
 
 SCALE = (0, 1, 2, 3)
 N = None
@@ -107,7 +108,7 @@ def test_real_ratings_have_the_alphas_that_two_libraries_gave(shared: Path) -> N
     assert result.figures["fleiss"].value == pytest.approx(0.6426, abs=5e-5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(counted, st.sampled_from([(0, 1, 2, 3), (0, 1, 5, 20)]))
 def test_the_fast_path_is_the_packages_alpha(rows: list[list[int]], scale: tuple[int, ...]) -> None:
     counts = np.array(rows)
@@ -135,7 +136,7 @@ def test_a_resample_is_the_packages_alpha_of_the_queries_drawn() -> None:
             assert fast == pytest.approx(slow, abs=1e-12)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged, st.randoms())
 def test_names_and_order_of_rows_change_nothing(rows: list[tuple[str, str, str, int]], random) -> None:
     shuffled = random.sample(rows, len(rows))
@@ -146,7 +147,7 @@ def test_names_and_order_of_rows_change_nothing(rows: list[tuple[str, str, str, 
     assert inter_agreement(grades_of(renamed), SCALE, 3, 50) == inter_agreement(grades_of(rows), SCALE, 3, 50)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged, st.sampled_from(SCALE))
 def test_a_pair_with_one_grade_changes_no_alpha(rows: list[tuple[str, str, str, int]], grade: int) -> None:
     before = inter_agreement(grades_of(rows), SCALE, 3, 50)
@@ -156,7 +157,7 @@ def test_a_pair_with_one_grade_changes_no_alpha(rows: list[tuple[str, str, str, 
     assert after.single == before.single + 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(st.sampled_from(SCALE), min_size=2, max_size=40).filter(lambda given: len(set(given)) > 1))
 def test_perfect_agreement_with_variation_is_one(given_grades: list[int]) -> None:
     result = inter_agreement(of_table([given_grades, given_grades]), SCALE, 0, 50)
@@ -170,7 +171,7 @@ def test_perfect_agreement_with_variation_is_one(given_grades: list[int]) -> Non
     assert result.raw.share == 1.0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(judged)
 def test_every_figure_is_a_number_in_range_or_undefined_with_a_reason(
     rows: list[tuple[str, str, str, int]],

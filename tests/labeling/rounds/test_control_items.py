@@ -18,6 +18,7 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.statistics.intervals import wilson
 from curation.store import Store
+from tests.support import examples
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, rows_of
 
 
@@ -127,7 +128,7 @@ def work_of(sizes: list[int]) -> dict[str, list[Candidate]]:
     return {f"q{q}": [Candidate(f"q{q}", f"d{d}", "h") for d in range(size)] for q, size in enumerate(sizes)}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=60), st.floats(0, 0.2), st.integers(1, 300))
 def test_repeats_come_on_another_day_wherever_the_order_is_long_enough(
     sizes: list[int], share: float, per_day: int

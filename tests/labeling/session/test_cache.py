@@ -24,6 +24,7 @@ from curation.labeling.session.showings import Queue, next_showings, previous_an
 from curation.labeling.session.submit import submit
 from curation.project import init_project
 from curation.store import Store, append_rows, utc_now
+from tests.support import examples
 from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
 
 ELSEWHERE = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(sys.argv[2])"
@@ -86,7 +87,7 @@ actions = st.lists(
 PUT_OFF_AND_GRADED = [("ada", "later", 0, 0, 1), ("ada", "grade", 0, 1, 2), ("ada", "undo", 0, 2, 3)]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(actions)
 @example(PUT_OFF_AND_GRADED)
 def test_whatever_annotators_do_the_session_cache_holds_what_the_file_says(

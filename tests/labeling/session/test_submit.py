@@ -16,6 +16,7 @@ from curation.labeling.session.showings import next_showings, previous_answered,
 from curation.labeling.session.submit import submit
 from curation.project import init_project
 from curation.store import Store
+from tests.support import examples
 from tests.support.projects import add_pairs, add_people, grid
 
 
@@ -228,7 +229,7 @@ presses = st.lists(
 )
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15))
 @given(presses)
 def test_n_actions_give_at_most_n_events_and_one_state_per_item(
     tmp_path_factory: pytest.TempPathFactory, presses: list[tuple[str, int, int, int]]

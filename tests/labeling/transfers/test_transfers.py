@@ -28,6 +28,7 @@ from curation.labeling.transfers import extension
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import PRACTISED, reassign
 from curation.store import Store, append, open_store
+from tests.support import examples
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, rows_of
 
 PEOPLE = ("ada", "grace", "joan", "kay", "mary")
@@ -124,7 +125,7 @@ def do(store: Store, step: tuple[str, object, object], number: int) -> None:
         pass  # a rule said no; what counts is what stands afterwards
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEPS, min_size=4, max_size=10))
 def test_the_overlap_is_exact_whatever_happens_in_which_order(
     empty_project: Path, steps: list[tuple[str, object, object]]

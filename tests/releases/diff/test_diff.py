@@ -23,6 +23,7 @@ from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, utc_now
 from curation.store.rows import Query
+from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import DISPUTE, documents, gold_project, write_corpus
 from tests.support.projects import add_names
@@ -236,7 +237,7 @@ in_parts = st.fixed_dictionaries({query: st.sampled_from(["dev", "test"]) for qu
 
 
 @given(grades, grades, in_parts, in_parts)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 def test_every_change_of_a_grade_is_named_or_counted_as_sealed(
     old: dict[tuple[str, str], int],
     new: dict[tuple[str, str], int],

@@ -20,6 +20,7 @@ from curation.releases.export.manifest import manifest_text
 from curation.releases.export.verify_export import verify_export
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store
+from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import pooled_project
 
@@ -151,7 +152,7 @@ def test_an_export_of_another_project_is_compared_with_its_manifest_and_that_is_
 
 
 @given(data=st.data())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(80), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.slow
 def test_any_single_byte_of_any_file_is_found_and_its_file_named(
     gold: Store, exports: Path, data: st.DataObject

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from curation.sources.redaction.personal_data import RULES, looks_random, redact
 from curation.text import normalise_query
+from tests.support import examples
 
 FOUND = {
     "mail john.o'neil+shop@example.co.uk now": "mail [email] now",
@@ -132,7 +133,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=40))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 def test_nothing_that_a_rule_finds_is_left_and_a_second_time_changes_nothing(text):
     once = redact(text).text
     assert redact(once) == (once, Counter())
@@ -141,7 +142,7 @@ def test_nothing_that_a_rule_finds_is_left_and_a_second_time_changes_nothing(tex
 
 
 @given(st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", min_size=40, max_size=64))
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=examples(200), derandomize=True)
 def test_only_text_as_mixed_as_a_key_is_random(token):
     assert not looks_random("".join(sorted(token)))
     assert not looks_random(token.translate(dict.fromkeys(map(ord, "0123456789"))))

@@ -20,6 +20,7 @@ from curation.sources.tables.times import UNREAD, microseconds, parse_time, pars
 from curation.sources.traffic import log
 from curation.sources.traffic import traffic_import as traffic
 from curation.sources.traffic.log import TrafficFields
+from tests.support import examples
 
 ALL = TrafficFields("q", "t", "g", "s", "n", ("a", "b"))
 NAMES = ("q", "t", "g", "s", "n", "a", "b")
@@ -72,7 +73,7 @@ def small_blocks(monkeypatch):
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
 @pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=st.lists(FILE_SIGNS, max_size=50).map("".join),
     header=st.sampled_from(["q\n", "q,t\n", "q\tt\r\n", "\ufeffq,t\n", '"q",t\n']),
@@ -102,7 +103,7 @@ CELLS = {
 }
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(st.tuples(*CELLS.values()), min_size=1, max_size=25),
     end=st.sampled_from(["\n", "\r\n"]),
@@ -167,7 +168,7 @@ def test_times_of_every_usual_form_are_those_of_parse_time(drawn):
     assert parse_times(pa.array(texts, pa.string()))[0].tolist() == expected(texts)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.lists(
         st.one_of(

@@ -27,6 +27,7 @@ from curation.splits.ties.paraphrase import LABEL as PARAPHRASE
 from curation.splits.ties.query_text import LABEL as QUERY_TEXT
 from curation.splits.ties.search import all_ties, find_edges
 from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
+from tests.support import examples
 
 
 def clique(names: str, similarity: float = 0.9) -> list[Edge]:
@@ -76,7 +77,7 @@ def graphs(draw: st.DrawFn) -> tuple[str, list[Edge]]:
 
 
 @given(graphs(), st.integers(1, 6))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_cutting_all_links_that_are_named_splits_the_group_into_what_they_say(
     graph: tuple[str, list[Edge]], number: int
 ) -> None:
@@ -107,7 +108,7 @@ def bridge_sides(members: list[str], edges: list[Edge], without: Edge) -> set[st
 
 
 @given(graphs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 def test_the_further_ties_part_two_queries_and_none_of_them_is_too_many(
     graph: tuple[str, list[Edge]],
 ) -> None:

@@ -19,6 +19,7 @@ from curation.splits.ties.near_duplicate import LABEL as NEAR_DUPLICATE
 from curation.splits.ties.paraphrase import LABEL as PARAPHRASE
 from curation.splits.ties.query_text import LABEL as QUERY_TEXT
 from curation.splits.ties.search import find_edges
+from tests.support import examples
 
 WORDS = ("red", "blue", "green", "shoe", "shoes", "hat")
 
@@ -42,7 +43,7 @@ def split_inputs(draw: st.DrawFn) -> SplitInputs:
 
 
 @given(split_inputs(), st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 def test_a_step_says_what_a_search_at_its_threshold_finds(inputs: SplitInputs, shared: bool) -> None:
     rules = Rules(query=0.9, paraphrase=None, document=0.9, shared=shared)
     thresholds = (0.95, 0.8, 0.5, 0.3)

@@ -30,6 +30,7 @@ from curation.splits.ties.same_time import LABEL as SAME_TIME
 from curation.splits.ties.search import all_ties, find_edges
 from curation.splits.ties.shared_document import LABEL as SHARED_DOCUMENT
 from curation.store import Store
+from tests.support import examples
 
 NONE = Rules(query=None, paraphrase=None, document=None, shared=False)
 BOILERPLATE = (
@@ -215,7 +216,7 @@ def joined(ids: list[str], edges: list[tuple[str, str]]) -> dict[str, str]:
 
 
 @given(split_inputs(), RULES, st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_the_kept_edges_join_what_all_ties_join_whatever_is_cut(
     inputs: SplitInputs, rules: Rules, data: st.DataObject
 ) -> None:
@@ -232,7 +233,7 @@ def test_the_kept_edges_join_what_all_ties_join_whatever_is_cut(
 
 
 @given(split_inputs(), RULES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_all_ties_are_what_comparing_two_queries_at_a_time_finds(inputs: SplitInputs, rules: Rules) -> None:
     by_two = [
         edge for pair in combinations(inputs.queries, 2) for edge in all_ties(within(inputs, pair), rules)
@@ -244,7 +245,7 @@ def test_all_ties_are_what_comparing_two_queries_at_a_time_finds(inputs: SplitIn
 
 
 @given(split_inputs(), RULES, st.randoms(use_true_random=False))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_edges_do_not_depend_on_the_order_in_which_queries_and_documents_come(
     inputs: SplitInputs, rules: Rules, random: Random
 ) -> None:
