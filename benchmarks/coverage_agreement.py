@@ -1,8 +1,11 @@
-"""Does the 95 % interval of alpha hold the true alpha 95 times of 100? The table of docs/agreement-method.md.
+"""Do the 95 % intervals of agreement hold the truth 95 times of 100? The tables of docs/agreement-method.md.
 
 Queries are drawn from a population: each has its own mix of relevant documents and its own noise, so that
-documents of one query resemble each other. The truth is alpha of 20,000 such queries. A run draws some, two
+documents of one query resemble each other. The truth is the figure of 20,000 such queries. A run draws some,
 annotators grade ten documents of each, and the interval is the one that the report shows.
+
+The skewed populations have three annotators, each of whom leaves out 30 %, and most grades are 0. In the
+concentrated one a few queries hold nearly all that is relevant.
 
 Usage: python -m benchmarks.coverage_agreement [runs]
 """
@@ -10,86 +13,139 @@ Usage: python -m benchmarks.coverage_agreement [runs]
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between.coefficients import LEVELS, Floats, Level, alpha_of, meetings
-from curation.agreement.between.inter_annotator import interval_of
-from curation.statistics.intervals import Sums, resampled_figures, wilson
+from curation.agreement.between.coefficients import COEFFICIENTS, Floats, Ints
+from curation.agreement.between.inter_annotator import basis_of, figures_of
+from curation.statistics.intervals import RESAMPLES, wilson
 
-SCALE = np.arange(4.0)
-DOCUMENTS, ANNOTATORS = 10, 2
-NOISE = {"low": 0.3, "middling": 0.6, "high": 1.0}
-QUERIES = (20, 50, 150)
-SHOWN: tuple[Level, ...] = ("nominal", "ordinal", "interval")
+SCALE = (0, 1, 2, 3)
+DOCUMENTS = 10
+
+
+class Population(NamedTuple):
+    """Where queries come from.
+
+    Attributes
+    ----------
+    mix: the grades' mean shares. alike: how much queries resemble each other in their mix.
+    noise: standard deviation of what an annotator sees; zero_noise: the same where a document is a 0.
+    missing: share of grades that an annotator leaves out.
+    """
+
+    name: str
+    mix: tuple[float, ...]
+    alike: float
+    noise: float
+    zero_noise: float
+    annotators: int = 2
+    missing: float = 0.0
+
+
+_MIX = (0.45, 0.25, 0.2, 0.1)
+EVEN = tuple(
+    Population(name, _MIX, 4, noise, noise)
+    for name, noise in (("low", 0.3), ("middling", 0.6), ("high", 1.0))
+)
+SKEWED = (
+    Population("skewed", (0.9, 0.045, 0.03, 0.025), 6, 0.6, 0.33, 3, 0.3),
+    Population("concentrated", (0.95, 0.0225, 0.015, 0.0125), 2.4, 0.6, 0.33, 3, 0.3),
+)
 
 
 class Coverage(NamedTuple):
-    """How often the interval held the truth, and where the truth lay else."""
+    """How often the interval held the truth, where the truth was else, and how often there was none.
 
-    level: Level
+    `doubted` are the runs in which the report says that the interval may be too narrow, `doubted_held` those
+    of them that held the truth.
+    """
+
+    figure: str
     truth: float
     held: int
     below: int
     above: int
     none: int
     width: float
+    doubted: int
+    doubted_held: int
 
 
-def drawn(random: np.random.Generator, queries: int, noise: float) -> Floats:
-    """Coincidence matrices of queries drawn from the population, shape (queries, 4, 4)."""
-    mix = random.dirichlet(np.array([0.45, 0.25, 0.2, 0.1]) * 4, size=queries)
+def counted(random: np.random.Generator, queries: int, of: Population) -> tuple[Ints, Ints]:
+    """Grades of queries drawn from the population: counts of shape (units, 4), and each unit's query."""
+    mix = random.dirichlet(np.array(of.mix) * of.alike, size=queries)
     place = random.random((queries, DOCUMENTS))
-    true = np.minimum((place[:, :, None] > np.cumsum(mix, axis=1)[:, None, :]).sum(axis=2), 3)
-    own = noise * np.exp(random.normal(0, 0.3, size=(queries, 1, 1)))
-    seen = true[:, :, None] + own * random.normal(size=(queries, DOCUMENTS, ANNOTATORS))
-    grades = np.clip(np.rint(seen), 0, 3).astype(np.int64)
-    counts = (grades.reshape(-1, ANNOTATORS)[:, :, None] == np.arange(4)).sum(axis=1)
-    return meetings(counts, np.repeat(np.arange(queries), DOCUMENTS), queries).coincidences
+    true = np.minimum((place[:, :, None] > np.cumsum(mix, axis=1)[:, None, :]).sum(axis=2), 3)[:, :, None]
+    own = np.where(true == 0, of.zero_noise, of.noise) * np.exp(random.normal(0, 0.3, size=(queries, 1, 1)))
+    seen = true + own * random.normal(size=(queries, DOCUMENTS, of.annotators))
+    grades = np.clip(np.rint(seen), 0, 3).astype(np.int64).reshape(-1, of.annotators)
+    given = random.random(grades.shape) >= of.missing
+    counts = ((grades[:, :, None] == np.arange(4)) & given[:, :, None]).sum(axis=1)
+    return counts, np.repeat(np.arange(queries), DOCUMENTS)
 
 
-def alphas(sums: Floats) -> Floats:
-    stacked = sums.reshape(-1, 4, 4)
-    return np.stack([alpha_of(stacked, SCALE, level) for level in SHOWN], axis=1)
-
-
-def coverage(queries: int, noise: float, runs: int, seed: int = 1) -> list[Coverage]:
+def coverage(
+    queries: int, of: Population, names: Sequence[str], runs: int, seed: int = 1, resamples: int = RESAMPLES
+) -> list[Coverage]:
     """`runs` simulated projects of so many queries."""
     random = np.random.default_rng(seed)
-    truth = alphas(drawn(random, 20_000, noise).sum(axis=0))[0]
-    ends = np.full((runs, len(SHOWN), 2), np.nan)
+    wanted = [one for one in COEFFICIENTS if one.name in names]
+    truths, _ = figures_of(basis_of(*counted(random, 20_000, of)), SCALE, wanted, seed, resamples=1)
+    ends, doubted = np.full((runs, len(wanted), 2), np.nan), np.zeros((runs, len(wanted)), dtype=bool)
     for run in range(runs):
-        columns = drawn(random, queries, noise).reshape(queries, 16)
-        part = Sums(np.arange(queries), columns, alphas)
-        (values,) = resampled_figures([part], queries, seed=run)
-        for place in range(len(SHOWN)):
-            low, high, _ = interval_of(values[:, place], queries)
+        figures, doubts = figures_of(basis_of(*counted(random, queries, of)), SCALE, wanted, run, resamples)
+        for place, one in enumerate(wanted):
+            low, high = figures[one.name].low, figures[one.name].high
             ends[run, place] = (np.nan, np.nan) if low is None or high is None else (low, high)
-    return [_counted(level, truth[place], ends[:, place]) for place, level in enumerate(SHOWN)]
+            doubted[run, place] = one.name in doubts
+    found = zip(wanted, np.moveaxis(ends, 1, 0), doubted.T, strict=True)
+    return [_counted(one.name, truths[one.name].value or 0.0, *rest) for one, *rest in found]
 
 
-def _counted(level: Level, truth: float, ends: Floats) -> Coverage:
+def _counted(name: str, truth: float, ends: Floats, doubted: np.ndarray) -> Coverage:
     there = ~np.isnan(ends[:, 0])
-    below, above = int((truth < ends[there, 0]).sum()), int((truth > ends[there, 1]).sum())
-    held = int(there.sum()) - below - above
+    below, above = truth < ends[:, 0], truth > ends[:, 1]
+    held = there & ~below & ~above
     width = float((ends[there, 1] - ends[there, 0]).mean())
-    return Coverage(level, float(truth), held, below, above, int((~there).sum()), width)
+    numbers = (int(held.sum()), int(below.sum()), int(above.sum()), int((~there).sum()))
+    return Coverage(name, truth, *numbers, width, int(doubted.sum()), int((doubted & held).sum()))
+
+
+def _even(runs: int) -> None:
+    print("| noise | queries | figure | truth | held | 95 % of that | truth below | above | mean width |")
+    print("|---|---:|---|---:|---:|---|---:|---:|---:|")
+    for of in EVEN:
+        for queries in (20, 50, 150):
+            for one in coverage(queries, of, ("nominal", "ordinal", "interval"), runs):
+                print(_row(of.name, queries, one, runs), flush=True)
+
+
+def _row(name: str, queries: int, one: Coverage, runs: int) -> str:
+    n = runs - one.none
+    shares = [f"{share:.1%}" for share in (*wilson(one.held, n), one.below / n, one.above / n)]
+    held = f"{one.held / n:.1%} | {shares[0]} to {shares[1]} | {shares[2]} | {shares[3]}"
+    return f"| {name} | {queries} | {one.figure} | {one.truth:.3f} | {held} | {one.width:.3f} |"
+
+
+def _skewed(runs: int) -> None:
+    head = "| set | queries | figure | truth | held | 95 % of that | truth below | above | mean width |"
+    print(f"{head} doubted | held of these |")
+    print("|---|---:|---|---:|---:|---|---:|---:|---:|---:|---:|")
+    for of in SKEWED:
+        for queries in (8, 15, 40):
+            for one in coverage(queries, of, ("nominal", "ordinal", "interval", "ac1", "ac2"), runs):
+                held = f"{one.doubted_held / one.doubted:.1%}" if one.doubted else "–"
+                print(f"{_row(of.name, queries, one, runs)} {one.doubted / runs:.1%} | {held} |", flush=True)
 
 
 def main() -> None:
-    assert set(SHOWN) <= set(LEVELS)
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
-    print("| noise | queries | level | alpha | held | 95 % of that | truth below | above | mean width |")
-    print("|---|---:|---|---:|---:|---|---:|---:|---:|")
-    for name, noise in NOISE.items():
-        for queries in QUERIES:
-            for one in coverage(queries, noise, runs):
-                n = runs - one.none
-                shares = [f"{share:.1%}" for share in (*wilson(one.held, n), one.below / n, one.above / n)]
-                held = f"{one.held / n:.1%} | {shares[0]} to {shares[1]} | {shares[2]} | {shares[3]}"
-                row = f"| {name} | {queries} | {one.level} | {one.truth:.3f} | {held} | {one.width:.3f} |"
-                print(row, flush=True)
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+    _skewed(runs)
+    print()
+    _even(runs)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ class GateCheck(NamedTuple):
     wanted: for alpha what `low` must reach, for consistency what `value` must reach.
     value, low, high: with its 95 % interval; None where undefined.
     n: doubly judged pairs, or blind duplicates judged twice.
-    why: why it is undefined or not asked for.
+    why: why it is undefined or not asked for, or why its interval may be too narrow.
     """
 
     figure: str
@@ -81,7 +81,7 @@ class GateCheck(NamedTuple):
         span = f", 95 % interval {self.low:.3f} to {self.high:.3f}" if self.low is not None else ""
         return (
             f"{self.figure}: {self.state}: {self.value:.3f}{span}, on {self.n:,} {on}; the {at} must reach "
-            f"{self.wanted:g}"
+            f"{self.wanted:g}{f'; {self.why}' if self.why else ''}"
         )
 
 
@@ -102,9 +102,17 @@ class Gate:
         return tuple(check for check in self.checks if check.state in ("missed", "undefined"))
 
 
-def gate_of(alpha: Alpha, consistency: Sequence[IntraAgreement], all_imported: bool, demand: Demand) -> Gate:
-    """The figures beside the demand."""
-    return Gate((_alpha(alpha, demand.alpha), _consistency(consistency, all_imported, demand.consistency)))
+def gate_of(
+    alpha: Alpha,
+    consistency: Sequence[IntraAgreement],
+    all_imported: bool,
+    demand: Demand,
+    doubt: str | None = None,
+) -> Gate:
+    """The figures beside the demand; `doubt` is why alpha's interval may be too narrow."""
+    return Gate(
+        (_alpha(alpha, demand.alpha, doubt), _consistency(consistency, all_imported, demand.consistency))
+    )
 
 
 def read_demand(cursor: Cursor) -> Demand:
@@ -144,7 +152,8 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
         grades, scale = read_grades(cursor), current_guide(cursor).values
         repeats, imported, demand = read_repeats(cursor), all_imported(cursor), read_demand(cursor)
     people = [intra_agreement(row) for row in repeats]
-    return gate_of(inter_agreement(grades, scale, seed).ordinal, people, imported, demand)
+    between = inter_agreement(grades, scale, seed)
+    return gate_of(between.ordinal, people, imported, demand, between.doubts.get("ordinal"))
 
 
 def all_imported(cursor: Cursor) -> bool:
@@ -152,14 +161,14 @@ def all_imported(cursor: Cursor) -> bool:
     return not cursor.execute(_ON_SCREEN).fetchall()
 
 
-def _alpha(alpha: Alpha, wanted: float) -> GateCheck:
+def _alpha(alpha: Alpha, wanted: float, doubt: str | None) -> GateCheck:
     figures = (alpha.alpha, alpha.low, alpha.high, alpha.units)
     why = alpha.undefined or alpha.no_interval
     if alpha.too_few and why is None:
         why = f"too few: {alpha.units:,} doubly judged pairs"
     if why is not None or alpha.low is None:
         return GateCheck(ALPHA, wanted, *figures, "undefined", why)
-    return GateCheck(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed")
+    return GateCheck(ALPHA, wanted, *figures, "met" if alpha.low >= wanted else "missed", doubt)
 
 
 def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: float) -> GateCheck:

@@ -118,8 +118,15 @@ def _show_between(report: AgreementReport) -> None:
     from curation.agreement.between.inter_annotator import NO_TRUE_ZERO
 
     result = report.between
-    figures = [(one.label, result.figures[one.name]) for one in COEFFICIENTS]
-    rows = [(*_row(label, figure, figure.value), figure.rests_on, _note(figure)) for label, figure in figures]
+    figures = [(one, result.figures[one.name]) for one in COEFFICIENTS]
+    rows = [
+        (
+            *_row(one.label, figure, figure.value),
+            figure.rests_on,
+            _note(figure) or result.doubts.get(one.name, ""),
+        )
+        for one, figure in figures
+    ]
     where = f" in round {report.round_name}" if report.round_name else ""
     table(f"Between annotators{where}", ["statistic", "value", "low", "high", "based on", "note"], rows)
     marginals = ", ".join(f"{g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True))

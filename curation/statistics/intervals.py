@@ -119,7 +119,7 @@ def percentile_interval(values: Floats, queries: int | None = None) -> tuple[flo
         where the normal distribution's do; the ends are then taken further out, as Student's t would (the
         expanded percentile interval, T. Hesterberg (2015), The American Statistician 69).
     """
-    tail = UNDEFINED_SHARE if queries is None else _expanded_tail(queries)
+    tail = UNDEFINED_SHARE if queries is None else expanded_tail(queries)
     defined = values[~np.isnan(values)]
     if len(defined) == 0 or len(values) - len(defined) > max(tail, 0.01) * len(values):
         return None
@@ -127,7 +127,8 @@ def percentile_interval(values: Floats, queries: int | None = None) -> tuple[flo
     return float(low), float(high)
 
 
-def _expanded_tail(queries: int) -> float:
+def expanded_tail(queries: int) -> float:
+    """The share beyond each end of an expanded percentile interval (see `percentile_interval`)."""
     reach = sqrt(queries / (queries - 1)) * stdtrit(queries - 1, 0.975)
     return erfc(reach / sqrt(2)) / 2
 

@@ -132,3 +132,9 @@ def test_the_command_shows_figures_beside_the_demand(store: Store) -> None:
     assert [check["state"] for check in printed["checks"]] == ["met", "not asked for"]
     assert gate_now(store).checks[1] == GateCheck(**printed["checks"][1])
     assert "The gate is open." in invoke(project).stdout
+
+
+def test_a_gate_says_that_its_interval_may_be_too_narrow() -> None:
+    gate = gate_of(GOOD, [person(36, 40)], False, DEMAND, "about 2.1 of 15 queries carry it")
+    assert gate.open
+    assert gate.checks[0].sentence.endswith("; about 2.1 of 15 queries carry it")

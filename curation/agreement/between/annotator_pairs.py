@@ -131,7 +131,8 @@ def cohen(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESA
         _annotator_pair(names[place], points[row], drawn[:, row], tables[row], queries[row])
         for row, place in enumerate(kept)
     ]
-    size = Size(int(shared[kept].sum()), int(shared[kept].sum()), basis.number)
+    drawn_from = basis.number if len(kept) > 1 else int(queries[0])
+    size = Size(int(shared[kept].sum()), int(shared[kept].sum()), drawn_from)
     usual = float(queries @ shared[kept] / shared[kept].sum())
     means = [_mean(points[:, place], drawn[:, :, place], shared[kept], size, usual) for place in (1, 2, 3)]
     return Cohen(means[0], means[1], means[2], usual, tuple(pairs), {k: n for k, n in left_out.items() if n})
@@ -207,8 +208,13 @@ def _annotator_pair(
 
 
 def _mean(points: Floats, drawn: Floats, shared: Ints, size: Size, usual: float) -> MeanKappa:
-    """The mean of all kappas, shape (kept,), with that of their resamples, shape (R, kept)."""
+    """The mean of all kappas, shape (kept,), with that of their resamples, shape (R, kept).
+
+    The mean of one is that one: its interval is the annotator pair's.
+    """
     value, means = _weighted(points[:, None], shared)[0], _weighted(drawn.T, shared)
+    if len(points) == 1:
+        return MeanKappa(**vars(figure_of(value, means, size, NO_SPREAD)))
     low_by = float(value - np.nanmean(means)) if not np.isnan(means).all() else 0.0
     found = figure_of(value, means + 2 * low_by, size, NO_SPREAD)
     if found.value is None:

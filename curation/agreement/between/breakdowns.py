@@ -25,8 +25,11 @@ from curation.agreement.between.inter_annotator import (
     Size,
     alpha_figure,
     basis_of,
+    ends_of,
     figure_of,
     raw_figure,
+    studentised,
+    times_drawn,
 )
 from curation.statistics.intervals import RESAMPLES, Sums, resampled_figures
 from curation.store import Cursor, get_setting
@@ -125,14 +128,17 @@ def breakdown(
     parts = [one.sums for one in (whole, *slices, *without)]
     first, *drawn = resampled_figures(parts, basis.number, seed, resamples)
     values = np.asarray(scale, dtype=np.float64)
-    found = [_part(one, _total(one), sums, values) for one, sums in zip(slices, drawn, strict=False)]
+    times = times_drawn(basis.number, seed, resamples)
+    found = [
+        _part(one, _per_query(one), sums, values, times) for one, sums in zip(slices, drawn, strict=False)
+    ]
     rest = zip(without, drawn[len(slices) :], strict=True)
     return Breakdown(
         type=tuple(part for part in found if part.kind != "week"),
-        boundary=_boundaries(whole, first, scale),
-        annotator=tuple(_left_out(one, whole, first, sums, values) for one, sums in rest),
+        boundary=_boundaries(whole, first, scale, times),
+        annotator=tuple(_left_out(one, whole, first, sums, values, times) for one, sums in rest),
         week=tuple(
-            replace(part, boundaries=_boundaries(one, sums, scale))
+            replace(part, boundaries=_boundaries(one, sums, scale, times))
             for part, one, sums in zip(found, slices, drawn, strict=False)
             if part.kind == "week"
         ),
@@ -213,9 +219,10 @@ def _same(sums: Floats) -> Floats:
     return sums
 
 
-def _total(part: _Slice) -> Floats:
-    total: Floats = part.sums.sums.sum(axis=0, keepdims=True)
-    return total
+def _per_query(part: _Slice) -> Floats:
+    sums = part.sums.sums
+    assert isinstance(sums, np.ndarray)
+    return sums
 
 
 def _matrices(sums: Floats, values: int) -> tuple[Floats, Floats]:
@@ -232,35 +239,50 @@ def _raws(sums: Floats, scale: Floats) -> Floats:
     return raw_of(_matrices(sums, len(scale))[0])
 
 
-def _part(one: _Slice, total: Floats, drawn: Floats, scale: Floats) -> Part:
+def _part(one: _Slice, per_query: Floats, drawn: Floats, scale: Floats, times: Floats | None) -> Part:
+    """A part of what its queries sum to, shape (q, K), and what its resamples do, shape (R, K)."""
+
+    def figures(sums: Floats) -> Floats:
+        return np.stack([_alphas(sums, scale), _raws(sums, scale)], axis=1)
+
+    points, values = figures(per_query.sum(axis=0, keepdims=True))[0], figures(drawn)
+    student = studentised(per_query, None if times is None else times[:, one.sums.queries], figures)
     return Part(
         kind=one.kind,
         name=one.name,
         queries=one.size.queries,
-        alpha=alpha_figure(_alphas(total, scale)[0], _alphas(drawn, scale), one.size),
-        raw=raw_figure(_raws(total, scale)[0], _raws(drawn, scale), one.size),
+        alpha=alpha_figure(points[0], values[:, 0], one.size, ends_of(student, 0)),
+        raw=raw_figure(points[1], values[:, 1], one.size, ends_of(student, 1)),
         marginals=tuple(one.marginals.tolist()),
     )
 
 
-def _left_out(one: _Slice, whole: _Slice, everything: Floats, drawn: Floats, scale: Floats) -> Part:
+def _left_out(
+    one: _Slice, whole: _Slice, everything: Floats, drawn: Floats, scale: Floats, times: Floats | None
+) -> Part:
     """The part without an annotator, from what is taken away."""
-    total = np.maximum(_total(whole) - _total(one), 0.0)
     rest = np.maximum(everything - drawn, 0.0)
     size = Size(*(all_ - gone for all_, gone in zip(whole.size, one.size, strict=True)))
-    part = _part(one._replace(size=size, marginals=whole.marginals - one.marginals), total, rest, scale)
+    per_query = _per_query(whole).copy()
+    per_query[one.sums.queries] = np.maximum(per_query[one.sums.queries] - _per_query(one), 0.0)
+    left = whole._replace(kind=one.kind, name=one.name, size=size, marginals=whole.marginals - one.marginals)
+    part = _part(left, per_query, rest, scale, times)
     changes = _alphas(rest, scale) - _alphas(everything, scale)
-    change = (_alphas(total, scale) - _alphas(_total(whole), scale))[0]
+    before, after = (sums.sum(axis=0, keepdims=True) for sums in (_per_query(whole), per_query))
+    change = (_alphas(after, scale) - _alphas(before, scale))[0]
     return replace(part, difference=figure_of(change, changes, size))
 
 
-def _boundaries(whole: _Slice, drawn: Floats, scale: Sequence[int]) -> tuple[Part, ...]:
+def _boundaries(whole: _Slice, drawn: Floats, scale: Sequence[int], times: Floats | None) -> tuple[Part, ...]:
     """The two sides of each boundary as a scale of two."""
     values, two, found = len(scale), np.arange(2.0), []
     for cut, (lower, upper) in enumerate(pairwise(scale), start=1):
         side = np.stack([np.arange(values) < cut, np.arange(values) >= cut]).astype(np.float64)
-        stacks = [(side @ sums.reshape(-1, 2, values, values) @ side.T) for sums in (_total(whole), drawn)]
+        per_query, resampled = (
+            (side @ sums.reshape(-1, 2, values, values) @ side.T).reshape(len(sums), -1)
+            for sums in (_per_query(whole), drawn)
+        )
         marginals = (side @ whole.marginals).astype(np.int64)
         one = whole._replace(kind="boundary", name=f"{lower}|{upper}", marginals=marginals)
-        found.append(_part(one, stacks[0], stacks[1], two))
+        found.append(_part(one, per_query, resampled, two, times))
     return tuple(found)

@@ -145,9 +145,11 @@ def _between_finding(result: InterAgreement) -> str:
         return f"Agreement between annotators is {why}."
     if alpha.low is None or alpha.high is None:
         return f"Ordinal alpha is {alpha.alpha:.3f} on {alpha.units:,} pairs; {alpha.no_interval}."
+    doubt = result.doubts.get("ordinal")
     return (
         f"Ordinal alpha is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}) on "
         f"{alpha.units:,} pairs of {result.queries:,} queries: {_verdict(alpha.low, alpha.high)}."
+        f"{f' But {doubt}.' if doubt else ''}"
     )
 
 

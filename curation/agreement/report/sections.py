@@ -66,6 +66,7 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
     found = report.between
     figures = [(one.label, found.figures[one.name]) for one in COEFFICIENTS]
     marks = [mark(label, figure.value, figure, _pairs(figure.units)) for label, figure in figures]
+    doubted = [one.label for one in COEFFICIENTS if one.name in found.doubts]
     if report.details is not None:
         cohen = report.details.cohen
         kappas = (("plain", cohen.plain), ("linear", cohen.linear), ("quadratic", cohen.quadratic))
@@ -78,10 +79,17 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
         f"nothing here: {found.single:,}. Rely on Krippendorff's alpha from {RELIABLE}, conclude tentatively "
         f"from {TENTATIVE} (Krippendorff 2004). The ratio level takes grade 0 for a true zero. Cohen's kappa "
         "is a mean over each two annotators that share enough pairs."
+        f"{_DOUBTED.format(', '.join(doubted)) if doubted else ''}"
     )
     return Section(
         "Between annotators", sentence, (intervals("Agreement between annotators", marks),), (), remark
     )
+
+
+_DOUBTED = (
+    " A few queries carry most of these figures, so their intervals may hold the truth in fewer than 95 % of "
+    "cases: {}."
+)
 
 
 def _grades(report: AgreementReport, details: Details, sentences: dict[str, str]) -> Section:

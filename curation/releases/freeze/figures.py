@@ -50,7 +50,8 @@ class Agreement:
     @cached_property
     def gate(self) -> Gate:
         """The figures beside what the project demands of them."""
-        return gate_of(self.between.ordinal, self.within, self.all_imported, self.demand)
+        doubt = self.between.doubts.get("ordinal")
+        return gate_of(self.between.ordinal, self.within, self.all_imported, self.demand, doubt)
 
     def rows(self) -> Table:
         """The figures, with annotators under their pseudonyms."""

@@ -121,3 +121,11 @@ def test_without_a_couple_kappa_is_undefined_with_a_reason() -> None:
     found = cohen(grades_of([("q", "d", "ada", 1), ("q", "d", "ben", 1)]), SCALE, 0)
     assert found.plain.undefined == NO_PAIR
     assert (found.annotator_pairs, found.left_out) == ((), {"fewer than 10 shared pairs": 1})
+
+
+def test_one_couple_has_one_interval() -> None:
+    """The mean over annotator pairs of one pair is that pair's kappa, with its interval."""
+    found = cohen(alike(np.random.default_rng(3), 20, 2), SCALE, 1)
+    (couple,) = found.annotator_pairs
+    assert (found.quadratic.low, found.quadratic.high) == (couple.quadratic.low, couple.quadratic.high)
+    assert found.quadratic.too_low_by is None
