@@ -96,8 +96,12 @@ def split(
         ),
     ] = None,
     largest_group: Annotated[
-        float, typer.Option(help="Largest share of the queries that one leakage group may have.")
-    ] = 0.05,
+        float | None,
+        typer.Option(
+            help="Largest share of the queries that one leakage group may have.",
+            show_default="any, unless a group over 0.05 spoils the parts",
+        ),
+    ] = None,
     by_time: Annotated[
         bool,
         typer.Option(
@@ -228,6 +232,12 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
         say("Cut by name:", *(f"  {edge_sentence(edge, texts)}" for edge in report.cut))
     for held in report.still_tied:
         say(*still_tied_lines(held, texts))
+    if report.groups_across:
+        groups = "1 group" if report.groups_across == 1 else f"{report.groups_across:,} groups"
+        say(
+            f"{groups} of documents (`--group-field` of the corpus) are relevant in several parts. If the "
+            "documents of a group answer the same question, keep them together: --same group."
+        )
     if report.kept:
         say(f"{report.kept:,} queries keep the part that a release has them in.")
     if report.disagreeing:
@@ -237,8 +247,10 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
     for group in report.large_groups:
         say(
             "",
-            f"WARNING: one group holds {group.queries:,} queries ({group.share:.0%} of all). Its far ends "
-            f"are tied by a chain of {len(group.chain)}:",
+            f"WARNING: one group holds {group.queries:,} queries ({group.share:.0%} of all)"
+            + (f", and {group.spoils}." if group.spoils else "; the parts are as asked for all the same."),
+            group.most_ties,
+            f"Its far ends are tied by a chain of {len(group.chain)}:",
             *chain_lines(group.chain, texts),
         )
     left_out(report.left_out, "×")

@@ -8,10 +8,18 @@ from dataclasses import dataclass, replace
 from curation.consensus.consensus import settled
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.splits.groups.cuts import FEW, StillTied, WeakLink, still_tied, ties_within, weakest_links
+from curation.splits.groups.cuts import (
+    FEW,
+    StillTied,
+    WeakLink,
+    still_tied,
+    ties_by_kind,
+    ties_within,
+    weakest_links,
+)
 from curation.splits.groups.groups import chain, leakage_groups, members_of
 from curation.splits.groups.named_cuts import cuts_by_id
-from curation.splits.inputs import SplitInputs, graded_queries, read_labels, within
+from curation.splits.inputs import SplitInputs, graded_queries, read_labels
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.reading import with_tie_data
@@ -115,15 +123,11 @@ def _view(
     inputs: SplitInputs, rules: Rules, group_id: str, edges: list[Edge], queries: list[str], number: int
 ) -> GroupView:
     every = ties_within(inputs, queries, rules)
-    if every is None:
-        ties = find_edges(within(inputs, queries), replace(rules, cut=())).found
-    else:
-        ties = dict(Counter(edge.kind for edge in every))
     return GroupView(
         group_id,
         {name: inputs.queries[name] for name in queries},
         len(queries) / len(inputs.queries),
         tuple(chain(queries, edges)),
-        {kind: count for kind, count in ties.items() if count},
+        ties_by_kind(inputs, queries, rules, every),
         None if every is None else weakest_links(queries, every, number),
     )

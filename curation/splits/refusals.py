@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from curation.errors import RefusedError
 from curation.splits.assignment.assignment import ALL, PartShare
 from curation.splits.certificate.findings import Crossing
-from curation.splits.groups.cuts import StillTied, WeakLink, ties_within, weakest_links
+from curation.splits.groups.cuts import StillTied, WeakLink, ties_by_kind, ties_within, weakest_links
 from curation.splits.groups.groups import chain, members_of
 from curation.splits.inputs import SplitInputs
+from curation.splits.request import LARGEST_GROUP
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
 
@@ -23,22 +24,51 @@ GROUPS_SHOWN = 5
 
 @dataclass(frozen=True)
 class LargeGroup:
-    """A leakage group so large that it shapes the split, and the chain of edges that made it."""
+    """A leakage group so large that it shapes the split, and the chain of edges that made it.
+
+    Attributes
+    ----------
+    queries, share: how many queries it has, and of all queries which share.
+    spoils: what it spoils of the split; '' where the parts are as asked for all the same.
+    ties: kind → number of ties in it, most first.
+    """
 
     group_id: str
     queries: int
     share: float
+    spoils: str
+    ties: dict[str, int]
     chain: tuple[Edge, ...]
 
+    @property
+    def most_ties(self) -> str:
+        """Of which kind most of its ties are, as a sentence."""
+        kind, count = next(iter(self.ties.items()))
+        return f"{count:,} of its {sum(self.ties.values()):,} ties are of one kind: {kind}."
 
-def large_groups(groups: Mapping[str, str], edges: Sequence[Edge], most: float) -> tuple[LargeGroup, ...]:
-    """Groups (query id → group) with a larger share of the queries than `most`, largest first."""
+
+def large_groups(
+    inputs: SplitInputs,
+    groups: Mapping[str, str],
+    edges: Sequence[Edge],
+    rules: Rules,
+    spoils: Callable[[Sequence[str]], str],
+) -> tuple[LargeGroup, ...]:
+    """The groups (query id → group) with more than 5 % of the queries and more than a few, largest first.
+
+    Parameters
+    ----------
+    spoils: of the queries of a group, what it spoils of the split (`assignment.spoiling`).
+    """
+    found = []
     total = len(groups)
-    large = [item for item in members_of(groups).items() if len(item[1]) > max(SMALL, most * total)]
-    return tuple(
-        LargeGroup(name, len(queries), len(queries) / total, tuple(chain(queries, edges)))
-        for name, queries in sorted(large, key=lambda item: (-len(item[1]), item[0]))
-    )
+    for name, queries in members_of(groups).items():
+        if len(queries) > max(SMALL, LARGEST_GROUP * total):
+            every = ties_within(inputs, queries, rules)
+            ties = ties_by_kind(inputs, queries, rules, every)
+            links = tuple(chain(queries, edges))
+            found.append(LargeGroup(name, len(queries), len(queries) / total, spoils(queries), ties, links))
+    return tuple(sorted(found, key=lambda group: (-group.queries, group.group_id)))
 
 
 def edge_sentence(edge: Edge | Crossing, queries: Mapping[str, str]) -> str:
@@ -75,10 +105,16 @@ def still_tied_lines(pair: StillTied, queries: Mapping[str, str]) -> list[str]:
 
 
 def refuse_large(
-    groups: Mapping[str, str], edges: Sequence[Edge], inputs: SplitInputs, rules: Rules, most: float
+    found: Sequence[LargeGroup],
+    groups: Mapping[str, str],
+    inputs: SplitInputs,
+    rules: Rules,
+    most: float | None,
 ) -> None:
-    """Refuse groups (query id → group) that are too large, with what made them and what could be cut."""
-    large = large_groups(groups, edges, most)
+    """Refuse large groups that spoil the split, or have a larger share than `most` where that is given; with
+    what made them and what could be cut. `groups`: query id → group."""
+    allowed = None if most is None else max(SMALL, most * len(groups))
+    large = [group for group in found if (group.spoils if allowed is None else group.queries > allowed)]
     if not large:
         return
     lines = []
@@ -98,16 +134,18 @@ def refuse_large(
 
 
 def _large_lines(
-    group: LargeGroup, links: Sequence[WeakLink] | None, queries: Mapping[str, str], most: float
+    group: LargeGroup, links: Sequence[WeakLink] | None, queries: Mapping[str, str], most: float | None
 ) -> list[str]:
     weakest = f"No {LINKS_SHOWN} ties or fewer hold it together."
     if links is None:
         weakest = "It has too many ties to look for the weakest among them."
     elif links:
         weakest = "Its weakest links; cut together they split it:"
+    holds = f"One leakage group holds {group.queries:,} of {len(queries):,} queries ({group.share:.0%}"
     return [
-        f"One leakage group holds {group.queries:,} of {len(queries):,} queries ({group.share:.0%}; allowed "
-        f"are {most:.0%}). Its far ends are tied by a chain of {len(group.chain)}:",
+        f"{holds}), and {group.spoils}." if most is None else f"{holds}; allowed are {most:.0%}).",
+        group.most_ties,
+        f"Its far ends are tied by a chain of {len(group.chain)}:",
         *chain_lines(group.chain, queries),
         weakest,
         *(link_line(link, queries) for link in links or ()),

@@ -16,7 +16,7 @@ PARTS: Mapping[str, float] = {"dev": 0.7, "test": 0.3}
 RULES = Rules()
 
 LARGEST_GROUP = 0.05
-"""A group with a larger share of the queries must be allowed, unless it is small (`refusals.SMALL`)."""
+"""A group with a larger share of the queries is large, unless it has few (`refusals.SMALL`)."""
 
 _PART = re.compile(r"[a-z][a-z0-9_-]{0,30}")
 
@@ -30,13 +30,14 @@ class AssignmentOptions:
     by_time: cut by when queries were first asked, the parts in the order given; else balanced.
     undated: by time, the part for groups that no time is known of.
     keep: names of the releases whose queries keep their parts; None: all of them.
-    largest_group: the largest share of the queries that one group may have.
+    largest_group: the largest share of the queries that one group may have; None: any, unless a large group
+        spoils the split (`groups.spoiling`).
     """
 
     by_time: bool = False
     undated: str | None = None
     keep: tuple[str, ...] | None = None
-    largest_group: float = LARGEST_GROUP
+    largest_group: float | None = None
 
 
 class SplitRequest(NamedTuple):
@@ -56,7 +57,7 @@ def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentO
     InputError: fractions, part names, rules or options; all at once.
     """
     found = _part_problems(parts) + problems(rules)
-    if not 0 < options.largest_group <= 1:
+    if options.largest_group is not None and not 0 < options.largest_group <= 1:
         found.append(f"--largest-group {options.largest_group:g}: expected a share above 0 and at most 1")
     if options.undated is not None and not options.by_time:
         found.append("--undated goes with --by-time alone")

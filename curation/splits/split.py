@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from curation.consensus.consensus import settled
@@ -21,6 +22,7 @@ from curation.splits.assignment.carried_over import (
     carried_over_among,
     read_carried_over,
 )
+from curation.splits.assignment.spoiling import spoiled_by
 from curation.splits.certificate.certificate import certificate_of
 from curation.splits.checked_assignment import CheckedAssignment, assign_and_check
 from curation.splits.groups.cuts import still_tied
@@ -35,13 +37,14 @@ from curation.splits.request import (
     SplitRequest,
     check_request,
 )
-from curation.splits.rules import Rules
+from curation.splits.rules import GROUP, Rules
 from curation.splits.split_report import SplitReport
 from curation.splits.stored_split import split_id_of, store_split
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.parameters import compared_texts, described
 from curation.splits.ties.reading import with_tie_data
+from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges
 from curation.store import Store
 from curation.store.settings import COMMAND_LINE
@@ -92,8 +95,12 @@ def make_split(
     ties = find_edges(inputs, rules, progress)
     checked = assign_and_check(basis.graded, request, basis.carried, ties.edges, progress)
     edges = sorted([*ties.edges, *checked.missed])
-    refuse_large(checked.groups, edges, inputs, rules, options.largest_group)
-    report = _report(basis, request, ties, edges, checked)
+    groups = 0
+    if GROUP not in rules.keys:
+        with store.reading() as cursor:
+            groups = groups_across(cursor, inputs, checked.parts)
+    report = _report(basis, request, ties, edges, checked, groups)
+    refuse_large(report.large_groups, checked.groups, inputs, rules, options.largest_group)
     refuse_empty(report.shares, checked.groups, edges, inputs.queries)
     return replace(report, created=store_split(store, report, checked, edges, actor))
 
@@ -114,7 +121,12 @@ def _read(
 
 
 def _report(
-    basis: _SplitBasis, request: SplitRequest, ties: Ties, edges: Sequence[Edge], checked: CheckedAssignment
+    basis: _SplitBasis,
+    request: SplitRequest,
+    ties: Ties,
+    edges: Sequence[Edge],
+    checked: CheckedAssignment,
+    groups: int,
 ) -> SplitReport:
     graded, carried = basis
     parameters = _parameters(basis, request, ties)
@@ -123,6 +135,13 @@ def _report(
     missed = Counter(edge.kind for edge in checked.missed)
     certificate = certificate_of(
         graded, split_id, parameters, checked.groups, checked.parts, checked.findings, checked.proved
+    )
+    spoils = partial(
+        spoiled_by,
+        parts=checked.parts,
+        shares=certificate.shares,
+        levels=graded.levels,
+        balanced=checked.by_time is None,
     )
     return SplitReport(
         split_id=split_id,
@@ -133,7 +152,8 @@ def _report(
         cut=tuple(ties.cut),
         still_tied=still_tied(graded.inputs, request.rules, checked.groups),
         missed=len(checked.missed),
-        large_groups=large_groups(checked.groups, edges, LARGEST_GROUP),
+        large_groups=large_groups(graded.inputs, checked.groups, edges, request.rules, spoils),
+        groups_across=groups,
         kept=len(carried.parts),
         disagreeing=carried.disagreeing,
         by_time=checked.by_time,
@@ -148,7 +168,7 @@ def _parameters(basis: _SplitBasis, request: SplitRequest, ties: Ties) -> dict[s
         "seed": request.seed,
         **described(request.rules, ties.methods, compared_texts(graded.inputs)),
         "relevant_grade": graded.relevant_grade,
-        "largest_group": request.options.largest_group,
+        "largest_group": request.options.largest_group or LARGEST_GROUP,
         "edges": STORED_EDGES,
     }
     if request.options.by_time:

@@ -27,7 +27,8 @@ class SplitReport:
     cut: the ties that were cut by name, whether or not they cross the parts.
     still_tied: pairs that were cut and that other ties still join.
     missed: edges that the search missed and the exhaustive check found.
-    large_groups: groups that only `AssignmentOptions.largest_group` allowed.
+    large_groups: groups with more than 5 % of the queries, and what they spoil.
+    groups_across: groups of documents that are relevant in several parts, where groups are no tie.
     kept: queries whose part is carried over from a release.
     disagreeing: of these, queries that releases have in different parts: the newest release decides.
     by_time: how the cut by time went; None where parts were balanced.
@@ -43,6 +44,7 @@ class SplitReport:
     still_tied: tuple[StillTied, ...]
     missed: int
     large_groups: tuple[LargeGroup, ...]
+    groups_across: int
     kept: int
     disagreeing: int
     by_time: ByTime | None

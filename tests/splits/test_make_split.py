@@ -16,10 +16,13 @@ from curation.consensus.consensus import settled
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.sampling import draw_sample
-from curation.sources.corpus import import_corpus
+from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic
+from curation.splits.assignment.assignment import PartShare
 from curation.splits.assignment.carried_over import NOTHING_CARRIED_OVER
+from curation.splits.assignment.spoiling import spoiled_by
+from curation.splits.certificate.page import findings
 from curation.splits.checked_assignment import assign_and_check
 from curation.splits.inputs import GradedQueries, SplitInputs, graded_queries, read_labels
 from curation.splits.request import AssignmentOptions, SplitRequest
@@ -180,9 +183,10 @@ def test_a_group_over_the_share_is_refused_with_the_chain_and_the_weakest_links(
 ) -> None:
     names = chained(store, tmp_path, 12, 48)
     with pytest.raises(RefusedError) as refused:
-        make_split(store, rules=LEXICAL)
+        make_split(store, rules=LEXICAL, options=AssignmentOptions(largest_group=0.05))
     told = str(refused.value)
     assert "One leakage group holds 12 of 60 queries (20%; allowed are 5%)" in told
+    assert told.index("11 of its 11 ties are of one kind: shared document.") < told.index("a chain of 11:")
     assert "tied by a chain of 11:" in told
     assert "“{}” – “{}”: shared document 1.00".format(*sorted(names[:2])) in told
     middle = "~".join(sorted(names[5:7]))
@@ -191,16 +195,81 @@ def test_a_group_over_the_share_is_refused_with_the_chain_and_the_weakest_links(
     assert parts_of(store) == {}
 
 
-def test_a_large_group_is_allowed_by_name_and_reported(store: Store, tmp_path: Path) -> None:
+def test_a_large_group_that_spoils_no_part_is_reported_and_not_refused(store: Store, tmp_path: Path) -> None:
     names = chained(store, tmp_path, 12, 48)
-    report = make_split(store, rules=LEXICAL, options=AssignmentOptions(largest_group=0.2))
+    report = make_split(store, rules=LEXICAL)
     group = report.large_groups[0]
-    assert (group.group_id, group.queries, group.share) == (min(names[:12]), 12, 0.2)
+    assert (group.group_id, group.queries, group.share, group.spoils) == (min(names[:12]), 12, 0.2, "")
+    assert report.parameters["largest_group"] == 0.05
+    allowed = make_split(store, rules=LEXICAL, options=AssignmentOptions(largest_group=0.2))
+    assert allowed.large_groups == report.large_groups
     shown = invoke(
         ["--project", str(store.path), "split", "--no-paraphrase", "--largest-group", "0.2"],
         catch_exceptions=False,
     )
-    assert "WARNING: one group holds 12 queries (20% of all)" in shown.stdout
+    assert "WARNING: one group holds 12 queries (20% of all); the parts are as asked for" in shown.stdout
+
+
+def test_a_large_group_that_fills_most_of_a_part_is_refused_with_its_kind_of_tie(
+    store: Store, tmp_path: Path
+) -> None:
+    chained(store, tmp_path, 12, 8)
+    with pytest.raises(RefusedError) as refused:
+        make_split(store, rules=LEXICAL)
+    told = str(refused.value)
+    assert "One leakage group holds 12 of 20 queries (60%), and it is 12 of the 14 queries of dev." in told
+    assert told.index("11 of its 11 ties are of one kind: shared document.") < told.index("a chain of 11:")
+
+
+def _share(part: str, ideal: float, reached: int, dimension: str = "all", level: str = "all") -> PartShare:
+    return PartShare(part, dimension, level, ideal, reached)
+
+
+@pytest.mark.parametrize(
+    ("shares", "spoils"),
+    [
+        ([_share("a", 50, 50), _share("b", 50, 50)], ""),
+        ([_share("a", 46, 50), _share("b", 54, 50)], ""),
+        ([_share("a", 40, 50), _share("b", 60, 50)], "a has 50 queries where 40.0 were asked for"),
+        (
+            [_share("a", 50, 50), _share("a", 9, 14, "stratum", "tail")],
+            "a has 14 queries of the stratum “tail”",
+        ),
+        ([_share("a", 50, 50), _share("a", 9, 11, "stratum", "tail")], ""),
+        ([_share("a", 50, 50), _share("a", 20, 40, "stratum", "head")], ""),
+        ([_share("a", 24, 24), _share("b", 76, 76)], "it is 13 of the 24 queries of a"),
+    ],
+)
+def test_a_group_spoils_what_it_fills_or_keeps_from_its_share(shares: list[PartShare], spoils: str) -> None:
+    members = [str(number) for number in range(13)]
+    levels = {name: frozenset({("stratum", "tail")}) for name in members}
+    told = spoiled_by(members, dict.fromkeys(members, "a"), shares, levels, balanced=True)
+    assert told.startswith(spoils) if spoils else told == ""
+
+
+def test_documents_on_both_sides_are_counted_where_they_were_not_looked_for(
+    store: Store, tmp_path: Path
+) -> None:
+    judge(store, tmp_path, {(query, "amber"): 3 for query in NAMES} | own())
+    report = make_split(store, rules=replace(LEXICAL, shared=False, document=None))
+    assert findings(report.certificate)[0] == (
+        "1 document is relevant to queries of different parts: shared documents were not looked for. "
+        "Nothing else crosses the parts."
+    )
+
+
+def test_groups_of_documents_on_both_sides_suggest_to_tie_them(store: Store, tmp_path: Path) -> None:
+    judge(store, tmp_path, own())
+    rows = [{"id": f"d-{name}", "title": name, "text": f"on {name}", "faq": name[0] < "f"} for name in NAMES]
+    path = tmp_path / "grouped.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    import_corpus(store, path, CorpusFields(group="faq"))
+    halves = {"a": 0.5, "b": 0.5}
+    assert make_split(store, halves, rules=LEXICAL).groups_across == 2
+    shown = invoke(["--project", str(store.path), "split", "--no-paraphrase"])
+    assert "2 groups of documents" in shown.stdout
+    assert "--same group" in shown.stdout
+    assert make_split(store, halves, rules=replace(LEXICAL, keys=("group",))).groups_across == 0
 
 
 def test_ties_cut_by_name_free_the_groups_and_are_residual_leakage_everywhere(

@@ -13,6 +13,7 @@ from curation.splits.assignment.assignment import ALL
 from curation.splits.certificate.certificate import Certificate
 from curation.splits.certificate.documents import NEAR_DUPLICATE
 from curation.splits.certificate.findings import ClosestPair, Crossing, TieCheck
+from curation.splits.certificate.shared import SHARED_DOCUMENT
 from curation.text import isolated
 
 SHOWN = 200
@@ -70,6 +71,19 @@ def threshold_told(check: TieCheck) -> str:
 
 
 def _verdict(certificate: Certificate) -> str:
+    """Whether anything crosses the parts; what was not looked for is counted all the same."""
+    shared = next((check for check in certificate.checks if check.kind == SHARED_DOCUMENT), None)
+    verdict = _looked_for(certificate)
+    if shared is None or shared.looked_for or not shared.compared:
+        return verdict
+    documents = "1 document is" if shared.compared == 1 else f"{shared.compared:,} documents are"
+    return (
+        f"{documents} relevant to queries of different parts: shared documents were not looked for. "
+        + verdict.replace("Nothing", "Nothing else", 1)
+    )
+
+
+def _looked_for(certificate: Certificate) -> str:
     if certificate.leaks:
         number = len(certificate.leaks)
         return f"{number:,} {'tie crosses' if number == 1 else 'ties cross'} the parts: this split LEAKS."

@@ -18,6 +18,7 @@ R. Kannan, S. Vempala, A. Vetta (2004), On clusterings: good, bad and spectral (
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -99,6 +100,17 @@ def ties_within(inputs: SplitInputs, members: Collection[str], rules: Rules) -> 
         if sum(counted.values()) > MOST_TIES:
             return None
     return all_ties(inside, rules)
+
+
+def ties_by_kind(
+    inputs: SplitInputs, members: Collection[str], rules: Rules, every: Sequence[Edge] | None
+) -> dict[str, int]:
+    """Kind → number of ties between these queries, most first; `every`: what `ties_within` gave."""
+    if every is None:
+        counts = Counter(find_edges(within(inputs, members), replace(rules, cut=())).found)
+    else:
+        counts = Counter(edge.kind for edge in every)
+    return {kind: count for kind, count in counts.most_common() if count}
 
 
 def weakest_links(members: Iterable[str], edges: Sequence[Edge], number: int = FEW) -> tuple[WeakLink, ...]:

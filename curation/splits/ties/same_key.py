@@ -7,7 +7,7 @@ none of their sessions. Sessions are numbered by the queries asked in them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from curation.errors import InputError
 from curation.splits.inputs import SplitInputs
@@ -64,6 +64,14 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
     if problems:
         raise InputError(problems)
     return keys
+
+
+def groups_across(cursor: Cursor, inputs: SplitInputs, parts: Mapping[str, str]) -> int:
+    """How many groups of documents are relevant to queries of different parts (query id → part)."""
+    reached: dict[str, set[str]] = defaultdict(set)
+    for query_id, group in _groups(cursor, inputs):
+        reached[group].add(parts[query_id])
+    return sum(len(found) > 1 for found in reached.values())
 
 
 def _numbered(sessions: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
