@@ -102,6 +102,11 @@ def _show_frozen(name: str, frozen: Frozen) -> None:
             for part, queries in frozen.queries.items()
         ],
     )
+    lacking = sum(frozen.without_relevant.values())
+    if lacking:
+        parts = ", ".join(f"{count:,} of {part}" for part, count in frozen.without_relevant.items())
+        every = " No system can be measured with it." if lacking == sum(frozen.queries.values()) else ""
+        say(f"WARNING: {lacking:,} queries have no relevant document ({parts}).{every}")
     left_out(frozen.left_out, "×")
     say(*(check.sentence for check in frozen.gate.checks))
     if frozen.override is not None:

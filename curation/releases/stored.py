@@ -77,6 +77,12 @@ def rounded(value: Any) -> Any:
     return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
+def without_relevant(queries: Table, qrels: Table, relevant_grade: int) -> list[str]:
+    """The ids of a release's queries that have no relevant document."""
+    relevant = {row["query_id"] for row in qrels if row["grade"] >= relevant_grade}
+    return [row["query_id"] for row in queries if row["query_id"] not in relevant]
+
+
 def part_text(rows: Iterable[Any]) -> str:
     """One canonical JSON line a row."""
     return "".join(f"{canonical_json(row)}\n" for row in rows)

@@ -120,7 +120,7 @@ class JudgmentFile(NamedTuple):
     source: the file's name.
     new_queries: queries that the judgments are about and the project does not hold.
     known_as: the file's id → the project's, of queries whose text the project knew under an id of its own.
-    left_out: reason → number of cells.
+    left_out: reason → number of cells; unknown: the names of unknown queries and documents among them.
     """
 
     judgments: list[ImportedJudgment]
@@ -128,6 +128,7 @@ class JudgmentFile(NamedTuple):
     new_queries: list[Query]
     known_as: dict[str, str]
     left_out: dict[str, int]
+    unknown: dict[str, list[str]]
 
 
 class _ProjectContext(NamedTuple):
@@ -182,7 +183,7 @@ def read_judgments(
         records.refuse_nothing_taken("judgment", reader.left_out)
     return JudgmentFile(
         *(judgments, records.source, list(reader.new_queries.values())),
-        *(reader.known_as, dict(reader.left_out)),
+        *(reader.known_as, dict(reader.left_out), reader.unknown.names),
     )
 
 
@@ -272,7 +273,7 @@ class _JudgmentReader:
         of_ids = records.format == "qrels" or fields.query_text is not None
         self._queries = QueryColumn(known.queries, fields.query, "id" if of_ids else None)
         self._named: dict[str, NamedQuery] = {}
-        self._unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
+        self.unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
         self.new_queries: dict[str, Query] = {}
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
@@ -283,7 +284,7 @@ class _JudgmentReader:
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
             for record in self._records:
                 judgments += filter(None, map(self._judgment, self._cells(record)))
-        self._unknown.settle(self.left_out)
+        self.unknown.settle(self.left_out)
         new, self.known_as = compare_named(self._named.values(), self._known.queries, self._problems)
         self.new_queries |= {query.query_id: query for query in new}
         return [
@@ -361,7 +362,7 @@ class _JudgmentReader:
             return None
         if not text.text:
             if found is None:
-                self._unknown.note(UNKNOWN_QUERY, cell.query, cell.line)
+                self.unknown.note(UNKNOWN_QUERY, cell.query, cell.line)
             return found
         if text.is_empty and found is None:
             self.left_out[f"query is {BARE}"] += 1
@@ -384,7 +385,7 @@ class _JudgmentReader:
     def _is_document(self, cell: _Cell) -> bool:
         known = cell.document in self._known.documents
         if not known:
-            self._unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
+            self.unknown.note(UNKNOWN_DOCUMENT, cell.document, cell.line)
         return known
 
     def _grade(self, text: str) -> int | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from typing import Literal
 
 from curation.errors import InputError
@@ -19,6 +20,8 @@ from curation.store import Cursor, fetch, get_setting
 from curation.store.rows import Query
 from curation.text import digest, normalise_query
 
+PREFIXES = ("q-", "d-")
+"""What exports put in front of queries' and documents' ids where one id is both."""
 NamedBy = Literal["id", "text"]
 _ID_COLUMN = re.compile(r"(.*[_\W])?(id|qid|queryid)", re.IGNORECASE)
 _TEXT_COLUMN = re.compile(r"(.*[_\W])?text|user_query|question", re.IGNORECASE)
@@ -44,6 +47,10 @@ class KnownQueries:
 
     def __contains__(self, query_id: str) -> bool:
         return query_id in self._queries
+
+    def share_an_id(self, document_ids: Collection[str]) -> bool:
+        """Whether a query has the id of a document."""
+        return any(query_id in document_ids for query_id in self._queries)
 
     def of_id(self, name: str) -> Query | None:
         """The query of that id, or which a file has called so."""

@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
-from curation.sources.queries import KnownQueries, QueryColumn
+from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
 from curation.sources.run_files import RunFields, RunFile, RunRow
 from curation.sources.runs import Run, RunEntry, stored_runs
 from curation.sources.tables.formats import FileLayout
@@ -61,7 +61,8 @@ class RunImport:
     is_new: False where the project held this very run under this name.
     unordered: queries whose lines were not in the order of their ranks, and were sorted.
     against_scores: queries whose ranks contradict their scores; the ranks count.
-    left_out: reason → number of lines.
+    mapped: ids that BEIR and Hugging Face exports prefix where queries and documents share ids: 'q-1' is '1'.
+    left_out: reason → number of lines; unknown: the names of unknown queries and documents among them.
     """
 
     name: str
@@ -74,6 +75,8 @@ class RunImport:
     unordered: int
     against_scores: int
     left_out: dict[str, int]
+    unknown: dict[str, list[str]]
+    mapped: int
 
 
 class _Line(NamedTuple):
@@ -127,6 +130,7 @@ def import_run(
     return RunImport(
         *(name, run_id, len({entry.query_id for entry in entries}), len(entries), is_new),
         *(file.format, file.fields, reader.unordered, reader.against_scores, dict(reader.left_out)),
+        *(reader.unknown.names, len(reader.mapped)),
     )
 
 
@@ -160,10 +164,13 @@ class _RunReader:
         self._problems = file.problems
         of_ids = file.format in ("trec", "ranx-parquet")
         self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
+        self._known = queries
         self._documents = documents
+        self._prefixed = queries.share_an_id(documents)
+        self.mapped: set[str] = set()
         self._skip_repeated = skip_repeated
         self._ids: dict[str, str | None] = {}
-        self._unknown = UnknownNames(file.problems, _WAYS_OUT, skip_unknown)
+        self.unknown = UnknownNames(file.problems, _WAYS_OUT, skip_unknown)
         self.unordered = 0
         self.against_scores = 0
         self.left_out: Counter[str] = Counter()
@@ -177,7 +184,7 @@ class _RunReader:
                 if line is not None:
                     lists[line.query_id].append(line)
         entries = [entry for query_id in sorted(lists) for entry in self._entries(lists[query_id])]
-        self._unknown.settle(self.left_out)
+        self.unknown.settle(self.left_out)
         self._problems.check()
         if not entries:
             reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self.left_out.items())
@@ -193,12 +200,21 @@ class _RunReader:
         score = self._number(row, "score", _score)
         query_id = self._query(row)
         if query_id is None:
-            self._unknown.note(UNKNOWN_QUERY, row.query, row.line)
+            self.unknown.note(UNKNOWN_QUERY, row.query, row.line)
         if not query_id:
             return None
-        if row.document not in self._documents:
-            self._unknown.note(UNKNOWN_DOCUMENT, row.document, row.line)
-        return _Line(row.line, query_id, row.document, rank, score)
+        document = self._document(row.document)
+        if document not in self._documents:
+            self.unknown.note(UNKNOWN_DOCUMENT, document, row.line)
+        return _Line(row.line, query_id, document, rank, score)
+
+    def _document(self, name: str) -> str:
+        """The project's id of a document that an export may have given a prefix."""
+        original = name.removeprefix(PREFIXES[1])
+        if self._prefixed and name not in self._documents and original in self._documents:
+            self.mapped.add(name)
+            return original
+        return name
 
     def _number(self, row: RunRow, what: str, read: Callable[[Any], Number | None]) -> Number | None:
         """The row's rank or score; None where the file has none, or where it was noted as a problem."""
@@ -218,6 +234,9 @@ class _RunReader:
         if row.query not in self._ids:
             try:
                 found = self._queries.find(row.query, row.line)
+                if found is None and self._prefixed and row.query.startswith(PREFIXES[0]):
+                    found = self._known.of_id(row.query.removeprefix(PREFIXES[0]))
+                    self.mapped |= {row.query} if found else set()
                 self._ids[row.query] = found and found.query_id
             except InputError as error:
                 self._problems.add(row.line, str(error))

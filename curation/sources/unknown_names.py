@@ -30,6 +30,14 @@ class UnknownNames:
         """Note that a record names a query or document that the project does not have."""
         self._records.setdefault((what, name), []).append(line)
 
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """What is unknown → its names in the file, each once."""
+        found: dict[str, list[str]] = {}
+        for what, name in sorted(self._records):
+            found.setdefault(what, []).append(name)
+        return found
+
     def settle(self, left_out: Counter[str]) -> None:
         """Count what is left out by reason, or add a problem for each name, with its first record."""
         for (what, name), lines in sorted(self._records.items(), key=lambda item: item[1][0]):

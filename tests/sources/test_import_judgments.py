@@ -132,6 +132,17 @@ def test_an_unknown_id_is_never_a_query(corpus, write, contents):
     result = import_judgments(corpus, path, skip_unknown=True)
     assert (result.judgments, result.added_queries) == (1, 0)
     assert result.left_out == {"unknown query": 3}
+    assert result.unknown == {"unknown query": ["f37", "f38"]}
+
+
+def test_a_missing_document_is_named_once(corpus, write):
+    rows = "".join(f"a,{name},r{number},1\n" for number in range(20) for name in ("zz", "yy"))
+    with pytest.raises(InputError) as refused:
+        import_judgments(corpus, write("j.csv", HEAD + rows))
+    assert refused.value.problems == [
+        "line 2: the project has no document 'zz' (on 20 lines)",
+        "line 3: the project has no document 'yy' (on 20 lines)",
+    ]
 
 
 def test_a_file_with_ids_and_texts_keeps_both_so_that_its_runs_match(corpus, write):

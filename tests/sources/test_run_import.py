@@ -129,6 +129,7 @@ def test_unknown_names_are_told_once_each_with_their_first_line(project, write):
     assert "--skip-unknown" in told
     result = import_run(project, path, "r", skip_unknown=True)
     assert result.left_out == {"unknown query": 3, "unknown document": 3}
+    assert result.unknown == {"unknown document": ["yy", "zz"], "unknown query": ["8", "9"]}
     assert _places(project) == [("1", "d1", 1, 3.0)]
 
 
@@ -140,6 +141,15 @@ def test_a_text_that_is_another_querys_id_is_refused_unless_the_file_says_which(
         name = f"r{number}"
         import_run(project, write(f"{name}.csv", f"{column},document,score\n{cell},d1,1\n"), name)
         assert _places(project, name)[0][0] == ("3" if column == "query_text" else "1")
+
+
+def test_a_run_over_an_export_with_prefixed_ids_is_mapped_back(project, write):
+    path = write("r.trec", "q-1 Q0 d-d1 1 3 t\nq-2 Q0 d3 1 2 t\n")
+    assert "the project has no query 'q-1'" in _refusal(project, path)
+    import_corpus(project, write("more.jsonl", [{"id": name, "title": name} for name in ("1", "d1", "d3")]))
+    result = import_run(project, path, "r")
+    assert [place[:2] for place in _places(project)] == [("1", "d1"), ("2", "d3")]
+    assert (result.mapped, result.unknown) == (3, {})
 
 
 def test_a_skipped_document_leaves_its_place_empty(project, write):

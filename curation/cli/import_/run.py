@@ -87,6 +87,8 @@ def _show_run(result: RunImport) -> None:
         say(f"Nothing changed: the project has this run {result.name!r} with {places}.")
     used = ", ".join(f"{what} {name}" for what, name in result.fields._asdict().items() if name is not None)
     say(f"Read as {result.format}; fields used: {used}.")
+    if result.mapped:
+        say(f"{result.mapped:,} ids are prefixed, as in exports to BEIR and Hugging Face, and were mapped.")
     if result.unordered:
         say(f"{result.unordered:,} queries were not in the order of their ranks and were reordered.")
     if result.against_scores:

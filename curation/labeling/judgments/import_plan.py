@@ -136,10 +136,11 @@ def _refuse_unknown(
     ]
     if scale:
         raise InputError(scale, way_out="Map other scales with --grade-map, for example 100=3,10=2,1=1,0=0.")
+    first = {judgment.document_id: judgment.line for judgment in reversed([*judgments.values()])}
     documents = [
-        f"line {judgment.line}: the corpus has no document {judgment.document_id!r}"
-        for judgment in judgments.values()
-        if judgment.document_id not in hashes
+        f"line {line}: the corpus has no document {document_id!r}"
+        for document_id, line in sorted(first.items(), key=lambda item: item[1])
+        if document_id not in hashes
     ]
     if documents:
         raise InputError(

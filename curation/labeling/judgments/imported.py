@@ -8,7 +8,7 @@ app. Importing the same again changes nothing, and never overrides what the anno
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -43,6 +43,7 @@ class JudgmentImport:
     unchanged: judgments that the project has already.
     superseded: judgments that were imported before and that the annotator, or a later import, has changed
         since; the newer answer counts.
+    unknown: names of queries and documents that were left out because the project does not have them.
     added_pairs: pairs that no pool held; their source is 'imported'.
     added_annotators: names that the project did not know; they cannot sign in.
     """
@@ -57,6 +58,7 @@ class JudgmentImport:
     added_pairs: int
     added_annotators: list[str]
     left_out: dict[str, int]
+    unknown: dict[str, list[str]] = field(default_factory=dict)
 
 
 def import_judgments(
@@ -84,9 +86,10 @@ def import_judgments(
     """
     file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
-        return add_judgments(
+        added = add_judgments(
             store, file.judgments, file.source, file.new_queries, file.left_out, known_as=file.known_as
         )
+        return replace(added, unknown=file.unknown)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from curation.releases.card.markdown import Lines, percent
+from curation.releases.stored import without_relevant
 from curation.releases.verify import Opened
 
 
@@ -19,7 +20,7 @@ def _of_labels(release: Opened) -> Lines:
     hows = Counter(row["how"] for row in grades)
     total = len(grades)
     rounds = {row["kind"] for row in release.rows("rounds")}
-    told = []
+    told = _of_relevance(release)
     if hows["single"]:
         told.append(
             f"{hows['single']:,} of {total:,} grades ({percent(hows['single'], total)}) rest on a single "
@@ -36,6 +37,23 @@ def _of_labels(release: Opened) -> Lines:
     if rounds == {"imported"}:
         told.append("All judgments were imported: how they were collected is their source's to say.")
     return told
+
+
+def _of_relevance(release: Opened) -> Lines:
+    queries = release.rows("queries")
+    grade = release.rows("split")[0]["parameters"]["relevant_grade"]
+    lacking = len(without_relevant(queries, release.rows("qrels"), grade))
+    if not lacking:
+        return []
+    if lacking == len(queries):
+        return [
+            f"No query has a relevant document (grade {grade} or more): no system can be measured with it."
+        ]
+    told = f"{lacking:,} of {len(queries):,} queries ({percent(lacking, len(queries))})"
+    return [
+        f"{told} have no relevant document (of grade {grade} or more): "
+        "measures are 0 or undefined for them, whatever a system returns."
+    ]
 
 
 def _of_pools(release: Opened) -> Lines:

@@ -11,6 +11,7 @@ from curation.negatives.hard_negatives import NEAR_DUPLICATE
 from curation.releases.card.card import Card
 from curation.releases.stored import Pin, Table, pinned_documents
 from curation.releases.verify import Opened
+from curation.sources.queries import PREFIXES
 from curation.store import Store
 from curation.store.rows import Document
 
@@ -119,7 +120,7 @@ class Gold:
         BEIR's evaluator, and MTEB's where it is told to, drop a document whose id equals the query's.
         """
         shared = not {query["query_id"] for query in self.queries}.isdisjoint(self.documents.ids)
-        return ("q-", "d-") if shared else ("", "")
+        return PREFIXES if shared else ("", "")
 
 
 def gold_of(store: Store, release: Opened, parts: Sequence[str], options: ExportOptions) -> Gold:

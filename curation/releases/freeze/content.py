@@ -26,7 +26,7 @@ from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.stored import FORMAT, NO_NUMBER, Table, rounded
+from curation.releases.stored import FORMAT, NO_NUMBER, Table, rounded, without_relevant
 from curation.splits.inputs import GradedQueries, graded_queries
 
 DISPUTED = "disputed pair"
@@ -75,6 +75,7 @@ class Content:
     snapshot_id: hash of the corpus.
     people: every name by which the project knows somebody of the release → their number there.
     left_out: reason → number.
+    left_out_documents: reason → ids of the documents for which pairs were left out, each once.
     sharing: the rule by which grades are shared, and what it did; None without one.
     """
 
@@ -89,11 +90,20 @@ class Content:
     changed: int
     people: Mapping[str, str]
     left_out: dict[str, int]
+    left_out_documents: dict[str, list[str]]
     sharing: Sharing | None = None
 
     @property
     def disputed(self) -> int:
         return self.left_out.get(DISPUTED, 0)
+
+    @property
+    def without_relevant(self) -> dict[str, int]:
+        """Part of the split → queries in it without a relevant document; parts that have such queries."""
+        lacking = without_relevant(
+            self.tables["queries"], self.tables["qrels"], self.split.parameters["relevant_grade"]
+        )
+        return dict(sorted(Counter(self.split.parts[query_id] for query_id in lacking).items()))
 
 
 class _Chosen(NamedTuple):
@@ -102,6 +112,7 @@ class _Chosen(NamedTuple):
     pairs: list[PairConsensus]
     queries: set[str]
     left_out: dict[str, int]
+    left_out_documents: dict[str, list[str]]
 
 
 def content_of(rows: Rows, allow_changed: bool = False) -> Content:
@@ -147,6 +158,7 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         people=people,
         changed=sum(pair[:2] in changed for pair in chosen.pairs),
         left_out=chosen.left_out,
+        left_out_documents=chosen.left_out_documents,
     )
 
 
@@ -190,13 +202,17 @@ def _choose(
     chosen: list[PairConsensus] = []
     graded_queries: set[str] = set()
     left_out: Counter[str] = Counter()
+    named: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
     for pair in pairs:
         if pair.document_id not in documents:
             left_out[NO_DOCUMENT] += 1
+            named[NO_DOCUMENT].add(pair.document_id)
         elif pair.query_id not in queries:
             left_out[NO_QUERY] += 1
         elif reason := _no_grade(pair, changed):
             left_out[reason] += 1
+            if reason == CHANGED:
+                named[CHANGED].add(pair.document_id)
         elif pair.query_id not in split.parts:
             left_out[NO_PART] += 1
             graded_queries.add(pair.query_id)
@@ -204,7 +220,12 @@ def _choose(
             chosen.append(pair)
     taken = {pair.query_id for pair in chosen}
     left_out[NO_GRADE] = len(queries - graded_queries - taken)
-    return _Chosen(chosen, taken, {reason: count for reason, count in sorted(left_out.items()) if count})
+    return _Chosen(
+        chosen,
+        taken,
+        {reason: count for reason, count in sorted(left_out.items()) if count},
+        {reason: sorted(found) for reason, found in named.items() if found},
+    )
 
 
 def _no_grade(pair: PairConsensus, changed: Collection[tuple[str, str]]) -> str | None:

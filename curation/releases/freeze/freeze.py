@@ -55,7 +55,8 @@ class Frozen:
     parts: part of the release → lines.
     changed: grades given on another version of their document, kept and marked.
     sharing: the rule by which grades are shared, how many were, and how many texts have different ones.
-    left_out: reason → number.
+    without_relevant: part of the split → queries in it that have no relevant document.
+    left_out: reason → number; left_out_documents: reason → ids of the documents that were the reason.
     gate: the agreement beside what the project demands.
     override: who froze against it and why; None where the gate was open.
     """
@@ -70,7 +71,9 @@ class Frozen:
     parts: dict[str, int]
     changed: int
     sharing: Sharing | None
+    without_relevant: dict[str, int]
     left_out: dict[str, int]
+    left_out_documents: dict[str, list[str]]
     gate: Gate
     override: Override | None
 
@@ -140,7 +143,9 @@ def freeze(
         parts={part: found.lines for part, found in sums.items()},
         changed=content.changed,
         sharing=content.sharing,
+        without_relevant=content.without_relevant,
         left_out=content.left_out,
+        left_out_documents=content.left_out_documents,
         gate=content.agreement.gate,
         override=overridden,
     )

@@ -18,6 +18,7 @@ from curation.consensus.consensus import consensus
 from curation.consensus.rule import ConsensusRule, set_rule
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
+from curation.releases.card.card import Card
 from curation.releases.freeze.content import content_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
@@ -303,6 +304,34 @@ def test_what_nobody_could_tell_is_told_from_what_the_reviewer_decided(tmp_path:
     }
 
 
+def test_queries_without_a_relevant_document_are_counted_and_the_card_says_so(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    assert freeze(store, "v1").without_relevant == {}
+    assert "have no relevant document" not in Card(opened(store, "v1")).text
+    for topic, grade in (("violin", 0), ("glacier", 0)):
+        decide(store, f"q-{topic}", f"{topic}-1", grade=grade, reason="nothing in it")
+    make_split(store, PARTS, 1, LEXICAL)
+    frozen = freeze(store, "v2")
+    assert sum(frozen.without_relevant.values()) == 2
+    card = Card(opened(store, "v2")).text
+    assert "2 of 8 queries (" in card
+    assert "have no relevant document (of grade 1 or more)" in card
+    shown = invoke(["--project", str(store.path), "freeze", "v2"])
+    assert "WARNING: 2 queries have no relevant document (" in shown.stdout
+
+
+def test_a_release_without_a_relevant_grade_says_that_it_measures_nothing(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    for topic in TOPICS:
+        decide(store, f"q-{topic}", f"{topic}-1", grade=0, reason="nothing in it")
+    decide(store, *DISPUTE, grade=0, reason="nothing in it")
+    make_split(store, PARTS, 1, LEXICAL)
+    assert sum(freeze(store, "v1").without_relevant.values()) == len(TOPICS)
+    assert "No query has a relevant document (grade 1 or more)" in Card(opened(store, "v1")).text
+    shown = invoke(["--project", str(store.path), "freeze", "v1"])
+    assert "No system can be measured with it." in shown.stdout
+
+
 def test_open_disputes_stop_the_freeze_or_are_left_out_and_counted(tmp_path: Path) -> None:
     store = labelled(tmp_path, decided=False)
     make_split(store, rules=LEXICAL)
@@ -325,6 +354,9 @@ def test_what_cannot_be_frozen_is_counted_with_its_reason(tmp_path: Path) -> Non
     kept = [row for row in documents() if row["id"] != "tractor-2"]
     import_corpus(store, write_corpus(tmp_path / "smaller.jsonl", kept))
     frozen = freeze(store, "v1")
+    assert frozen.left_out_documents == {
+        "judged pair whose document is not in the current corpus": ["tractor-2"]
+    }
     assert frozen.left_out == {
         "graded pair whose query is in no part of the split": 1,
         "judged pair whose document is not in the current corpus": 1,
