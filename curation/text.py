@@ -15,7 +15,6 @@ LONGEST_NOTE = 4_000
 """Characters of a note, a reason or a question that a person writes."""
 
 _ISOLATES = re.compile("[\u2066-\u2069]")
-_WORD = re.compile(r"\w+", re.UNICODE)
 
 
 def normalise_query(text: str) -> str:
@@ -26,11 +25,6 @@ def normalise_query(text: str) -> str:
 def isolated(text: str) -> str:
     """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
     return f"\u2068{_ISOLATES.sub('', text)}\u2069"
-
-
-def words(text: str) -> list[str]:
-    """Casefolded runs of letters, digits and underscores, after NFKC."""
-    return _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
 
 
 def canonical_json(value: Any) -> str:

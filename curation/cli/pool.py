@@ -41,6 +41,14 @@ def pool(
     model: Annotated[
         str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
     ] = "all-MiniLM-L6-v2",
+    stemmer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANGUAGE",
+            help="Snowball stemmer of bm25 in this project from now on: english, german, …, or none.",
+            show_default="as before; at first none",
+        ),
+    ] = None,
     verify_bm25: Annotated[
         int | None,
         typer.Option(
@@ -65,6 +73,7 @@ def pool(
       goldset pool --systems bm25,run:splade,run:shop --depth 20 --budget 2000
       goldset pool --systems dense --model ./models/my-finetuned-encoder
       goldset pool --systems bm25 --verify-bm25 50
+      goldset pool --systems bm25,dense --stemmer german
     """
     from curation.pooling import build_pool
     from curation.retrieval import verify_bm25 as verification
@@ -74,7 +83,9 @@ def pool(
         raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
     store = project_store()
     with progress_bar() as progress:
-        report = build_pool(store, names, depth, random_negatives, seed, model, progress, budget)
+        report = build_pool(
+            store, names, depth, random_negatives, seed, model, progress, budget, stemmer=stemmer
+        )
         if verify_bm25 is None:
             check = None
         else:
@@ -97,6 +108,11 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
         say(
             f"{report.candidates:,} candidates for {report.queries:,} queries, "
             f"{report.random_negatives:,} of them random negatives; {report.added:,} are new to the project."
+        )
+    if report.counted_anew:
+        say(
+            f"The words of {report.counted_anew:,} documents were counted anew: an older goldset cut texts "
+            "into other words."
         )
     for system in report.systems:
         for reason, count in system.no_hit.items():

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -23,6 +23,8 @@ from curation.pooling.easy_negatives import REACH, Draw, draw_negatives
 from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
+from curation.retrieval.stemmer import choose_stemmer
+from curation.retrieval.word_counts import counted_otherwise
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Store, append, record_event, utc_now
@@ -30,6 +32,9 @@ from curation.store.documents import current_corpus, current_snapshot
 from curation.store.rows import Document, Query
 from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json, digest
+from curation.words import CUT, is_cut_otherwise
+
+_LEXICAL = frozenset({"bm25", "hybrid"})
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,7 @@ class PoolReport:
     added: pairs that were no candidates before this call.
     built_before: this very pool was stored already; nothing was added.
     left_out: reason, written to be read after its number → number.
+    counted_anew: documents whose words an older goldset had counted, which cut texts into other words.
     """
 
     pool_id: str
@@ -55,6 +61,7 @@ class PoolReport:
     built_before: bool
     systems: list[SystemReport]
     left_out: dict[str, int]
+    counted_anew: int = 0
 
 
 class _PoolInputs(NamedTuple):
@@ -82,6 +89,7 @@ def build_pool(
     progress: Progress = silent,
     budget: int | None = None,
     author: str = COMMAND_LINE,
+    stemmer: str | None = None,
 ) -> PoolReport:
     """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
 
@@ -92,18 +100,22 @@ def build_pool(
     budget: at most so many pairs that systems propose, evenly over the queries; see `pooling.budget`. Random
         negatives come on top.
     author: who asked, for the audit trail: a lead or the command line.
+    stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
 
     Raises
     ------
-    InputError: unknown systems, or a depth or number that is none.
+    InputError: unknown systems or stemmer, or a depth or number that is none.
     NotFoundError: the model or a run is not there.
     RefusedError: there is no corpus, no query to judge, the model cannot be used, or the author is no lead.
     """
     names = known_systems(systems)
     _check_numbers(depth, random_negatives, budget)
+    if stemmer is not None:
+        with store.transaction() as cursor:
+            choose_stemmer(cursor, stemmer)
     given = _read(store, author)
     engines = Systems(store, names, given.documents, model)
-    parameters = {
+    parameters: dict[str, Any] = {
         "budget": budget,
         "depth": depth,
         "random_negatives": random_negatives,
@@ -111,6 +123,8 @@ def build_pool(
         "seed": seed,
         "systems": engines.settings,
     }
+    if not _LEXICAL.isdisjoint(names) and _is_cut_otherwise(given):
+        parameters["words"] = CUT
     asked = [(query.query_id, query.text) for query in given.queries]
     identical = Identical(given.documents)
     stand_ins = StandIns(identical, _asked(given))
@@ -119,9 +133,11 @@ def build_pool(
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
+    counted_anew = 0 if _LEXICAL.isdisjoint(names) else counted_otherwise(store)
     found = engines.search(given.queries, max(REACH, depth), progress)
     proposals, report = _unite(given, found, parameters, identical, stand_ins, engines.outside)
-    return _keep(store, _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report), author)
+    built = _keep(store, _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report), author)
+    return replace(built, counted_anew=counted_anew)
 
 
 def last_pool(store: Store) -> PoolReport | None:
@@ -159,6 +175,13 @@ def _read(store: Store, author: str) -> _PoolInputs:
             )
         held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
         return _PoolInputs(current_snapshot(cursor), current_corpus(cursor), queries, held)
+
+
+def _is_cut_otherwise(given: _PoolInputs) -> bool:
+    """Whether an older goldset could have found other documents, because it cut texts into other words."""
+    return any(is_cut_otherwise(query.text) for query in given.queries) or any(
+        is_cut_otherwise(document.text, whole=True) for document in given.documents
+    )
 
 
 def _asked(given: _PoolInputs) -> list[tuple[str, str]]:

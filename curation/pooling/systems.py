@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError
 from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
+from curation.retrieval.stemmer import project_stemmer
 from curation.sources.runs import find_run, run_entries
 from curation.store import Store
 from curation.store.rows import Document, Query
@@ -55,10 +56,12 @@ class Systems:
     """
 
     def __init__(self, store: Store, names: Sequence[str], documents: Sequence[Document], model: str) -> None:
+        with store.reading() as cursor:
+            stemmer = project_stemmer(cursor)
         parts = [name for name in _PARTS if name in names or "hybrid" in names]
         self._names = names
         self._parts: dict[str, Retriever] = {
-            name: Bm25(documents, store) if name == "bm25" else Dense(store, documents, model)
+            name: Bm25(documents, store, stemmer) if name == "bm25" else Dense(store, documents, model)
             for name in parts
         }
         self._hybrid = Hybrid(list(self._parts.values()))

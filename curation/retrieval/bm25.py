@@ -12,23 +12,28 @@ One difference from rank-bm25: a word in half of the documents or more has no po
 gives it a quarter of the average idf, more than many an informative word gets; here it counts nothing:
 such a word is no content word *of this corpus*. For queries without one the scores are
 rank-bm25's to the last digits of a double.
+
+Grams of scripts without spaces (`terms.indexed_terms`) are a field of their own: |d| and mean |d| count only
+them, over the documents that have any. So a Chinese name makes no English description longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 from curation.progress import Progress, silent
 from curation.retrieval.retriever import Hit, best_hits
-from curation.retrieval.terms import STOP_WORDS, content_words
+from curation.retrieval.terms import STOP_WORDS, content_words, is_gram, searched_terms
 from curation.retrieval.word_counts import WordCounts, count_words, stored_word_counts
 from curation.store import Store
 from curation.store.rows import Document, Query
-from curation.text import digest, words
+from curation.text import digest
+from curation.words import words
 
 K1 = 1.5
 B = 0.75
@@ -53,18 +58,21 @@ class Bm25:
     """
 
     name = "bm25"
-    settings: ClassVar[Mapping[str, Any]] = {
-        "b": B,
-        "formula": "okapi",
-        "k1": K1,
-        "stop_words": digest(sorted(STOP_WORDS))[:8],
-    }
 
-    def __init__(self, documents: Sequence[Document], store: Store | None = None) -> None:
+    def __init__(
+        self, documents: Sequence[Document], store: Store | None = None, stemmer: str | None = None
+    ) -> None:
+        self._stemmer = stemmer
         self._documents = sorted(documents, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in self._documents]
         self._store = store
         self._made: _Index | None = None
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """See `Retriever.settings`; the stemmer only where there is one."""
+        found = {"b": B, "formula": "okapi", "k1": K1, "stop_words": digest(sorted(STOP_WORDS))[:8]}
+        return found if self._stemmer is None else found | {"stemmer": self._stemmer}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress = silent) -> list[list[Hit]]:
         """See `Retriever.search`."""
@@ -79,15 +87,16 @@ class Bm25:
         """See `Retriever.why_none`."""
         if not words(query.text):
             return "the query holds no word"
-        content = content_words(query.text)
-        if not content:
+        if not content_words(query.text):
             return "the query holds stop words only"
-        if not any(word in self._index().word_number for word in content):
+        asked = searched_terms(query.text, self._stemmer)
+        if not any(term in self._index().word_number for term in asked):
             return "no word of the query occurs in the corpus"
         return "every word of the query that occurs is in half of the documents or more"
 
     def _search_one(self, index: _Index, text: str, depth: int) -> list[Hit]:
-        known = [index.word_number[word] for word in content_words(text) if word in index.word_number]
+        asked = searched_terms(text, self._stemmer)
+        known = [index.word_number[term] for term in asked if term in index.word_number]
         numbers = [number for number in known if index.idf[number] > 0]
         if not numbers:
             return []
@@ -107,29 +116,41 @@ class Bm25:
 
     def _counts(self, progress: Progress) -> WordCounts:
         if self._store is None:
-            return count_words((d.text for d in self._documents), progress, len(self._documents))
+            texts = (document.text for document in self._documents)
+            return count_words(texts, progress, len(self._documents), self._stemmer)
         hashes = [document.content_hash for document in self._documents]
-        return stored_word_counts(self._store, hashes, progress)
+        return stored_word_counts(self._store, hashes, progress, self._stemmer)
 
 
 def _weigh(found: WordCounts, documents: int) -> _Index:
     """The index of a corpus from its counts; weighed by blocks, so that little more than it is in memory."""
-    from scipy.sparse import csr_matrix
-
     by_document = csr_matrix(
         (found.counts, found.numbers, found.starts), shape=(len(found.rows), len(found.word_number))
     )
-    lengths = np.zeros(documents)
-    lengths[found.rows] = by_document.sum(axis=1).A1
+    grams = np.fromiter(map(is_gram, found.word_number), bool, len(found.word_number))
+    penalties = _penalties(found, by_document, grams, documents)
     by_word = by_document.tocsc()
     del by_document
     rows = found.rows[by_word.indices]
-    penalty = K1 * (1 - B + B * lengths / max(lengths.mean(), 1e-9)) if documents else lengths
+    field = np.repeat(grams, np.diff(by_word.indptr)).astype(np.int8)
     parts = np.empty(len(rows))
     for start in range(0, len(rows), _BLOCK):
         block = slice(start, start + _BLOCK)
         counts = by_word.data[block]
-        parts[block] = counts * (K1 + 1) / (counts + penalty[rows[block]])
+        parts[block] = counts * (K1 + 1) / (counts + penalties[field[block], rows[block]])
     held_by = np.diff(by_word.indptr)
     idf = np.log((documents - held_by + 0.5) / (held_by + 0.5))
     return _Index(found.word_number, idf, by_word.indptr.astype(np.int64), rows, parts)
+
+
+def _penalties(
+    found: WordCounts, by_document: csr_matrix, grams: NDArray[np.bool_], documents: int
+) -> NDArray[np.float64]:
+    """K1 · (1 − b + b · |d| / mean |d|) of each document: of its words in row 0, of its grams in row 1."""
+    lengths = np.zeros((2, documents))
+    gram_lengths = by_document @ grams.astype(np.int64)
+    lengths[0, found.rows] = by_document.sum(axis=1).A1 - gram_lengths
+    lengths[1, found.rows] = gram_lengths
+    means = [lengths[0].sum() / max(documents, 1), lengths[1].sum() / max(np.count_nonzero(lengths[1]), 1)]
+    penalties: NDArray[np.float64] = K1 * (1 - B + B * lengths / np.maximum(means, 1e-9)[:, None])
+    return penalties

@@ -22,7 +22,7 @@ from curation.retrieval.passages import Cutter, Span, cut_documents, find_cutter
 from curation.retrieval.retriever import Hit, best_rows
 from curation.store import Store
 from curation.store.rows import Document, Query
-from curation.text import words
+from curation.words import words
 
 _CELLS = 8_000_000  # cosines that are held at once
 

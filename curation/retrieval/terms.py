@@ -4,14 +4,18 @@ The stop words are the words of asking and joining (articles, pronouns, auxiliar
 question words), and those only. Left in on purpose: negations (`not`, `without`), because they turn a
 query round; numbers and single letters, because `5` and `c` name products and languages; and words that
 are merely frequent, because BM25 weighs those down itself.
+
+In scripts without spaces a run of signs is one word here, which hardly any query repeats. So such runs are
+also searched by their grams (`curation.words`), which BM25 counts and weighs apart from words.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 
-from curation.text import words
+from curation.retrieval.stemmer import stemmed
+from curation.words import fold, is_unspaced, signs, whole_words
 
 STOP_WORDS = frozenset(
     "a an the this that these those "
@@ -22,10 +26,48 @@ STOP_WORDS = frozenset(
     "what which who whom whose when where why how there here".split()
 )
 
+_GRAM = " "
+
 
 def content_words(text: str) -> list[str]:
-    """The text's words, in order, without stop words."""
-    return [word for word in words(text) if word not in STOP_WORDS]
+    """The text's words, in order, without stop words; runs of scripts without spaces are whole."""
+    return [word for word in whole_words(text) if word not in STOP_WORDS]
+
+
+def searched_terms(query: str, stemmer: str | None = None) -> list[str]:
+    """What a query is searched by: its content words, and the grams of its runs without spaces.
+
+    Parameters
+    ----------
+    stemmer: the language of a Snowball stemmer that content words go through; None: they stay as they are.
+    """
+    return _terms(query, stemmer, single_signs=False)
+
+
+def indexed_terms(document: str, stemmer: str | None = None) -> list[str]:
+    """What a document is found by: as `searched_terms`, and every single sign of its runs without spaces."""
+    return _terms(document, stemmer, single_signs=True)
+
+
+def is_gram(term: str) -> bool:
+    """Whether a term is a gram: these have a space before them, which no word has."""
+    return term.startswith(_GRAM)
+
+
+def _terms(text: str, stemmer: str | None, single_signs: bool) -> list[str]:
+    content = content_words(text)
+    grams = [] if text.isascii() else _grams(content, single_signs)
+    return (content if stemmer is None else [stemmed(stemmer, word) for word in content]) + grams
+
+
+def _grams(content: list[str], single_signs: bool) -> list[str]:
+    found: list[str] = []
+    for run in filter(is_unspaced, content):
+        single = signs(run)
+        found += map("".join, pairwise(single))
+        if single_signs or len(single) == 1:
+            found += single
+    return [f"{_GRAM}{gram}" for gram in found]
 
 
 @lru_cache(maxsize=65_536)
@@ -34,7 +76,7 @@ def stem(word: str) -> str:
 
     The S-stemmer of Harman 1991 ("How effective is suffixing?"), extended by -ing and -ed.
     """
-    word = unicodedata.normalize("NFKC", word).casefold()
+    word = fold(word)
     for ending, rest in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", "e"), ("s", "")):
         if word.endswith(ending) and len(word) - len(ending) + len(rest) >= 3 and not word.endswith("ss"):
             return _undouble(word.removesuffix(ending) + rest).removesuffix("e")

@@ -1,7 +1,8 @@
 """A check of the BM25 index against rank-bm25, a plain implementation of the same formula by other people.
 
-Both get the same tokens (`terms.content_words`). rank-bm25's `epsilon` of 0 gives a word in more than half of
-the documents an idf of 0, which is the rule of `bm25`. Lists agree if they are equally long, if the scores at
+Both get the same tokens (`terms.indexed_terms`): words, and in a second reference grams, whose mean length is
+that of the documents that have any. rank-bm25's `epsilon` of 0 gives a word in more than half of the
+documents an idf of 0, which is the rule of `bm25`. Lists agree if they are equally long, if the scores at
 each rank and of each document are equal to nine digits, and if documents with equal scores are in the order
 of their ids.
 """
@@ -20,7 +21,8 @@ from curation.errors import InputError
 from curation.progress import Progress, silent
 from curation.retrieval.bm25 import K1, B, Bm25
 from curation.retrieval.retriever import Hit, best_hits
-from curation.retrieval.terms import content_words
+from curation.retrieval.stemmer import project_stemmer
+from curation.retrieval.terms import indexed_terms, is_gram, searched_terms
 from curation.sources.queries import active_queries
 from curation.store import Store
 from curation.store.documents import current_corpus
@@ -72,11 +74,12 @@ def verify_bm25(store: Store, queries: int, depth: int, seed: int, progress: Pro
         raise InputError(f"{queries} queries to depth {depth} were to be verified; expected at least 1.")
     with store.reading() as cursor:
         documents, asked = current_corpus(cursor), active_queries(cursor)
+        stemmer = project_stemmer(cursor)
     asked.sort(key=lambda query: query.query_id)
     drawn = Random(seed).sample(asked, min(queries, len(asked)))  # noqa: S311  no secret
     drawn.sort(key=lambda query: query.query_id)
-    hits = Bm25(documents, store).search(drawn, depth, progress)
-    return compare_with_rank_bm25(documents, drawn, hits, depth, progress)
+    hits = Bm25(documents, store, stemmer).search(drawn, depth, progress)
+    return compare_with_rank_bm25(documents, drawn, hits, depth, progress, stemmer)
 
 
 def compare_with_rank_bm25(
@@ -85,14 +88,18 @@ def compare_with_rank_bm25(
     hits: Sequence[Sequence[Hit]],
     depth: int,
     progress: Progress = silent,
+    stemmer: str | None = None,
 ) -> Bm25Check:
-    """Compare the lists that an index found with those of rank-bm25."""
+    """Compare the lists that an index found with those of rank-bm25; `stemmer`: that of the index."""
     ordered = sorted(documents, key=lambda document: document.document_id)
     ids = [document.document_id for document in ordered]
-    reference = _rank_bm25([content_words(document.text) for document in ordered])
+    terms = [indexed_terms(document.text, stemmer) for document in ordered]
+    references = [reference for field in (False, True) if (reference := _rank_bm25(terms, field))]
     largest, differing = 0.0, []
     for done, (query, found) in enumerate(zip(queries, hits, strict=True), 1):
-        scores = reference.get_scores(content_words(query.text)) if reference else np.zeros(len(ids))
+        scores = np.zeros(len(ids))
+        for reference in references:
+            scores += reference.get_scores(searched_terms(query.text, stemmer))
         score_of = dict(zip(ids, scores.tolist(), strict=True))
         expected = best_hits(ids, scores, depth)
         largest = max([largest, *(abs(_score(hit) - score_of.get(hit.document_id, 0.0)) for hit in found)])
@@ -102,14 +109,18 @@ def compare_with_rank_bm25(
     return Bm25Check(len(queries), depth, len(queries) - len(differing), largest, differing)
 
 
-def _rank_bm25(tokens: list[list[str]]) -> _Scores | None:
-    """The reference; None for a corpus without any word, which rank-bm25 divides by."""
+def _rank_bm25(terms: list[list[str]], grams: bool) -> _Scores | None:
+    """The reference of words or grams; None for a corpus without any, which rank-bm25 divides by."""
     from rank_bm25 import BM25Okapi
 
+    tokens = [[term for term in document if is_gram(term) == grams] for document in terms]
     if not any(tokens):
         return None
-    reference: _Scores = BM25Okapi(tokens, k1=K1, b=B, epsilon=0.0)
-    return reference
+    reference = BM25Okapi(tokens, k1=K1, b=B, epsilon=0.0)
+    if grams:
+        reference.avgdl *= len(tokens) / sum(map(bool, tokens))
+    found: _Scores = reference
+    return found
 
 
 def _agree(found: Sequence[Hit], expected: Sequence[Hit], score_of: dict[str, float]) -> bool:

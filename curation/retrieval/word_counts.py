@@ -3,7 +3,8 @@
 Cutting texts into words is most of the work of a lexical index; weighing them is a few passes over arrays.
 So the counts are stored by content hash, in chunks with a short transaction each: after any interruption
 the next call continues after the last chunk, and a new snapshot counts only the documents that changed. They
-are kept under `COUNTER`, a hash of what decides what a word is: another way of cutting counts again.
+are kept under a hash of what decides what a word is (`counter`): another way of cutting counts again. Counts
+of a way that no goldset uses any more (`FORMER`) are dropped once the new ones are there.
 
 Counts are read in pieces of the table, one short lease each, in the order of the table. A word
 becomes a number when it is first met; no list of all words of the corpus is ever made.
@@ -20,12 +21,14 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
-from curation.retrieval.terms import STOP_WORDS, content_words
+from curation.retrieval.terms import STOP_WORDS, indexed_terms, is_gram
 from curation.store import Store
 from curation.store.documents import current_snapshot, snapshot_versions, texts_at, version_places
 from curation.text import digest
+from curation.words import CUT
 
-COUNTER = digest("content words", 1, sorted(STOP_WORDS))
+FORMER = digest("content words", 1, sorted(STOP_WORDS))
+COUNTED_ANEW = "bm25: count words anew, by script"
 CHUNK = 20_000  # documents that are counted, or held as text, at once
 _PIECE = 61_440  # rows that are read at once: half a row group of DuckDB's
 _COUNTED = pa.schema({"terms": pa.list_(pa.string()), "counts": pa.list_(pa.int32())})
@@ -47,13 +50,20 @@ class WordCounts(NamedTuple):
     counts: NDArray[np.int32]
 
 
-def count_words(texts: Iterable[str], progress: Progress = silent, total: int = 0) -> WordCounts:
+def counter(stemmer: str | None = None) -> str:
+    """The name under which counts are kept."""
+    return digest("content words", CUT, sorted(STOP_WORDS), *([stemmer] if stemmer else ()))
+
+
+def count_words(
+    texts: Iterable[str], progress: Progress = silent, total: int = 0, stemmer: str | None = None
+) -> WordCounts:
     """The counts of texts that are in no store."""
-    return _gather(_count_pieces(texts, progress, total))
+    return _gather(_count_pieces(texts, progress, total, stemmer))
 
 
 def stored_word_counts(
-    store: Store, content_hashes: Sequence[str], progress: Progress = silent
+    store: Store, content_hashes: Sequence[str], progress: Progress = silent, stemmer: str | None = None
 ) -> WordCounts:
     """The counts of stored versions of documents; what was not counted before is counted and kept.
 
@@ -64,8 +74,8 @@ def stored_word_counts(
     wanted = pa.table(
         {"content_hash": list(content_hashes), "row": np.arange(len(content_hashes), dtype="i4")}
     )
-    _count_missing(store, wanted, progress)
-    found = _gather(_read_pieces(store, wanted))
+    _count_missing(store, wanted, progress, stemmer)
+    found = _gather(_read_pieces(store, wanted, counter(stemmer)))
     if len(found.rows) != len(content_hashes):
         raise ValueError(f"{len(content_hashes)} documents were asked for, {len(found.rows)} are stored")
     return found
@@ -74,7 +84,7 @@ def stored_word_counts(
 def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
     """Content word → number of documents of the snapshot in force that hold it.
 
-    Words are `curation.text.words`: casefolded, after NFKC; stop words (`terms.STOP_WORDS`) are not counted.
+    Words are `terms.content_words`: folded, without stop words; of scripts without spaces whole runs.
 
     Raises
     ------
@@ -84,31 +94,44 @@ def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
         versions = snapshot_versions(cursor, current_snapshot(cursor))
     found = stored_word_counts(store, list(versions.values()), progress)
     documents = np.bincount(found.numbers, minlength=len(found.word_number)).tolist()
-    return dict(zip(found.word_number, documents, strict=True))
+    counted = zip(found.word_number, documents, strict=True)
+    return {word: held for word, held in counted if not is_gram(word)}
 
 
-def _count(texts: Iterable[str]) -> pa.Table:
-    found = [Counter(content_words(text)) for text in texts]
+def counted_otherwise(store: Store) -> int:
+    """How many versions of documents an older goldset has counted, which cut words otherwise."""
+    with store.reading() as cursor:
+        rows = cursor.execute("SELECT count(*) FROM document_terms WHERE counter = ?", [FORMER]).fetchall()
+    return int(rows[0][0])
+
+
+def _count(texts: Iterable[str], stemmer: str | None) -> pa.Table:
+    found = [Counter(indexed_terms(text, stemmer)) for text in texts]
     return pa.table([[list(words) for words in found], [list(words.values()) for words in found]], _COUNTED)
 
 
-def _count_missing(store: Store, wanted: pa.Table, progress: Progress) -> None:
+def _count_missing(store: Store, wanted: pa.Table, progress: Progress, stemmer: str | None) -> None:
     """In the order of the table of documents, so that each chunk is read from one place."""
+    former = counted_otherwise(store)
+    step = COUNTED_ANEW if former else "bm25: count words"
     with store.reading() as cursor:
         cursor.register("wanted_versions", wanted)
         uncounted = cursor.sql(
             "SELECT content_hash FROM wanted_versions "
             "ANTI JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted "
             "USING (content_hash)",
-            params=[COUNTER],
+            params=[counter(stemmer)],
         ).to_arrow_table()
         cursor.unregister("wanted_versions")
         missing = version_places(cursor, uncounted)
     for start in range(0, len(missing), CHUNK):
-        progress("bm25: count words", start, len(missing))
-        _store(store, *_read_texts(store, missing[start : start + CHUNK]))
+        progress(step, start, len(missing))
+        _store(store, *_read_texts(store, missing[start : start + CHUNK]), stemmer)
     if missing:
-        progress("bm25: count words", len(missing), len(missing))
+        progress(step, len(missing), len(missing))
+    if former:
+        with store.transaction() as cursor:
+            cursor.execute("DELETE FROM document_terms WHERE counter = ?", [FORMER])
 
 
 def _read_texts(store: Store, places: Sequence[tuple[int, str]]) -> tuple[list[str], list[str]]:
@@ -117,40 +140,42 @@ def _read_texts(store: Store, places: Sequence[tuple[int, str]]) -> tuple[list[s
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def _store(store: Store, content_hashes: Sequence[str], texts: Sequence[str]) -> None:
+def _store(store: Store, content_hashes: Sequence[str], texts: Sequence[str], stemmer: str | None) -> None:
     """Count and keep what nobody else has counted meanwhile."""
-    counted = _count(texts).append_column("content_hash", pa.array(content_hashes, pa.string()))
+    counted = _count(texts, stemmer).append_column("content_hash", pa.array(content_hashes, pa.string()))
     with store.transaction() as cursor:
         cursor.register("counted_documents", counted)
         cursor.execute(
             "INSERT INTO document_terms SELECT ?, content_hash, terms, counts FROM counted_documents "
             "ANTI JOIN (SELECT content_hash FROM document_terms WHERE counter = ?) counted "
             "USING (content_hash)",
-            [COUNTER, COUNTER],
+            [counter(stemmer)] * 2,
         )
         cursor.unregister("counted_documents")
 
 
-def _count_pieces(texts: Iterable[str], progress: Progress, total: int) -> Iterator[pa.Table]:
+def _count_pieces(
+    texts: Iterable[str], progress: Progress, total: int, stemmer: str | None
+) -> Iterator[pa.Table]:
     chunk: list[str] = []
     done = 0
     for text in texts:
         chunk.append(text)
         if len(chunk) == CHUNK:
-            yield _numbered(chunk, done)
+            yield _numbered(chunk, done, stemmer)
             done += len(chunk)
             progress("bm25: count words", done, total)
             chunk = []
     if chunk:
-        yield _numbered(chunk, done)
+        yield _numbered(chunk, done, stemmer)
 
 
-def _numbered(texts: Sequence[str], first: int) -> pa.Table:
+def _numbered(texts: Sequence[str], first: int, stemmer: str | None) -> pa.Table:
     rows = pa.array(np.arange(first, first + len(texts), dtype=np.int32))
-    return _count(texts).append_column("row", rows)
+    return _count(texts, stemmer).append_column("row", rows)
 
 
-def _read_pieces(store: Store, wanted: pa.Table) -> Iterator[pa.Table]:
+def _read_pieces(store: Store, wanted: pa.Table, kept_under: str) -> Iterator[pa.Table]:
     with store.reading() as cursor:
         [(end,)] = cursor.execute("SELECT coalesce(max(rowid) + 1, 0) FROM document_terms").fetchall()
     for start in range(0, end, _PIECE):
@@ -160,7 +185,7 @@ def _read_pieces(store: Store, wanted: pa.Table) -> Iterator[pa.Table]:
                 "SELECT terms, counts, w.row "
                 "FROM document_terms t JOIN wanted_versions w USING (content_hash) "
                 "WHERE t.rowid >= $1 AND t.rowid < $2 AND counter = $3",
-                params=[start, start + _PIECE, COUNTER],
+                params=[start, start + _PIECE, kept_under],
             ).to_arrow_table()
             cursor.unregister("wanted_versions")
         yield piece

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from curation.text import normalise_query, words
+from curation.text import normalise_query
+from curation.words import words
 
 Shingles = frozenset[str]
 Ints = NDArray[np.int64]
@@ -52,7 +53,10 @@ def character_shingles(text: str) -> Shingles:
 
 
 def word_shingles(text: str) -> Shingles:
-    """Each three words in a row; a shorter text is one shingle, a text without words has none."""
+    """Each three words in a row; a shorter text is one shingle, a text without words has none.
+
+    Of scripts without spaces words are grams, so that a shingle is four signs: see `curation.words`.
+    """
     found = words(text)
     grams = [" ".join(found[start : start + WORDS]) for start in range(max(1, len(found) - WORDS + 1))]
     return frozenset(grams) - {""}

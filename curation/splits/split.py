@@ -48,6 +48,7 @@ from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges
 from curation.store import Store
 from curation.store.settings import COMMAND_LINE
+from curation.words import CUT, is_cut_otherwise
 
 STORED_EDGES = "strongest spanning forest"
 
@@ -171,6 +172,8 @@ def _parameters(basis: _SplitBasis, request: SplitRequest, ties: Ties) -> dict[s
         "largest_group": request.options.largest_group or LARGEST_GROUP,
         "edges": STORED_EDGES,
     }
+    if request.rules.document is not None and any(map(is_cut_otherwise, graded.inputs.documents.values())):
+        found["words"] = CUT  # said only where the documents of older splits were compared otherwise
     if request.options.by_time:
         found |= {"by_time": True, "undated": request.options.undated}
     if carried.parts:

@@ -404,3 +404,30 @@ def test_a_pool_over_real_products_is_what_bm25_finds(store: Store, shared: Path
     }
     assert {row[:2] for row in rows if row[2] == "bm25"} <= reached
     assert not {row[:2] for row in rows if row[2] == "random"} & reached
+
+
+def test_a_chinese_project_is_pooled_anew_and_one_that_nothing_changes_for_keeps_its_id(
+    store: Store, tmp_path: Path
+) -> None:
+    """The pool names the way of cutting words only where an older goldset could have found others."""
+    put_corpus(
+        store, tmp_path, {"plain": "HP 高效能系列 disk", "coat": "a coat", "hat": "café hat", "x": "y"}
+    )
+    put_queries(store, {"q1": "coat"})
+    build_pool(store, ["bm25"], 3, 0, seed=1)
+    put_queries(store, {"q2": "效能"})
+    report = build_pool(store, ["bm25"], 3, 0, seed=1)
+    with store.reading() as cursor:
+        parameters = [json.loads(row[0]) for row in cursor.execute("SELECT parameters FROM pools").fetchall()]
+    assert sorted("words" in found for found in parameters) == [False, True]
+    assert ("q2", "plain") in pairs(store)
+    assert report.counted_anew == 0
+
+
+def test_the_stemmer_is_kept_for_the_project_and_told_in_the_pool(shop: Store) -> None:
+    plain = build_pool(shop, ["bm25"], 3, 0, seed=1)
+    stemmed = build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="english")
+    assert build_pool(shop, ["bm25"], 3, 0, seed=1).pool_id == stemmed.pool_id != plain.pool_id
+    assert build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="none").pool_id == plain.pool_id
+    with pytest.raises(InputError, match="--stemmer klingon: there is no such stemmer; expected none or one"):
+        build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="klingon")

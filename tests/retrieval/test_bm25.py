@@ -118,3 +118,43 @@ def test_a_shorter_search_is_the_beginning_of_a_deeper_one(corpus: list[str], te
     assert short == deep[:depth]
     assert all(hit.score > 0 for hit in deep)
     assert deep == sorted(deep, key=lambda hit: (-hit.score, hit.document_id))
+
+
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [
+        ("电热水壶", "家用电热水壶，大容量，自动断电"),
+        ("茶", "龙井绿茶礼盒"),
+        ("電気ケトル", "沸騰が早い電気ケトルです。"),
+        ("주전자", "스테인리스 전기주전자를 세일합니다"),
+        ("กาต้มน้ำ", "ขายกาต้มน้ำไฟฟ้าราคาถูก"),
+        ("हिन्दी किताब", "बच्चों की हिन्दी किताब"),
+        ("istanbul", "İstanbul otelleri"),
+        ("café", "un cafe\u0301 cre\u0300me"),
+        ("كتاب", "كِتَابٌ جديد"),
+        ("μουσακά", "ΜΟΥΣΑΚΆ για δύο"),
+    ],
+)
+def test_a_word_is_found_in_any_script(asked: str, held: str) -> None:
+    others = ["a red hat", "黑色登山鞋", "古い本の店", "ครีมกันแดด", "दाल मखनी", "비 오는 날", "άλλο κείμενο"]
+    [hits] = Bm25(documents(*others, held)).search([query(asked)], 10)
+    assert hits[0].document_id == f"d{len(others)}"
+
+
+def test_a_foreign_name_makes_no_description_longer() -> None:
+    corpus = ["red hat", "blue hat {}", "green coat", "grey gloves", "brown shoes"]
+    latin, chinese = (
+        documents(*(text.format(name) for text in corpus)) for name in ("gaoxiao", "高效能系列")
+    )
+    assert search(chinese, "red") == search(latin, "red")
+    assert search(chinese, "blue") == search(latin, "blue")
+    assert [hit.document_id for hit in search(chinese, "效能")] == ["d1"]
+
+
+def test_a_stemmer_finds_other_forms_and_is_told_among_the_settings() -> None:
+    corpus = documents("die Häuser am See", "ein Boot", "das Wetter", "viele Schuhe")
+    plain, stemmed = Bm25(corpus), Bm25(corpus, stemmer="german")
+    assert "stemmer" not in plain.settings
+    assert stemmed.settings == {**plain.settings, "stemmer": "german"}
+    assert plain.search([query("Haus")], 5) == [[]]
+    assert [hit.document_id for hit in stemmed.search([query("Haus")], 5)[0]] == ["d0"]

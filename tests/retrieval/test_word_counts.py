@@ -16,7 +16,14 @@ from hypothesis import strategies as st
 from curation.errors import RefusedError
 from curation.retrieval import Bm25, word_counts
 from curation.retrieval.terms import content_words
-from curation.retrieval.word_counts import WordCounts, count_words, stored_word_counts, vocabulary
+from curation.retrieval.word_counts import (
+    COUNTED_ANEW,
+    WordCounts,
+    count_words,
+    counted_otherwise,
+    stored_word_counts,
+    vocabulary,
+)
 from curation.sources.corpus import import_corpus
 from curation.store import Store
 from curation.store.documents import current_corpus
@@ -107,9 +114,35 @@ def test_another_way_of_cutting_words_counts_anew(
 ) -> None:
     documents = put_corpus(store, tmp_path, SHOP)
     expected = by_row(stored_word_counts(store, hashes(documents)))
-    monkeypatch.setattr(word_counts, "COUNTER", "another")
+    monkeypatch.setattr(word_counts, "CUT", "another")
     assert by_row(stored_word_counts(store, hashes(documents))) == expected
     assert len(kept(store)) == 2 * len(documents)
+
+
+def test_counts_of_an_older_goldset_are_counted_anew_once_aloud_and_dropped(
+    store: Store, tmp_path: Path
+) -> None:
+    """Older goldsets cut a Chinese text into whole runs, and kept counts under another name."""
+    documents = put_corpus(store, tmp_path, {**SHOP, "kettle": "家用电热水壶"})
+    with store.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO document_terms SELECT ?, unnest(?::TEXT[]), ['家用电热水壶'], [1]",
+            [word_counts.FORMER, hashes(documents)],
+        )
+    assert counted_otherwise(store) == len(documents)
+    steps: list[str] = []
+    found = stored_word_counts(store, hashes(documents), lambda step, *_: steps.append(step))
+    assert set(steps) == {COUNTED_ANEW}
+    assert found.word_number.keys() >= {" 电热", " 水壶", "家用电热水壶"}
+    assert counted_otherwise(store) == 0
+    assert len(kept(store)) == len(documents)
+    stored_word_counts(store, hashes(documents), lambda step, *_: steps.append("again"))
+    assert "again" not in steps
+
+
+def test_the_vocabulary_holds_words_not_grams(store: Store, tmp_path: Path) -> None:
+    put_corpus(store, tmp_path, {"kettle": "家用电热水壶 kettle"})
+    assert vocabulary(store) == {"家用电热水壶": 1, "kettle": 1}
 
 
 def test_the_vocabulary_counts_documents_of_the_corpus_in_force(store: Store, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.tags.kinds import FAILURE_MODES, RULE_TAGS, TAGS
 from curation.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries
 from curation.sampling.tags.written_queries import write_query
+from curation.words import fold
 
 ANY, UNTAGGED, NOT_DRAWN = "any", "no tag", "not drawn from traffic"
 COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
@@ -46,7 +47,7 @@ def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
     return [
         query
         for query in queries
-        if words.casefold() in query.text.casefold()
+        if fold(words) in fold(query.text)
         and (kind == ANY or kind in query.tags or (kind == UNTAGGED and not query.tags))
         and part in (ANY, query.stratum or NOT_DRAWN)
     ]

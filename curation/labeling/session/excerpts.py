@@ -2,22 +2,23 @@
 
 A passage is a run of whole sentences. The best one holds the most different content words of the query; ties
 go to the earlier one. If the part of the document that matched the query is known, the passage is chosen
-within it. Words match by stem (`retrieval.terms.stem`).
+within it. Words match by stem (`retrieval.terms.stem`), in scripts without spaces by their grams.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from curation.retrieval.terms import STOP_WORDS, stem
+from curation.words import located_words, words
 
 LONGEST = 700
 """Characters of a passage; a shorter document is shown whole."""
 
-_WORD = re.compile(r"\w+")
 _SPACE = re.compile(r"\s+")
-_SENTENCE = re.compile(r".+?(?:[.!?…](?=\s)|\n|\Z)\s*", re.DOTALL)
+_SENTENCE = re.compile(r".+?(?:[.!?…؟।](?=\s)|[。！？｡]|\n|\Z)\s*", re.DOTALL)
 
 
 class Segment(NamedTuple):
@@ -36,7 +37,7 @@ class Excerpt(NamedTuple):
 
 def query_stems(query: str) -> frozenset[str]:
     """The stems to mark; function words only when there is nothing else."""
-    found = [word.casefold() for word in _WORD.findall(query)]
+    found = words(query)
     content = [word for word in found if word not in STOP_WORDS] or found
     return frozenset(map(stem, content))
 
@@ -45,11 +46,10 @@ def mark(text: str, stems: frozenset[str]) -> list[Segment]:
     """The text in segments whose concatenation is the text again."""
     segments: list[Segment] = []
     end = 0
-    for match in _WORD.finditer(text):
-        if stem(match.group()) in stems:
-            segments.append(Segment(text[end : match.start()], False))
-            segments.append(Segment(match.group(), True))
-            end = match.end()
+    for first, last in _joined(sorted(found[1:] for found in _matches(text, stems))):
+        segments.append(Segment(text[end:first], False))
+        segments.append(Segment(text[first:last], True))
+        end = last
     segments.append(Segment(text[end:], False))
     return [segment for segment in segments if segment.text]
 
@@ -69,7 +69,7 @@ def best_passage(
         return Excerpt(mark(body, stems), whole=True)
     best, most = "", -1
     for passage in _passages(_part(body, within), longest):
-        score = len({stem(word) for word in _WORD.findall(passage)} & stems)
+        score = len({found[0] for found in _matches(passage, stems)})
         if score > most:
             best, most = passage, score
     return Excerpt(mark(best.rstrip(), stems), whole=False)
@@ -81,6 +81,27 @@ def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | N
     shift = len(whole) - len(whole.lstrip()) - len(title) - 1
     start, end = max(0, span[0] + shift), min(len(body), span[1] + shift)
     return (start, end) if start < end else None
+
+
+def _matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
+    """The stem, start and end of each word or gram of the text that is among the stems."""
+    for word, start, end in located_words(text):
+        stemmed = stem(word)
+        if stemmed in stems:
+            yield stemmed, start, end
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Ordered spans, those that overlap as one."""
+    first, last = 0, 0
+    for start, end in spans:
+        if start >= last:
+            if last:
+                yield first, last
+            first = start
+        last = max(last, end)
+    if last:
+        yield first, last
 
 
 def _part(body: str, within: tuple[int, int] | None) -> str:

@@ -6,7 +6,8 @@ Frequent words are found by their deletion neighbourhoods: two words that are on
 which at most one letter is missing (Mor & Fraenkel 1982). So a word costs as many look-ups as it has letters.
 
 Words with a digit are numbers, sizes and model names, and never misspelled here; neither is another ending of
-a word that the corpus knows, nor a word of which the first letter would have to change.
+a word that the corpus knows, nor a word of which the first letter would have to change. In scripts without
+spaces no word is checked: each letter is a part of the meaning.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from curation.retrieval.terms import stem
+from curation.words import is_unspaced
 
 SHORTEST = 5
 """Letters of the shortest word that is checked: of four letters nearly all are a word one slip away."""
@@ -77,7 +79,7 @@ def is_slip(first: str, second: str) -> bool:
 
 
 def _is_plain(word: str) -> bool:
-    return len(word) >= SHORTEST and word.isalpha()
+    return len(word) >= SHORTEST and word.isalpha() and not is_unspaced(word)
 
 
 def _forms(word: str) -> Iterator[str]:

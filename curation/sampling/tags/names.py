@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from curation.retrieval.terms import STOP_WORDS
 from curation.store.rows import Document
-from curation.text import words
+from curation.words import words
 
 NAME_FIELDS = frozenset(
     "brand product_brand supplier manufacturer maker vendor publisher author authors artist".split()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection
 from curation.retrieval.terms import content_words
 from curation.sampling.strata import LONG, SHORT
 from curation.sampling.tags.misspellings import Spelling
-from curation.text import words
+from curation.words import words
 
 VERSION = "rules 1"
 """Who is the author of a rule's word: another wording of the rules gets another number."""

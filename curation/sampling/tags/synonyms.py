@@ -19,7 +19,8 @@ from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.retrieval.terms import content_words, stem
 from curation.store import Store
 from curation.store.rows import Document, Query
-from curation.text import normalise_query, words
+from curation.text import normalise_query
+from curation.words import words
 
 NEIGHBOURS = 5
 """How many documents are looked at, at most."""

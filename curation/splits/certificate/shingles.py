@@ -1,14 +1,58 @@
 """The certificate's own definition of a shingle, so that a mistake in that of the search cannot hide.
 
-A test checks that the two definitions agree on any text.
+It reads each letter's name and category in Unicode's tables, where the search has ranges and patterns. A test
+checks that the two definitions agree on any text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+from itertools import pairwise
 
-_WORD = re.compile(r"\w+")
+_UNSPACED = (
+    "THAI ",
+    "LAO ",
+    "MYANMAR ",
+    "KHMER ",
+    "HANGUL ",
+    "CJK ",
+    "KANGXI ",
+    "HIRAGANA ",
+    "KATAKANA",
+    "HENTAIGANA ",
+    "BOPOMOFO ",
+    "HANGZHOU ",
+    "MASU ",
+    "VERTICAL KANA ",
+    "VERTICAL IDEOGRAPHIC ",
+    "IDEOGRAPHIC ITERATION ",
+    "IDEOGRAPHIC CLOSING ",
+    "IDEOGRAPHIC NUMBER ",
+    "IDEOGRAPHIC ANNOTATION ",
+)
+"""How the names of letters begin that form words without spaces between them."""
+_WITHOUT_MEANING = (
+    "SOFT HYPHEN",
+    "ZERO WIDTH NO",
+    "ZERO WIDTH JOINER",
+    "WORD JOINER",
+    "LEFT-TO-RIGHT",
+    "RIGHT-TO-LEFT",
+    "POP DIRECTIONAL",
+    "FIRST STRONG ISOLATE",
+    "VARIATION SELECTOR-",
+    "COMBINING ENCLOSING KEYCAP",
+    "HEBREW POINT ",
+    "HEBREW ACCENT ",
+    "HEBREW MARK ",
+)
+_ARABIC = frozenset(
+    "LETTER MARK,TATWEEL,FATHATAN,DAMMATAN,KASRATAN,FATHA,DAMMA,KASRA,SHADDA,SUKUN,"
+    "LETTER SUPERSCRIPT ALEF".split(",")
+)
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 
 def character_shingles(text: str) -> frozenset[str]:
@@ -20,8 +64,51 @@ def character_shingles(text: str) -> frozenset[str]:
 
 
 def word_shingles(text: str) -> frozenset[str]:
-    """Three words in a row; a shorter text is one shingle, a text without words has none."""
-    found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    """Three words in a row; a shorter text is one shingle, a text without words has none.
+
+    In scripts without spaces words are pairs of letters.
+    """
+    found = _words(text)
     if len(found) < 3:
         return frozenset([" ".join(found)]) if found else frozenset()
     return frozenset(map(" ".join, zip(found, found[1:], found[2:], strict=False)))
+
+
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    found: list[str] = []
+    run: list[str] = []
+    is_pair_script = False
+    for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":
+        kind = _kind(letter)
+        if kind == "nothing" or (letter == "\u0307" and run and run[-1][-1:] == "i"):
+            continue
+        if kind == "mark" and run:
+            run[-1] += letter
+        elif run and kind == ("pair" if is_pair_script else "word"):
+            run.append(letter)
+        else:
+            found += _of_run(run, is_pair_script)
+            run = [letter] if kind in ("pair", "word") else []
+            is_pair_script = kind == "pair"
+    return found
+
+
+def _of_run(run: list[str], is_pair_script: bool) -> list[str]:
+    if is_pair_script and len(run) > 1:
+        return [one + other for one, other in pairwise(run)]
+    return ["".join(run)] if run else []
+
+
+@cache
+def _kind(letter: str) -> str:
+    """'word' or 'pair' for a letter of a script with or without spaces, 'mark', 'nothing' or 'other'."""
+    name = unicodedata.name(letter, "")
+    if name.startswith(_WITHOUT_MEANING) or (name.startswith("ARABIC ") and name[7:] in _ARABIC):
+        return "nothing"
+    if unicodedata.category(letter).startswith("M"):
+        return "mark"
+    if letter == "_" or letter.isalnum():
+        return "pair" if name.startswith(_UNSPACED) else "word"
+    return "other"

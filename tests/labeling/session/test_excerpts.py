@@ -143,3 +143,34 @@ def test_a_passage_of_another_version_of_the_document_is_not_applied(long_docume
     with long_document.transaction() as cursor:
         cursor.execute("INSERT INTO snapshot_documents VALUES ('later', 'd', 'another version')")
     assert shown_first(long_document) == before
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "marked"),
+    [
+        ("电热水壶", "家用电热水壶，大容量", ["电热水壶"]),
+        ("热水", "家用电热水壶，热的", ["热水"]),
+        ("茶", "龙井绿茶", ["茶"]),
+        ("電気ケトル", "早い電気ケトルです。", ["電気ケトル"]),
+        ("주전자", "전기주전자를 세일", ["주전자"]),
+        ("น้ำ", "ขายกาต้มน้ำไฟฟ้า", ["น้ำ"]),
+        ("किताब", "हिन्दी किताब", ["किताब"]),
+        ("istanbul", "İstanbul otelleri", ["İstanbul"]),
+        ("café", "un cafe\u0301 noir", ["cafe\u0301"]),
+        ("كتاب", "هذا كِتَابٌ", ["كِتَابٌ"]),
+        ("ガス", "ｶﾞｽ台", ["ｶﾞｽ"]),
+        ("手机", "iPhone手机壳", ["手机"]),
+        ("서울", "\u1109\u1165\u110b\u116e\u11af에서", ["\u1109\u1165\u110b\u116e\u11af"]),
+    ],
+)
+def test_the_words_of_a_query_are_marked_in_any_script(query: str, text: str, marked: list[str]) -> None:
+    segments = mark(text, query_stems(query))
+    assert [segment.text for segment in segments if segment.marked] == marked
+    assert "".join(segment.text for segment in segments) == text
+
+
+def test_the_passage_with_the_query_is_shown_of_a_text_without_spaces() -> None:
+    body = "这是一段无关的说明文字。" * 80 + "本店出售电热水壶和茶具。" + "其他内容在此。" * 80
+    shown = "".join(segment.text for segment in best_passage(body, "电热水壶").segments)
+    assert "电热水壶" in shown
+    assert shown.endswith("。")

@@ -26,7 +26,9 @@ from curation.splits.ties.search import all_ties, find_edges
 
 RULES = Rules(paraphrase=None)
 BY_MEANING = Rules(query=None, paraphrase=0.8)
-TEXT = st.text(st.one_of(st.sampled_from("ab 7ß_'-\n"), st.characters()), max_size=30)
+TEXT = st.text(
+    st.one_of(st.sampled_from("ab 7ß_'-\ni\u0307\u0301電気กิ한한हि\u200d"), st.characters()), max_size=30
+)
 
 
 def words(*queries: str) -> SplitInputs:
@@ -54,6 +56,40 @@ print("datasketch" in sys.modules)
 def test_both_definitions_of_a_shingle_agree_on_any_text(text: str) -> None:
     assert shingles.character_shingles(text) == similarity.character_shingles(text)
     assert shingles.word_shingles(text) == similarity.word_shingles(text)
+
+
+def test_both_definitions_tell_the_letters_of_all_scripts_alike() -> None:
+    letters = [chr(code) for code in (*range(0x80, 0x3400), *range(0xA000, 0xABFF), *range(0xF900, 0x10000))]
+    for start in range(0, len(letters), 64):
+        for between in ("a", "電", " "):
+            text = between.join(letters[start : start + 64])
+            assert shingles.word_shingles(text) == similarity.word_shingles(text), ascii(text)
+
+
+JAPANESE = "この電気ケトルは一リットルのお湯を三分で沸かします。自動で電源が切れるので安心です。"
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (JAPANESE, JAPANESE.replace("三分", "四分")),
+        (
+            "这款电热水壶容量两升，自动断电，适合家庭使用，保修一年。",
+            "这款电热水壶容量三升，自动断电，适合家庭使用，保修一年。",
+        ),
+        ("กาต้มน้ำไฟฟ้ารุ่นนี้จุได้สองลิตรและตัดไฟอัตโนมัติ", "กาต้มน้ำไฟฟ้ารุ่นนี้จุได้สามลิตรและตัดไฟอัตโนมัติ"),
+    ],
+)
+def test_documents_a_letter_apart_leak_in_scripts_without_spaces(first: str, second: str) -> None:
+    inputs = SplitInputs(
+        {"q0": "kettle", "q1": "teapot"},
+        {"q0": frozenset({"d0"}), "q1": frozenset({"d1"})},
+        {"d0": first, "d1": second},
+    )
+    rules = Rules(paraphrase=None, document=0.6)
+    found = certify(inputs, {"q0": "dev", "q1": "test"}, rules)
+    assert [leak.kind for leak in found.leaks] == ["near-duplicate document"]
+    assert [edge.kind for edge in find_edges(inputs, rules).edges] == ["near-duplicate document"]
 
 
 def test_every_kind_of_tie_has_a_check_with_the_same_name_in_the_same_order() -> None:

@@ -1,0 +1,195 @@
+"""Words: how a text is cut, by script, for search, marking, tags and shingles.
+
+A word is a run of letters, digits and underscores with the marks on them (vowel signs, accents). Scripts
+without spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and Korean, which joins particles
+to words, form runs of signs; a sign is a letter with its marks. Grams, each two signs in a row, are the words
+there.
+
+Texts are folded first: NFKC, case, the dotted İ, and signs that change no meaning (soft hyphens, joiners,
+direction marks, Arabic and Hebrew vowel points). A text in ASCII is cut as `\\w+` cuts it, and as fast.
+
+Unicode UAX #29 (what extends a word); Lucene's CJKAnalyzer (overlapping grams).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+CUT = "by script 1"
+"""The name of this way of cutting. Results that differ from those of older goldsets are stored with it."""
+
+_ASCII = re.compile(r"\w+", re.ASCII)
+_DOTTED = re.compile("i\u0307+")
+_FORMER = re.compile(r"\w+")
+_UNSPACED = (
+    "\u0e01-\u0edf\u1000-\u109f\uaa60-\uaa7f\ua9e0-\ua9fe\u1780-\u17ff"  # Thai, Lao, Burmese, Khmer
+    "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb"  # Hangul
+    "\u2e80-\u2fd5\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u31bf\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U0001aff0-\U0001b16f\U00020000-\U0003fffd"  # kana, Bopomofo and Han
+)
+_WITHOUT_MEANING = (
+    "\u00ad\u061c\u200c-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufe00-\ufe0f\u20e3\U000e0100-\U000e01ef"
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\ufb1e\u0640\u064b-\u0652\u0670"
+)
+
+
+class LocatedWord(NamedTuple):
+    """A folded word, sign or gram, and the part of the text that it was read from."""
+
+    word: str
+    start: int
+    end: int
+
+
+class _Patterns(NamedTuple):
+    mark: re.Pattern[str]
+    special: re.Pattern[str]
+    ignored: re.Pattern[str]
+    run: re.Pattern[str]
+    sign: re.Pattern[str]
+    raw_run: re.Pattern[str]
+    raw_sign: re.Pattern[str]
+
+
+def words(text: str) -> list[str]:
+    """The folded words of a text, in order; of scripts without spaces the grams."""
+    whole = whole_words(text)
+    if text.isascii() or not any(map(is_unspaced, set(whole))):
+        return whole
+    return [word for run in whole for word in (_grams(run) if is_unspaced(run) else [run])]
+
+
+def whole_words(text: str) -> list[str]:
+    """As `words`, with runs of scripts without spaces whole."""
+    if text.isascii():
+        return _ASCII.findall(text.lower())
+    normal = _normal(text)
+    if not any(map(_is_special, set(normal))):
+        return _FORMER.findall(normal)
+    return _patterns().run.findall(_without_meaning(normal))
+
+
+def signs(run: str) -> list[str]:
+    """The signs of a folded run: letters with their marks."""
+    return _patterns().sign.findall(run) if _patterns().mark.search(run) else list(run)
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether a folded word is of a script without spaces."""
+    return not word.isascii() and _is_unspaced_letter(word[0])
+
+
+def is_cut_otherwise(text: str, whole: bool = False) -> bool:
+    """Whether older goldsets, which knew no marks and no grams, cut this text into other words.
+
+    Parameters
+    ----------
+    whole: compare `whole_words`, else `words`.
+    """
+    if text.isascii():
+        return False
+    return (whole_words(text) if whole else words(text)) != _FORMER.findall(_normal(text))
+
+
+def fold(word: str) -> str:
+    """A word or text as `words` compares it."""
+    return word.lower() if word.isascii() else _without_meaning(_normal(word))
+
+
+def located_words(text: str) -> Iterator[LocatedWord]:
+    """The words of a text where they are; of scripts without spaces each sign and each gram."""
+    if text.isascii():
+        for found in _ASCII.finditer(text):
+            yield LocatedWord(found.group().lower(), *found.span())
+        return
+    for found in _patterns().raw_run.finditer(text):
+        if found["unspaced"]:
+            yield from _located_signs(found.group(), found.start())
+        else:
+            yield LocatedWord(fold(found.group()), *found.span())
+
+
+def _located_signs(run: str, start: int) -> Iterator[LocatedWord]:
+    """Each sign of an unfolded run, and each gram from its first sign to its last."""
+    folded, places = "", []
+    for piece in _patterns().raw_sign.finditer(run):
+        part = fold(piece.group())
+        folded += part
+        places += [(start + piece.start(), start + piece.end())] * len(part)
+    found = [
+        LocatedWord(sign.group(), places[sign.start()][0], places[sign.end() - 1][1])
+        for sign in _patterns().sign.finditer(folded)
+    ]
+    yield from found
+    for one, other in pairwise(found):
+        yield LocatedWord(one.word + other.word, one.start, other.end)
+
+
+def _grams(run: str) -> list[str]:
+    found = signs(run)
+    return list(map("".join, pairwise(found))) if len(found) > 1 else found
+
+
+def _normal(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
+
+
+def _without_meaning(normal: str) -> str:
+    return _DOTTED.sub("i", _patterns().ignored.sub("", normal))
+
+
+@cache
+def _is_special(letter: str) -> bool:
+    return not letter.isascii() and _patterns().special.match(letter) is not None
+
+
+@cache
+def _is_unspaced_letter(letter: str) -> bool:
+    return _patterns().sign.match(letter) is not None
+
+
+@lru_cache(maxsize=1)
+def _patterns() -> _Patterns:
+    """Made at the first text that is not ASCII: reading Unicode's tables takes a tenth of a second."""
+    near, far = range(0x300, 0x10000), (*range(0x10000, 0x32000), *range(0xE0100, 0xE01F0))
+    marks, far_marks = _class(near, _is_mark), _class(far, _is_mark)
+    unspaced = re.compile(rf"[{_UNSPACED}]")
+    near_signs, far_signs = (
+        _class(codes, lambda letter: letter.isalnum() and unspaced.match(letter) is not None)
+        for codes in (near, far)
+    )
+    signs = f"(?:[{near_signs}]|[{far_signs}])"
+    letters = rf"[^\W{_UNSPACED}]+"
+    mark = f"(?:[{marks}]|[{far_marks}])"  # apart: `re` looks up a class without far signs in a table
+    extended = f"(?:[{marks}{_WITHOUT_MEANING}]|[{far_marks}])"
+    return _Patterns(
+        mark=re.compile(mark),
+        special=re.compile(rf"{mark}|[{_WITHOUT_MEANING}{_UNSPACED}]"),
+        ignored=re.compile(rf"[{_WITHOUT_MEANING}]"),
+        run=re.compile(
+            rf"(?:[{near_signs}]+{mark}*|[{far_signs}]{mark}*)+|{letters}(?:{mark}+(?:{letters})?)*"
+        ),
+        sign=re.compile(rf"{signs}{mark}*"),
+        raw_run=re.compile(rf"(?P<unspaced>(?:{signs}{extended}*)+)|{letters}(?:{extended}+(?:{letters})?)*"),
+        raw_sign=re.compile(
+            rf"[\u1100-\u115f][\u1160-\u11a7]*[\u11a8-\u11ff]*|.(?:{extended}|[\uff9e\uff9f])*", re.DOTALL
+        ),
+    )
+
+
+def _is_mark(letter: str) -> bool:
+    return unicodedata.category(letter).startswith("M")
+
+
+def _class(codes: Iterable[int], belongs: Callable[[str], bool]) -> str:
+    """The letters that belong, as ranges of a character class."""
+    found = [code for code in codes if belongs(chr(code))]
+    starts = [code for code, before in zip(found, [0, *found], strict=False) if code != before + 1]
+    ends = [code for code, after in zip(found, [*found[1:], 0], strict=True) if after != code + 1]
+    return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))
