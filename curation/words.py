@@ -86,15 +86,16 @@ def is_unspaced(word: str) -> bool:
 
 
 def is_cut_otherwise(text: str, whole: bool = False) -> bool:
-    """Whether older goldsets, which knew no marks and no grams, cut this text into other words.
+    """Whether older goldsets, which knew no marks and no grams, read this text otherwise.
 
     Parameters
     ----------
-    whole: compare `whole_words`, else `words`.
+    whole: runs of scripts without spaces are whole words for what is asked, as they were for older goldsets.
     """
     if text.isascii():
         return False
-    return (whole_words(text) if whole else words(text)) != _FORMER.findall(_normal(text))
+    found = whole_words(text)
+    return found != _FORMER.findall(_normal(text)) or (not whole and any(map(is_unspaced, found)))
 
 
 def fold(word: str) -> str:

@@ -65,9 +65,7 @@ def test_located_words_hold_all_that_words_gives(text: str) -> None:
 
 
 def test_where_older_goldsets_cut_otherwise_is_known() -> None:
-    assert not any(
-        map(is_cut_otherwise, ["a USB-C hub", "café", "ΜΟΥΣΑΚΆΣ", "茶", "手机", "160\u200e x 248"])
-    )
-    assert all(map(is_cut_otherwise, ["电热水壶", "हिन्दी", "İstanbul", "iPhone手机"]))
+    assert not any(map(is_cut_otherwise, ["a USB-C hub", "café", "ΜΟΥΣΑΚΆΣ", "160\u200e x 248"]))
+    assert all(map(is_cut_otherwise, ["电热水壶", "茶", "हिन्दी", "İstanbul", "iPhone手机"]))
     assert not is_cut_otherwise("HP 高效能系列 Serial ATA", whole=True)
     assert is_cut_otherwise("iPhone手机", whole=True)
