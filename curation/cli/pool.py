@@ -109,9 +109,9 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
             f"{report.candidates:,} candidates for {report.queries:,} queries, "
             f"{report.random_negatives:,} of them random negatives; {report.added:,} are new to the project."
         )
-    if report.counted_anew:
+    if report.counted_again:
         say(
-            f"The words of {report.counted_anew:,} documents were counted anew: an older goldset cut texts "
+            f"The words of {report.counted_again:,} documents were counted again: an older goldset cut texts "
             "into other words."
         )
     for system in report.systems:

@@ -49,7 +49,7 @@ class PoolReport:
     added: pairs that were no candidates before this call.
     built_before: this very pool was stored already; nothing was added.
     left_out: reason, written to be read after its number → number.
-    counted_anew: documents whose words an older goldset had counted, which cut texts into other words.
+    counted_again: documents whose words an older goldset had counted, which cut texts into other words.
     """
 
     pool_id: str
@@ -61,7 +61,7 @@ class PoolReport:
     built_before: bool
     systems: list[SystemReport]
     left_out: dict[str, int]
-    counted_anew: int = 0
+    counted_again: int = 0
 
 
 class _PoolInputs(NamedTuple):
@@ -133,11 +133,11 @@ def build_pool(
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
-    counted_anew = 0 if _LEXICAL.isdisjoint(names) else counted_otherwise(store)
+    counted_again = 0 if _LEXICAL.isdisjoint(names) else counted_otherwise(store)
     found = engines.search(given.queries, max(REACH, depth), progress)
     proposals, report = _unite(given, found, parameters, identical, stand_ins, engines.outside)
     built = _keep(store, _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report), author)
-    return replace(built, counted_anew=counted_anew)
+    return replace(built, counted_again=counted_again)
 
 
 def last_pool(store: Store) -> PoolReport | None:

@@ -28,7 +28,7 @@ from curation.text import digest
 from curation.words import CUT
 
 FORMER = digest("content words", 1, sorted(STOP_WORDS))
-COUNTED_ANEW = "bm25: count words anew, by script"
+COUNTED_AGAIN = "bm25: count words again, by script"
 CHUNK = 20_000  # documents that are counted, or held as text, at once
 _PIECE = 61_440  # rows that are read at once: half a row group of DuckDB's
 _COUNTED = pa.schema({"terms": pa.list_(pa.string()), "counts": pa.list_(pa.int32())})
@@ -113,7 +113,7 @@ def _count(texts: Iterable[str], stemmer: str | None) -> pa.Table:
 def _count_missing(store: Store, wanted: pa.Table, progress: Progress, stemmer: str | None) -> None:
     """In the order of the table of documents, so that each chunk is read from one place."""
     former = counted_otherwise(store)
-    step = COUNTED_ANEW if former else "bm25: count words"
+    step = COUNTED_AGAIN if former else "bm25: count words"
     with store.reading() as cursor:
         cursor.register("wanted_versions", wanted)
         uncounted = cursor.sql(

@@ -406,7 +406,7 @@ def test_a_pool_over_real_products_is_what_bm25_finds(store: Store, shared: Path
     assert not {row[:2] for row in rows if row[2] == "random"} & reached
 
 
-def test_a_chinese_project_is_pooled_anew_and_one_that_nothing_changes_for_keeps_its_id(
+def test_a_chinese_project_is_pooled_again_and_one_that_nothing_changes_for_keeps_its_id(
     store: Store, tmp_path: Path
 ) -> None:
     """The pool names the way of cutting words only where an older goldset could have found others."""
@@ -421,7 +421,7 @@ def test_a_chinese_project_is_pooled_anew_and_one_that_nothing_changes_for_keeps
         parameters = [json.loads(row[0]) for row in cursor.execute("SELECT parameters FROM pools").fetchall()]
     assert sorted("words" in found for found in parameters) == [False, True]
     assert ("q2", "plain") in pairs(store)
-    assert report.counted_anew == 0
+    assert report.counted_again == 0
 
 
 def test_the_stemmer_is_kept_for_the_project_and_told_in_the_pool(shop: Store) -> None:

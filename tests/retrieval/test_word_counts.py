@@ -17,7 +17,7 @@ from curation.errors import RefusedError
 from curation.retrieval import Bm25, word_counts
 from curation.retrieval.terms import content_words
 from curation.retrieval.word_counts import (
-    COUNTED_ANEW,
+    COUNTED_AGAIN,
     WordCounts,
     count_words,
     counted_otherwise,
@@ -119,7 +119,7 @@ def test_another_way_of_cutting_words_counts_anew(
     assert len(kept(store)) == 2 * len(documents)
 
 
-def test_counts_of_an_older_goldset_are_counted_anew_once_aloud_and_dropped(
+def test_counts_of_an_older_goldset_are_counted_again_once_aloud_and_dropped(
     store: Store, tmp_path: Path
 ) -> None:
     """Older goldsets cut a Chinese text into whole runs, and kept counts under another name."""
@@ -132,7 +132,7 @@ def test_counts_of_an_older_goldset_are_counted_anew_once_aloud_and_dropped(
     assert counted_otherwise(store) == len(documents)
     steps: list[str] = []
     found = stored_word_counts(store, hashes(documents), lambda step, *_: steps.append(step))
-    assert set(steps) == {COUNTED_ANEW}
+    assert set(steps) == {COUNTED_AGAIN}
     assert found.word_number.keys() >= {" 电热", " 水壶", "家用电热水壶"}
     assert counted_otherwise(store) == 0
     assert len(kept(store)) == len(documents)
