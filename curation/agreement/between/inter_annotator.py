@@ -40,8 +40,8 @@ MINIMUM_UNITS = 10
 
 STUDENTISED_BELOW = 100
 """With fewer queries intervals are studentised: percentiles hold the truth too rarely in skewed sets."""
-FEW_EFFECTIVE = 3.0
-"""Where so few queries carry a figure, no method reached 93 % in simulations."""
+FEW_EFFECTIVE, FEW_IN_ALL = 3.0, 30
+"""With fewer queries that carry a figure, of fewer in all, no method reached 93 % in simulations."""
 
 NO_UNITS = "no pair has grades of two annotators"
 NO_VARIATION = "no variation: every grade of the doubly judged pairs is the same, so chance explains all"
@@ -390,7 +390,7 @@ def figures_of(
 def _doubts(
     coefficients: Sequence[Coefficient], student: StudentisedIntervals | None, queries: int
 ) -> dict[str, str]:
-    if student is None:
+    if student is None or queries >= FEW_IN_ALL:
         return {}
     carried = zip(coefficients, student.effective_queries.tolist(), strict=True)
     return {
