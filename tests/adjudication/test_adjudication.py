@@ -30,7 +30,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.sources.queries import query_id_named
 from curation.store import Store, append, put_setting
 from tests.support.command_line import invoke
-from tests.support.projects import PASSWORD, add_pairs, add_people
+from tests.support.projects import PASSWORD, add_pairs, add_people, built_once
 
 RATINGS = {
     "agreed": [2, 2, 2],
@@ -41,7 +41,7 @@ RATINGS = {
 }
 
 
-@pytest.fixture
+@built_once
 def judged(store: Store) -> Store:
     """One query, three raters: 'near', 'far' and 'three ways' are disputed."""
     add_pairs(store, {"q": [*RATINGS, "unjudged"]})

@@ -21,9 +21,9 @@ from curation.agreement.between import disagreement_sources as origins
 from curation.agreement.report.fingerprint import TABLES, read_fingerprint
 from curation.consensus import consensus
 from curation.labeling.judgments.imported import import_judgments
-from curation.project import init_project
 from curation.sources.corpus import import_corpus
 from curation.store import Store, put_setting
+from tests.support.projects import new_project
 
 HEADER = "query,document,annotator,grade"
 
@@ -34,7 +34,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     (tmp_path / "corpus.jsonl").write_text(
         "\n".join(f'{{"id": "d{n}", "text": "thing {n}"}}' for n in range(12))
     )
-    store = init_project(tmp_path / "project.duckdb").store
+    store = new_project(tmp_path / "project.duckdb")
     import_corpus(store, tmp_path / "corpus.jsonl")
     rows = [
         f"query {n % 6},d{n},{who},{(n + add * (n == 3)) % 4}"

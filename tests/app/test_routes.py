@@ -30,10 +30,10 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import add_annotator, set_password
 from curation.pooling.pool import build_pool
-from curation.project import init_project
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
+from tests.support.projects import new_project
 
 PASSWORD = "correct horse battery"
 ORIGIN = {"Origin": "http://testserver"}
@@ -43,7 +43,7 @@ ORIGIN = {"Origin": "http://testserver"}
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One query with three documents, to be judged by anna and ben."""
     folder = tmp_path_factory.mktemp("template")
-    store = init_project(folder / "project.duckdb").store
+    store = new_project(folder / "project.duckdb")
     documents = [{"_id": name, "title": name, "text": f"what {name} is"} for name in ("one", "two", "three")]
     (folder / "corpus.jsonl").write_text("\n".join(map(json.dumps, documents)))
     (folder / "queries.jsonl").write_text(json.dumps({"_id": "q", "text": "what"}))

@@ -28,7 +28,6 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
-from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
@@ -37,7 +36,7 @@ from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
 from curation.text import normalise_query
-from tests.support.projects import add_names, add_pairs, grid
+from tests.support.projects import add_names, add_pairs, grid, new_project
 from tests.support.second_click import twice
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [a](javascript:alert(1))"
@@ -45,7 +44,7 @@ HOSTILE = "<img src=x onerror=alert(1)> **bold** [a](javascript:alert(1))"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    store = init_project(tmp_path / "project.duckdb").store
+    store = new_project(tmp_path / "project.duckdb")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     store.close()

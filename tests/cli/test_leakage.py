@@ -14,22 +14,24 @@ from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.query_import import import_queries
 from curation.store import Store
+from tests.support.projects import built_once
 
 TEXTS = {"a": "red shoe", "b": "red shoes", "c": "red shoes for men", "d": "usb hub", "e": "usb hubs"}
 
 
-@pytest.fixture
-def project(store: Store, tmp_path: Path) -> Store:
+@built_once
+def project(store: Store) -> Store:
     """Five queries; c and d have one relevant document in common."""
+    folder = store.path.parent
     rows = [
         {"id": f"d{name}", "title": "", "text": f"a page of its own about {name}"} for name in [*TEXTS, "x"]
     ]
     rows.append({"id": "dy", "title": "", "text": rows[-1]["text"]})
-    (tmp_path / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    import_corpus(store, tmp_path / "corpus.jsonl")
+    (folder / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    import_corpus(store, folder / "corpus.jsonl")
     lines = "".join(f"{name},{text}\n" for name, text in TEXTS.items())
-    (tmp_path / "queries.csv").write_text(f"id,query\n{lines}", encoding="utf-8")
-    import_queries(store, tmp_path / "queries.csv")
+    (folder / "queries.csv").write_text(f"id,query\n{lines}", encoding="utf-8")
+    import_queries(store, folder / "queries.csv")
     pairs = [*((name, f"d{name}") for name in TEXTS), ("c", "dd")]
     add_judgments(
         store, [ImportedJudgment(query, document, "rater", 3) for query, document in pairs], "j.csv"

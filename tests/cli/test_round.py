@@ -6,14 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from curation.store import Store
 from tests.support import ROOT
-from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid
+from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid
 
 
-@pytest.fixture
+@built_once
 def project(store: Store) -> Store:
     add_pairs(store, grid(12, 5))
     add_names(store, "ada", "grace", "joan", "mary")

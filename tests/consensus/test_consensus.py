@@ -26,7 +26,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store, append, utc_now
 from tests.support.command_line import invoke
-from tests.support.projects import add_pairs, grid
+from tests.support.projects import add_pairs, built_once, grid
 
 votes = st.dictionaries(st.integers(0, 3), st.integers(1, 9))
 
@@ -158,7 +158,7 @@ def test_the_median_is_a_grade_only_where_both_middle_votes_are_one(store: Store
     assert [found[name].confidence for name in "abce"] == [0.333333, None, 0.5, None]
 
 
-@pytest.fixture
+@built_once
 def crowded(store: Store) -> Store:
     """Forty pairs of which ada, ben and cyd say the same, two of them on each; dan and eve guess."""
     add_pairs(store, grid(8, 5))

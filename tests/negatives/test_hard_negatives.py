@@ -24,6 +24,7 @@ from curation.similarity.shingles import jaccard, word_shingles
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
+from tests.support.projects import built_once
 
 TEXTS = {
     "good": "a red leather shoe for running in the rain and the snow of the north",
@@ -38,11 +39,11 @@ B = ["boot", "hat", "lace", "good"]
 NEAR = 0.6  # good and copy share 12 of 14 shingles
 
 
-@pytest.fixture
-def pooled(store: Store, tmp_path: Path) -> Store:
-    put_texts(store, tmp_path, TEXTS, {"q1": "red shoe", "q2": "nothing"})
-    put_run(store, tmp_path, "a", {"q1": A})
-    put_run(store, tmp_path, "b", {"q1": B})
+@built_once
+def pooled(store: Store) -> Store:
+    put_texts(store, store.path.parent, TEXTS, {"q1": "red shoe", "q2": "nothing"})
+    put_run(store, store.path.parent, "a", {"q1": A})
+    put_run(store, store.path.parent, "b", {"q1": B})
     build_pool(store, ["run:a", "run:b"], depth=10, random_negatives=0, seed=1)
     return store
 

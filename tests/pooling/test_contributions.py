@@ -17,6 +17,7 @@ from curation.pooling.relevance import Ranked, Relevance
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
+from tests.support.projects import built_once
 
 TEXTS = {f"d{number:02}": f"thing number{number}" for number in range(1, 31)}
 LISTS = {
@@ -25,11 +26,11 @@ LISTS = {
 }
 
 
-@pytest.fixture
-def pooled(store: Store, tmp_path: Path) -> Store:
-    put_texts(store, tmp_path, TEXTS, {"q1": "one", "q2": "two"})
+@built_once
+def pooled(store: Store) -> Store:
+    put_texts(store, store.path.parent, TEXTS, {"q1": "one", "q2": "two"})
     for name, lists in LISTS.items():
-        put_run(store, tmp_path, name, lists)
+        put_run(store, store.path.parent, name, lists)
     build_pool(store, ["run:a", "run:b"], depth=10, random_negatives=2, seed=1)
     return store
 

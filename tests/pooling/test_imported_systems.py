@@ -16,13 +16,14 @@ from curation.pooling.candidates import CandidateSource
 from curation.sources.run_import import import_run
 from curation.store import Store
 from tests.support.pool_project import put_run, put_texts
+from tests.support.projects import built_once
 
 TEXTS = {f"d{number}": f"thing number{number}" for number in range(1, 9)}
 
 
-@pytest.fixture
-def project(store: Store, tmp_path: Path) -> Store:
-    put_texts(store, tmp_path, TEXTS, {"q1": "number1", "q2": "number2", "q3": "zebra"})
+@built_once
+def project(store: Store) -> Store:
+    put_texts(store, store.path.parent, TEXTS, {"q1": "number1", "q2": "number2", "q3": "zebra"})
     return store
 
 

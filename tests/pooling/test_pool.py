@@ -16,7 +16,6 @@ from curation.errors import CurationError, InputError, RefusedError
 from curation.pooling import build_pool
 from curation.pooling.easy_negatives import REACH, draw_negatives
 from curation.pooling.systems import SystemHits
-from curation.project import init_project
 from curation.retrieval import DEFAULT_MODEL, Bm25, Hit, passages
 from curation.retrieval.passages import find_cutter
 from curation.similarity.identical import Identical, StandIns
@@ -24,6 +23,7 @@ from curation.sources.corpus import CorpusFields, import_corpus
 from curation.store import Store, append
 from curation.store.rows import Document, Query
 from curation.text import digest, normalise_query
+from tests.support.projects import built_once, new_project
 
 Source = tuple[str, str, str, int | None, float | None]
 
@@ -96,10 +96,10 @@ def put_vectors(store: Store, kind: str, texts: dict[str, list[float]]) -> None:
         )
 
 
-@pytest.fixture
-def shop(store: Store, tmp_path: Path) -> Store:
+@built_once
+def shop(store: Store) -> Store:
     """43 documents and two queries; stored vectors that place thing-00 and hat-1 beside the first query."""
-    put_corpus(store, tmp_path, SHOP)
+    put_corpus(store, store.path.parent, SHOP)
     put_queries(store, {"q1": "red shoes", "q2": "zebra"})
     near = {"thing number 0": [0.8, 0.6], "red hat": [0.6, 0.8]}
     put_vectors(store, "document", {text: near.get(text, [-1.0, 0.0]) for text in SHOP.values()})
@@ -205,7 +205,7 @@ def test_random_negatives_are_exactly_as_many_and_outside_every_systems_reach(sh
 
 
 def test_another_seed_draws_other_negatives_and_the_same_seed_the_same(shop: Store, tmp_path: Path) -> None:
-    other = init_project(tmp_path / "other.duckdb").store
+    other = new_project(tmp_path / "other.duckdb")
     put_queries(other, {"q2": "zebra", "q1": "red shoes"})
     put_corpus(other, tmp_path, dict(reversed(SHOP.items())))
     one, same = (build_pool(s, ["bm25"], depth=3, random_negatives=4, seed=1) for s in (shop, other))
@@ -238,7 +238,7 @@ def test_judgments_that_decide_which_twin_is_pooled_are_part_of_the_pool_id(
     store: Store, tmp_path: Path
 ) -> None:
     (tmp_path / "after").mkdir()
-    before, after = twins(store, tmp_path), twins(init_project(tmp_path / "after" / "p").store, tmp_path)
+    before, after = twins(store, tmp_path), twins(new_project(tmp_path / "after" / "p"), tmp_path)
     put_candidate(before, "q1", "b", "imported")
     first = build_pool(before, ["bm25"], depth=3, random_negatives=2, seed=0)
     second = build_pool(after, ["bm25"], depth=3, random_negatives=2, seed=0)
@@ -255,7 +255,7 @@ def test_what_is_held_without_a_twin_changes_neither_the_pool_nor_its_id(
     store: Store, tmp_path: Path
 ) -> None:
     (tmp_path / "after").mkdir()
-    before, after = twins(store, tmp_path), twins(init_project(tmp_path / "after" / "p").store, tmp_path)
+    before, after = twins(store, tmp_path), twins(new_project(tmp_path / "after" / "p"), tmp_path)
     for number in range(5):
         put_candidate(before, "q1", f"x{number}", "imported")
     first, second = (

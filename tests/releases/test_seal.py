@@ -25,15 +25,14 @@ from curation.releases.stored import part_rows, read_parts
 from curation.releases.verify import verify
 from curation.store import Store
 from tests.support.command_line import invoke
-from tests.support.gold_project import gold_project
+from tests.support.gold_project import frozen_project, gold_project
 from tests.support.projects import add_names
 
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Iterator[Store]:
     (tmp_path / "project").mkdir()
-    store = gold_project(tmp_path / "project")
-    freeze(store, "v1")
+    store = frozen_project(tmp_path / "project")
     yield store
     store.close()
 

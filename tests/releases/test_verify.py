@@ -13,18 +13,16 @@ from hypothesis import strategies as st
 
 from curation.errors import RefusedError
 from curation.releases.export.export import export
-from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify
 from curation.store import Store
 from tests.support import examples
 from tests.support.command_line import invoke
-from tests.support.gold_project import gold_project
+from tests.support.gold_project import frozen_project
 
 
 @pytest.fixture(scope="module")
 def frozen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = gold_project(tmp_path_factory.mktemp("frozen"))
-    freeze(store, "v1")
+    store = frozen_project(tmp_path_factory.mktemp("frozen"))
     yield store
     store.close()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,6 +15,7 @@ from curation.store import Store
 from curation.store.rows import Document, Query
 from tests.support.command_line import invoke
 from tests.support.pool_project import put_texts
+from tests.support.projects import built_once
 
 TEXTS = {
     "d1": "red shoes for running",
@@ -29,9 +29,9 @@ TEXTS = {
 QUERIES = {"q1": "red shoes", "q2": "running", "q3": "blue hat hat", "q4": "the of", "q5": "bicycle"}
 
 
-@pytest.fixture
-def corpus(store: Store, tmp_path: Path) -> Store:
-    put_texts(store, tmp_path, TEXTS, QUERIES)
+@built_once
+def corpus(store: Store) -> Store:
+    put_texts(store, store.path.parent, TEXTS, QUERIES)
     return store
 
 

@@ -13,13 +13,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
-from curation.project import init_project
 from curation.sampling import SamplingPlan, draw_sample
 from curation.sampling.frame.bands import BANDS, band_of
 from curation.statistics.allocation import allocate
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
 from tests.support import examples
+from tests.support.projects import new_project
 
 Rows = list[tuple[str, int]]
 
@@ -76,7 +76,7 @@ def test_the_order_of_the_log_changes_nothing(
     size = min(3, len({normalise_query(text) for text, _ in rows}))
     reports, samples = [], []
     for number, log_rows in enumerate((rows, shuffled)):
-        store = init_project(tmp_path_factory.mktemp("order") / f"{number}.duckdb").store
+        store = new_project(tmp_path_factory.mktemp("order") / f"{number}.duckdb")
         log(store, log_rows)
         reports.append(draw_sample(store, size, seed))
         samples.append(drawn(store))

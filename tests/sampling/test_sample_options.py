@@ -20,6 +20,7 @@ from curation.sampling.designs import Stratum
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
 from tests.support.command_line import invoke
+from tests.support.projects import new_project
 
 
 class Asked(NamedTuple):
@@ -114,9 +115,8 @@ def test_a_segment_called_like_another_kind_of_query_is_told_apart(store: Store)
 
 @pytest.mark.parametrize("plan", [EVERY, SamplingPlan(strata=("segment", "band"), design="pps")])
 def test_the_order_of_the_log_changes_no_design(tmp_path: Path, store: Store, plan: SamplingPlan) -> None:
-    from curation.project import init_project
 
-    other = init_project(tmp_path / "other.duckdb").store
+    other = new_project(tmp_path / "other.duckdb")
     shuffled = list(MIXED)
     random.Random(4).shuffle(shuffled)
     log(store, MIXED)

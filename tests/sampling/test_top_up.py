@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from curation.errors import InputError, RefusedError
-from curation.project import init_project
 from curation.sampling import Limits, SamplingPlan, current_sample, draw_sample, top_up
 from curation.store import Store, append, get_setting, utc_now
 from curation.text import digest
 from tests.support import examples
+from tests.support.projects import new_project
 
 
 def log(store: Store, rows: list[tuple[str, int]]) -> None:
@@ -92,7 +92,7 @@ def test_the_same_top_up_again_adds_nothing(store: Store) -> None:
 def test_a_larger_size_loses_no_query_whatever_the_allocation(
     tmp_path_factory: pytest.TempPathFactory, traffic: list[int], shares: tuple[int, int], allocation: str
 ) -> None:
-    store = init_project(tmp_path_factory.mktemp("larger") / "project.duckdb").store
+    store = new_project(tmp_path_factory.mktemp("larger") / "project.duckdb")
     log(store, [(f"word{'x' * 7 * number}", count) for number, count in enumerate(traffic)])
     size, more = shares
     more = min(more, len(traffic) - size)

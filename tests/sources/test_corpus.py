@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError, RefusedError
-from curation.project import init_project
 from curation.sources import corpus as corpus_module
 from curation.sources.corpus import CorpusFields, import_corpus, snapshot_id_of
 from curation.sources.tables.formats import FileLayout
 from curation.store.documents import current_corpus, current_snapshot, documents_by_hash
 from tests.support import examples
+from tests.support.projects import new_project
 
 TWO = [{"id": "a", "title": "A", "text": "one", "colour": "red"}, {"id": "b", "title": "B", "text": "two"}]
 
@@ -239,7 +239,7 @@ _rows = st.dictionaries(
 
 @pytest.fixture(scope="module")
 def round_trip_store(tmp_path_factory):
-    project = init_project(tmp_path_factory.mktemp("round-trip") / "p.duckdb").store
+    project = new_project(tmp_path_factory.mktemp("round-trip") / "p.duckdb")
     yield project
     project.close()
 

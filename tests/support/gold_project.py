@@ -10,7 +10,6 @@ from tempfile import TemporaryDirectory
 
 from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
-from curation.project import init_project
 from curation.releases.export.export import export as export_release
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
@@ -20,6 +19,7 @@ from curation.splits.split import make_split
 from curation.store import Store, open_store, utc_now
 from curation.store.rows import Query
 from curation.text import normalise_query
+from tests.support.projects import new_project
 
 TOPICS = ["kettle", "router", "violin", "passport", "glacier", "sourdough", "tractor", "origami"]
 PARTS = {"dev": 0.5, "test": 0.5}
@@ -76,7 +76,7 @@ def labelled(
     """A project with corpus, queries, two annotators' grades and one dispute, decided or open."""
     folder.mkdir(exist_ok=True)
     step = -1 if backwards else 1
-    store = init_project(folder / "project.duckdb").store
+    store = new_project(folder / "project.duckdb")
     import_corpus(store, write_corpus(folder / "corpus.jsonl", documents()[::step]))
     zoe, abe = people
     files = [(f"{zoe}.csv", judgments(zoe)), (f"{abe}.csv", judgments(abe, shift=2))]
@@ -99,6 +99,22 @@ def _gold_project() -> bytes:
     with TemporaryDirectory() as folder:
         store = labelled(Path(folder))
         make_split(store, PARTS, 1, LEXICAL)
+        store.close()
+        return store.path.read_bytes()
+
+
+def frozen_project(folder: Path) -> Store:
+    """The same with its release v1."""
+    path = folder / "project.duckdb"
+    path.write_bytes(_frozen_project())
+    return open_store(path)
+
+
+@cache
+def _frozen_project() -> bytes:
+    with TemporaryDirectory() as folder:
+        store = gold_project(Path(folder))
+        freeze(store, "v1")
         store.close()
         return store.path.read_bytes()
 
@@ -145,7 +161,7 @@ def consensus_grades(store: Store) -> Qrels:
 
 def awkward(folder: Path) -> Store:
     """Queries and documents that share an id, ids with spaces, percent signs and quotes."""
-    store = init_project(folder / "awkward.duckdb").store
+    store = new_project(folder / "awkward.duckdb")
     texts = {"1": "alpha", "a b": "beta", "a%20b": "gamma", 'say "x"': "delta"}
     import_corpus(
         store,

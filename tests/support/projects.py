@@ -2,17 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import pytest
 
 from curation.labeling.judgments.submissions import Outcome, Submission
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
-from curation.store import Store, append, put_setting, utc_now
+from curation.project import init_project
+from curation.store import Store, append, open_store, put_setting, utc_now
 from curation.text import digest
 
 PASSWORD = "a long password"
+
+
+@cache
+def _empty() -> bytes:
+    with TemporaryDirectory() as folder:
+        store = init_project(Path(folder) / "project.duckdb").store
+        store.close()
+        return store.path.read_bytes()
+
+
+def new_project(path: Path) -> Store:
+    """A project as `goldset init` makes it: a copy of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(_empty())
+    return open_store(path)
+
+
+@cache
+def _filled(fill: Callable[[Store], Store]) -> bytes:
+    with TemporaryDirectory() as folder:
+        store = fill(new_project(Path(folder) / "project.duckdb"))
+        store.close()
+        return store.path.read_bytes()
+
+
+def built_once(fill: Callable[[Store], Store]) -> Any:
+    """A fixture: a copy of a fresh project that `fill` has filled, once in a test process."""
+
+    @pytest.fixture
+    def project(store: Store) -> Store:
+        store.path.write_bytes(_filled(fill))
+        return store
+
+    return project
 
 
 def add_pairs(store: Store, pairs: Mapping[str, list[str]]) -> None:

@@ -21,7 +21,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.submit import submit
 from curation.store import Store
 from tests.support.command_line import invoke
-from tests.support.projects import PASSWORD, add_pairs, add_people, grid
+from tests.support.projects import PASSWORD, add_pairs, add_people, built_once, grid
 
 SCALE = (0, 1, 2, 3)
 
@@ -73,7 +73,7 @@ def test_the_nearer_half_is_set_beside_the_farther_one() -> None:
     assert same_distance.near is same_distance.near_far_p is None
 
 
-@pytest.fixture
+@built_once
 def repeated(store: Store) -> Store:
     """A round with blind duplicates; ada answers all, each second showing one grade higher."""
     add_pairs(store, grid(20, 5))

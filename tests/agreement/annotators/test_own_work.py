@@ -24,6 +24,7 @@ from curation.labeling.rounds.lifecycle import close_round, reopen_round
 from curation.labeling.session.submit import submit
 from curation.store import Cursor, Store, append, utc_now
 from curation.text import digest
+from tests.support.projects import built_once
 
 PEOPLE = ("ada", "ben", "cleo")
 DOCUMENTS = ("one", "two", "three", "four", "five")
@@ -109,7 +110,7 @@ def differences(store: Store, who: str = "ada") -> MyDifferences:
     return my_differences(store, who, tomorrow())
 
 
-@pytest.fixture
+@built_once
 def judged(store: Store) -> Store:
     """Three people over one query: everything open."""
     with store.transaction() as cursor:

@@ -20,7 +20,16 @@ from curation.labeling.session.submit import submit
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
-from tests.support.projects import add_names, add_pairs, add_people, decide_pairs, grade_next, grid, rows_of
+from tests.support.projects import (
+    add_names,
+    add_pairs,
+    add_people,
+    built_once,
+    decide_pairs,
+    grade_next,
+    grid,
+    rows_of,
+)
 
 GRADES = {"ada": [0, 1, 2, 3, 3, 0, 1, 2], "ben": [0, 1, 2, 2, 3, 0, 0, 2]}
 
@@ -38,7 +47,7 @@ def judged_twice(store: Store) -> None:
     add_judgments(store, rows, "both.csv")
 
 
-@pytest.fixture
+@built_once
 def repeated(store: Store) -> Store:
     """A round with blind duplicates for ada, who graded all first showings, and none of the second ones."""
     add_pairs(store, grid(20, 5))

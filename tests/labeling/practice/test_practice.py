@@ -18,12 +18,12 @@ from curation.labeling.session.history import recent_answers
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
-from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of
 
 DECIDED = {(f"query {q}", f"document {q}.{d}"): 1 for q in range(6) for d in range(3)}
 
 
-@pytest.fixture
+@built_once
 def decided(store: Store) -> Store:
     """Six decided queries with three documents, judged by mary, and a round for ada over two fresh ones."""
     add_pairs(store, grid(6, 3))

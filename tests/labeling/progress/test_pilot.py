@@ -11,12 +11,12 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
-from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
 
 PEOPLE = ["ada", "grace", "joan"]
 
 
-@pytest.fixture
+@built_once
 def pilot(store: Store) -> Store:
     add_pairs(store, grid(15, 2))
     add_names(store, *PEOPLE)

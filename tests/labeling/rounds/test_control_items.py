@@ -19,10 +19,10 @@ from curation.labeling.session.showings import next_showings
 from curation.statistics.intervals import wilson
 from curation.store import Store
 from tests.support import examples
-from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of
 
 
-@pytest.fixture
+@built_once
 def decided(store: Store) -> Store:
     """Five decided queries with four documents, judged by mary, and 12 fresh ones with five."""
     add_pairs(store, grid(5, 4))

@@ -15,7 +15,7 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
-from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
 
 GUIDE = """---
 title: Another guide
@@ -29,7 +29,7 @@ The text, version {version}.
 TOP = '  - {value: 3, name: fully, key: "3", colour: "#0000aa", definition: Answers it.}\n'
 
 
-@pytest.fixture
+@built_once
 def opened(store: Store) -> Store:
     add_pairs(store, grid(3, 4))
     add_names(store, "ada", "grace")

@@ -15,7 +15,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import add_imported
 from curation.store import Store
-from tests.support.projects import add_pairs, add_people, grid
+from tests.support.projects import add_pairs, add_people, grid, new_project
 
 sizes = st.lists(st.integers(1, 12), min_size=1, max_size=25)
 
@@ -201,9 +201,8 @@ def test_a_round_too_short_for_duplicates_says_how_many_are_missing(store: Store
 
 
 def test_the_same_seed_opens_the_same_round(store: Store, tmp_path_factory: pytest.TempPathFactory) -> None:
-    from curation.project import init_project
 
-    other = init_project(tmp_path_factory.mktemp("other") / "project.duckdb").store
+    other = new_project(tmp_path_factory.mktemp("other") / "project.duckdb")
     rows = []
     for project, pairs in ((store, grid(8, 5)), (other, dict(reversed(grid(8, 5).items())))):
         add_pairs(project, pairs)

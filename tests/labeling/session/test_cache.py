@@ -22,15 +22,14 @@ from curation.labeling.session.cache import session_cache
 from curation.labeling.session.recent import Answer, Recent, recent
 from curation.labeling.session.showings import Queue, next_showings, previous_answered
 from curation.labeling.session.submit import submit
-from curation.project import init_project
 from curation.store import Store, append_rows, utc_now
 from tests.support import examples
-from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, new_project, rows_of
 
 ELSEWHERE = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(sys.argv[2])"
 
 
-@pytest.fixture
+@built_once
 def opened(store: Store) -> Store:
     """A project with a round of 12 items for each of ada and grace."""
     add_pairs(store, grid(4, 3))
@@ -93,7 +92,7 @@ PUT_OFF_AND_GRADED = [("ada", "later", 0, 0, 1), ("ada", "grade", 0, 1, 2), ("ad
 def test_whatever_annotators_do_the_session_cache_holds_what_the_file_says(
     tmp_path_factory: pytest.TempPathFactory, actions: list[tuple[str, str, int, int, int]]
 ) -> None:
-    store = init_project(tmp_path_factory.mktemp("cache") / "project.duckdb").store
+    store = new_project(tmp_path_factory.mktemp("cache") / "project.duckdb")
     add_pairs(store, grid(2, 3))
     add_names(store, "ada", "grace")
     open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)

@@ -11,7 +11,7 @@ from curation.labeling.session.excerpts import LONGEST, best_passage, in_body, m
 from curation.labeling.session.showings import next_showings
 from curation.retrieval.terms import stem
 from curation.store import Store
-from tests.support.projects import add_pairs, add_people
+from tests.support.projects import add_pairs, add_people, built_once
 
 FORMS = """
 reading read, files file, queries query, stopped stop, classes class, parsing parse,
@@ -100,7 +100,7 @@ def test_a_part_of_the_text_is_known_as_a_part_of_the_body() -> None:
     assert in_body("Title", "the body", (0, 5)) is None
 
 
-@pytest.fixture
+@built_once
 def long_document(store: Store) -> Store:
     """One long document, given to ada."""
     add_pairs(store, {"thread lock": ["d"]})

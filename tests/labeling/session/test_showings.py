@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
-
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.progress.forecast import read_work
@@ -20,10 +18,10 @@ from curation.labeling.transfers.extension import extend_round
 from curation.sampling.tags.answerable import answered_no, unanswerable
 from curation.sampling.tags.stored_tags import set_tags, unanswerable_share
 from curation.store import Store, append, put_setting, utc_now
-from tests.support.projects import add_names, add_pairs, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
 
 
-@pytest.fixture
+@built_once
 def opened(store: Store) -> Store:
     """Two queries with three documents each, for ada, grace and joan."""
     add_pairs(store, grid(2, 3))

@@ -14,13 +14,12 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings, previous_answered, whole_document
 from curation.labeling.session.submit import submit
-from curation.project import init_project
 from curation.store import Store
 from tests.support import examples
-from tests.support.projects import add_pairs, add_people, grid
+from tests.support.projects import add_pairs, add_people, built_once, grid, new_project
 
 
-@pytest.fixture
+@built_once
 def opened(store: Store) -> Store:
     """A project with a round of 12 items for each of ada and grace."""
     add_pairs(store, grid(4, 3))
@@ -234,7 +233,7 @@ presses = st.lists(
 def test_n_actions_give_at_most_n_events_and_one_state_per_item(
     tmp_path_factory: pytest.TempPathFactory, presses: list[tuple[str, int, int, int]]
 ) -> None:
-    store = init_project(tmp_path_factory.mktemp("presses") / "project.duckdb").store
+    store = new_project(tmp_path_factory.mktemp("presses") / "project.duckdb")
     add_pairs(store, grid(1, 3))
     add_people(store, "ada")
     open_round(store, "first", ["ada"], overlap=1, duplicates=0)

@@ -29,12 +29,12 @@ from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import PRACTISED, reassign
 from curation.store import Store, append, open_store
 from tests.support import examples
-from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, rows_of
+from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of
 
 PEOPLE = ("ada", "grace", "joan", "kay", "mary")
 
 
-@pytest.fixture
+@built_once
 def opened(store: Store) -> Store:
     """A round of 12 queries with 5 documents, each for two of ada, grace and joan; kay and mary are free."""
     add_pairs(store, grid(12, 5))

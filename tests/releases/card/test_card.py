@@ -11,7 +11,6 @@ import pytest
 from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.people.identities import add_identity
-from curation.project import init_project
 from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.judgments import without_names
@@ -34,7 +33,7 @@ from tests.support.gold_project import (
     pooled_project,
     write_corpus,
 )
-from tests.support.projects import add_names
+from tests.support.projects import add_names, new_project
 
 LOG = """query,time,segment
 bike lock,2026-01-02 10:00:00,shop
@@ -48,7 +47,7 @@ red paint,2026-03-05 09:30:00,help
 
 def sampled(folder: Path) -> Store:
     """A project from a log to grades: each query has one relevant document; one person judged it."""
-    store = init_project(folder / "sampled.duckdb").store
+    store = new_project(folder / "sampled.duckdb")
     (folder / "log.csv").write_text(LOG, encoding="utf-8")
     import_traffic(store, folder / "log.csv")
     draw_sample(store, 4, 7)

@@ -16,7 +16,6 @@ import pytrec_eval
 from curation.errors import InputError
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.gold import Gold
-from curation.releases.freeze.freeze import freeze
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import (
@@ -24,7 +23,7 @@ from tests.support.gold_project import (
     awkward,
     consensus_grades,
     export,
-    gold_project,
+    frozen_project,
     labelled,
     queries,
 )
@@ -32,8 +31,7 @@ from tests.support.gold_project import (
 
 @pytest.fixture(scope="module")
 def gold(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = gold_project(tmp_path_factory.mktemp("gold"))
-    freeze(store, "v1")
+    store = frozen_project(tmp_path_factory.mktemp("gold"))
     yield store
     store.close()
 

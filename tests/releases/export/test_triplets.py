@@ -10,7 +10,6 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
-from curation.project import init_project
 from curation.releases.export.gold import ExportOptions
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
@@ -19,6 +18,7 @@ from curation.splits.split import make_split
 from curation.store import Store
 from curation.store.rows import Query
 from tests.support.gold_project import LEXICAL, PARTS, add_pool, export, write_corpus
+from tests.support.projects import new_project
 
 SWIM = "swim in the cold lake before dawn with a lamp on the head and a friend who holds the rope"
 TEXTS = {
@@ -51,7 +51,7 @@ OPEN = {"dev": 0.5, "train": 0.5}
 
 def project(folder: Path, parts: dict[str, float] = PARTS) -> Store:
     """Two queries over the same texts under other ids; the second one's are relevant in pairs only."""
-    store = init_project(folder / "project.duckdb").store
+    store = new_project(folder / "project.duckdb")
     rows = [{"id": name, "title": "", "text": text} for name, text in TEXTS.items()]
     rows += [
         {"id": f"z{number}", "title": f"zebra {number}", "text": f"stripe {number}"} for number in (1, 2)

@@ -23,6 +23,7 @@ from curation.store import Store
 from curation.store.rows import Query
 from curation.text import normalise_query
 from tests.support.command_line import invoke
+from tests.support.projects import built_once
 
 NAMES = "amber birch cedar dahlia ebony fern ginger hazel iris juniper".split()
 PARTS = {"dev": 0.5, "test": 0.5}
@@ -42,12 +43,12 @@ def judge(store: Store, grades: Mapping[tuple[str, str], int]) -> None:
         add_judgments(store, given, f"{rater} {len(grades)} {sorted(grades)[0]}.csv", queries)
 
 
-@pytest.fixture
-def released(store: Store, tmp_path: Path) -> Store:
+@built_once
+def released(store: Store) -> Store:
     """Six queries with a document each, split and frozen as v1."""
     rows = [{"id": f"d-{name}", "title": name, "text": f"a page on {name} and its uses"} for name in NAMES]
-    (tmp_path / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    import_corpus(store, tmp_path / "corpus.jsonl")
+    (store.path.parent / "corpus.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    import_corpus(store, store.path.parent / "corpus.jsonl")
     set_demand(store, Demand(alpha=-1))
     judge(store, {(name, name): 3 for name in NAMES[:6]})
     make_split(store, PARTS, 1, LEXICAL)

@@ -1,0 +1,21 @@
+"""What the tests of pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+from streamlit.components.v2 import manifest_scanner
+
+
+@pytest.fixture(scope="session", autouse=True)
+def components_found_once() -> Iterator[None]:
+    """Look for components among the installed packages once.
+
+    Streamlit does so when it starts, but AppTest for each page again: two thirds of such a test's time.
+    """
+    scan = manifest_scanner.scan_component_manifests
+    manifest_scanner.scan_component_manifests = cache(scan)
+    yield
+    manifest_scanner.scan_component_manifests = scan
