@@ -98,6 +98,7 @@ class QueryColumn:
         self.by = by or named_by(field or "")
         self._known = known
         self._first: tuple[str, str, int] | None = None
+        self._found: dict[str, Query] = {}
 
     def find(self, name: str, line: int) -> Query | None:
         """The query that a cell names, or None.
@@ -106,11 +107,16 @@ class QueryColumn:
         ------
         InputError: as `KnownQueries.find`; or this cell is found by its id and another by its text alone.
         """
+        if name in self._found:
+            return self._found[name]
         found = self._known.find(name, self.by)
-        if found is not None and self.by is None:
+        if found is None:
+            return None
+        if self.by is None:
             is_id = found == self._known.of_id(name)
             if is_id != (found in self._known.of_text(normalise_query(redact(name).text))):
                 self._refuse_mixture("id" if is_id else "text", name, line)
+        self._found[name] = found
         return found
 
     def take_text(self, name: str, line: int) -> None:

@@ -233,6 +233,24 @@ def test_queries_are_known_by_text_unless_several_share_it(judged: Store) -> Non
             query_id_named(cursor, "far away")
 
 
+def test_a_file_whose_name_for_a_query_may_mean_two_decides_nothing(judged: Store) -> None:
+    columns = {
+        "query_id": ["b"],
+        "text": ["Q"],
+        "normalised": ["q"],
+        "source": ["written"],
+        "metadata": ["{}"],
+    }
+    with judged.transaction() as cursor:
+        cursor.execute("UPDATE queries SET text = 'far away', normalised = 'far away' WHERE query_id = 'q'")
+        append(cursor, "queries", columns)
+    with pytest.raises(InputError, match="line 2: 'q' is the id of the query 'far away', and the text of"):
+        decide_many(judged, proposals(("far", "1")))
+    assert decisions(judged) == []
+    by_id = [line._replace(query_field="query_id") for line in proposals(("far", "1"))]
+    assert decide_many(judged, by_id).decided == 1
+
+
 def test_grades_in_a_file_may_be_written_as_floats(judged: Store) -> None:
     assert decide_many(judged, proposals(("far", "3.0"))).decided == 1
     assert decisions(judged)[0][2] == 3

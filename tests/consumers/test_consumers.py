@@ -35,6 +35,9 @@ from mteb.abstasks.retrieval_dataset_loaders import RetrievalDatasetLoader  # no
 from mteb.abstasks.task_metadata import TaskMetadata  # noqa: E402
 from mteb.models.model_meta import ModelMeta  # noqa: E402
 
+from curation.adjudication.adjudication import decide  # noqa: E402
+from curation.releases.export.export import export  # noqa: E402
+from curation.releases.freeze.freeze import freeze  # noqa: E402
 from tests.support.consumed_project import (  # noqa: E402
     TOPICS,
     Qrels,
@@ -188,6 +191,26 @@ def test_datasets_loads_the_hugging_face_folder_by_its_card(folders: Folders) ->
             qrels.setdefault(row["query-id"], {})[row["corpus-id"]] = row["score"]
     assert qrels == expected()
     assert mean(qrels) == pytest.approx(ndcg10(), abs=1e-6)
+
+
+def test_datasets_tells_two_releases_apart_in_folders_of_one_name(
+    folders: Folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cache of `datasets` is keyed by the folder's name and its configs, not by what is in its files."""
+    monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
+    store = consumed_project(tmp_path)
+    topic, *_ = TOPICS
+    decide(store, query_id(topic), f"{topic}-0", grade=0, reason="another grade")
+    freeze(store, "v2")
+    for format in ("hf", "beir"):
+        export(store, "v2", format, tmp_path / "other" / format, reason="to test it")
+        grades = []
+        for folder in (folders[format], tmp_path / "other" / format):
+            loaded = datasets.load_dataset(str(folder), cache_dir=str(tmp_path / "cache"))
+            rows = [row for part in PARTS for row in loaded[part]]
+            pair = (query_id(topic), f"{topic}-0")
+            grades += [row["score"] for row in rows if (row["query-id"], row["corpus-id"]) == pair]
+        assert grades == [3, 0]
 
 
 class FixedRun:

@@ -16,6 +16,8 @@ from curation import __version__
 from curation.text import canonical_json
 
 MANIFEST = "manifest.json"
+LAYOUT = "2"
+"""Changes with the bytes that formats write of the same release. 2: configs of data-set cards name it."""
 
 
 def manifest_text(contents: Mapping[str, Any]) -> str:
@@ -27,4 +29,4 @@ def manifest_text(contents: Mapping[str, Any]) -> str:
 
 def written_with() -> dict[str, str]:
     """The versions on which an export's bytes depend besides the release."""
-    return {"goldset": __version__, "pyarrow": version("pyarrow")}
+    return {"goldset": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")}

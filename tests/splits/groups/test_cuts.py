@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curation.errors import InputError
 from curation.splits.groups import cuts
 from curation.splits.groups.cuts import (
     StillTied,
@@ -20,6 +21,7 @@ from curation.splits.groups.cuts import (
     weakest_links,
 )
 from curation.splits.groups.groups import leakage_groups
+from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import SplitInputs
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
@@ -32,6 +34,13 @@ from tests.support import examples
 
 def clique(names: str, similarity: float = 0.9) -> list[Edge]:
     return [Edge(a, b, QUERY_TEXT, similarity) for a, b in combinations(names, 2)]
+
+
+def test_a_cut_by_a_name_that_is_one_querys_id_and_anothers_text_is_refused() -> None:
+    queries = {"501": "jeans", "q1": "501", "q2": "belt"}
+    assert cuts_by_id([("jeans", "Belt")], queries) == (("501", "q2"),)
+    with pytest.raises(InputError, match="'501' is the id of 'jeans' and the text of 'q1'"):
+        cuts_by_id([("501", "belt")], queries)
 
 
 def test_the_bridge_between_two_clusters_is_the_weakest_link_and_says_what_it_would_leave() -> None:

@@ -2,6 +2,7 @@
 
 Three configs, all in Parquet: `corpus` and `queries` with one split each, and `default` (the name under which
 MTEB looks for qrels) with a split for each part. README.md is the data-set card; its front matter names them.
+Each config names the release: `datasets` would else take two folders of one name for the same data.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ def front_matter(gold: Gold, files: Mapping[str, Mapping[str, str]]) -> dict[str
         "configs": [
             {
                 "config_name": config,
+                "description": f"release {gold.release_id}",  # `datasets` keys its cache by it and the folder
                 "data_files": [{"split": split, "path": path} for split, path in splits.items()],
             }
             for config, splits in sorted(files.items())
