@@ -44,7 +44,7 @@ async def sign_in(request: Request) -> Response:
     except CurationError as error:
         return sign_in_page(target, name, 503, str(error))
     if found is None:
-        return sign_in_page(target, name, 401, "This name and this password do not belong together.")
+        return sign_in_page(target, name, 401, "The name or the password is wrong.")
     login_throttle.succeeded(name)
     return enter(request, found, target)
 

@@ -154,7 +154,7 @@ def test_what_the_draw_refuses_stands_beside_its_form(filled: Store) -> None:
 def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
     page = run("Sample")
     labelled(page.number_input, "Queries to draw").set_value(3)
-    labelled(page.text_area, "Quotas: exactly so many from a stratum").set_value("head=1\n\ntail=1\n")
+    labelled(page.text_area, "Quotas: an exact number from a stratum").set_value("head=1\n\ntail=1\n")
     labelled(page.number_input, "Head up to").set_value(0.5)
     labelled(page.number_input, "Torso up to").set_value(0.75)
     labelled(page.datetime_input, "Asked before this time (UTC)").set_value(datetime(2030, 1, 31, 8, 15))
@@ -173,7 +173,7 @@ def test_all_that_the_command_takes_the_form_takes(filled: Store) -> None:
 
 def test_quotas_that_are_none_are_told_beside_the_form_and_start_nothing(filled: Store) -> None:
     page = run("Sample")
-    labelled(page.text_area, "Quotas: exactly so many from a stratum").set_value("head=many")
+    labelled(page.text_area, "Quotas: an exact number from a stratum").set_value("head=many")
     labelled(page.button, "Draw the sample").click().run()
     assert "the quota 'head" in page.error[0].value
     assert count(filled, "jobs") == 0
@@ -314,9 +314,9 @@ def test_queries_are_filtered_by_text_tag_and_stratum(filled: Store) -> None:
     set_tags(filled, "volcano", ["ambiguous"], [])
     page = run("Queries")
     assert "4 of 4 queries" in html(page)
-    labelled(page.text_input, "Text holds").set_value("ZEBRAS").run()
+    labelled(page.text_input, "Text contains").set_value("ZEBRAS").run()
     assert "2 of 4 queries" in html(page)
-    labelled(page.text_input, "Text holds").set_value("").run()
+    labelled(page.text_input, "Text contains").set_value("").run()
     labelled(page.selectbox, "Tag").set_value("ambiguous").run()
     assert "1 of 4 queries" in html(page)
     labelled(page.selectbox, "Tag").set_value("no tag").run()
@@ -353,7 +353,7 @@ def test_a_written_query_comes_with_its_tags_and_only_once(filled: Store) -> Non
     page = run("Queries")
     assert "There are no queries yet" in page.info[0].value
     labelled(page.text_input, "Query").set_value("why do zebras have stripes")
-    labelled(page.multiselect, "It is").set_value(["unanswerable"])
+    labelled(page.multiselect, "Tags").set_value(["unanswerable"])
     labelled(page.button, "Add the query").click().run()
     assert not page.error
     assert "Added: why do zebras have stripes." in html(page)

@@ -23,6 +23,7 @@ from tests.support.served import (
     Served,
     Visitors,
     fill,
+    idle_contexts,
     known_pairs,
 )
 
@@ -36,8 +37,9 @@ def browser(chromium: Browser) -> Iterator[Browser]:
     before = chromium.contexts
     yield chromium
     for context in chromium.contexts:
-        if context not in before:
+        if context not in before and context not in idle_contexts:
             context.close()
+    idle_contexts.take_back()
 
 
 @pytest.fixture(scope="session")

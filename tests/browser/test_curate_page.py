@@ -102,8 +102,8 @@ def query_box(page: Page, text: str) -> Locator:
     return page.get_by_role("checkbox", name=text, exact=True)
 
 
-def say_so(page: Page, queries: str) -> Locator:
-    return page.get_by_role("button", name=f"Say so of {queries}")
+def tag_button(page: Page, queries: str) -> Locator:
+    return page.get_by_role("button", name=f"Tag {queries}")
 
 
 def jobs(served: Served) -> list[tuple[str, str | None]]:
@@ -161,30 +161,30 @@ def test_a_choice_outlives_filters_jobs_and_other_steps_and_is_said_once(
     page.get_by_role("heading", name="Curate").click()  # the keyboard goes on where the mouse was elsewhere
     query_box(page, "csv open files").focus()
     page.keyboard.press("Space")
-    expect(say_so(page, "1 query")).to_be_enabled()
+    expect(tag_button(page, "1 query")).to_be_enabled()
     page.keyboard.press("Shift+ArrowDown")
-    expect(say_so(page, "2 queries")).to_be_enabled()
+    expect(tag_button(page, "2 queries")).to_be_enabled()
     look_for_tags(page)
     expect(page.get_by_text("Not looked for: synonym")).to_be_visible(timeout=30_000)
-    expect(say_so(page, "2 queries")).to_be_enabled()
-    search = page.get_by_label("Text holds")
+    expect(tag_button(page, "2 queries")).to_be_enabled()
+    search = page.get_by_label("Text contains")
     search.fill("gzip")
     search.press("Enter")
     expect(page.get_by_text("2 of them not shown by the filter")).to_be_visible()
     page.get_by_role("cell", name="gzip merge files").last.click()
-    expect(say_so(page, "3 queries")).to_be_enabled()
+    expect(tag_button(page, "3 queries")).to_be_enabled()
     page.get_by_text("Round", exact=True).click()
     expect(page.get_by_role("button", name="Open the round")).to_be_visible()
     page.get_by_text("Queries", exact=True).click()
-    expect(say_so(page, "3 queries")).to_be_enabled()
+    expect(tag_button(page, "3 queries")).to_be_enabled()
     settled(page)
-    page.get_by_role("combobox", name="They are", exact=True).focus()
+    page.get_by_role("combobox", name="Tags to add", exact=True).focus()
     page.keyboard.type("advers")
     expect(page.get_by_role("option", name="adversarial")).to_be_visible()
     page.keyboard.press("Enter")
     expect(page.get_by_label("Remove adversarial")).to_be_visible()
     page.keyboard.press("Escape")
-    say_so(page, "3 queries").dblclick()
+    tag_button(page, "3 queries").dblclick()
     expect(page.get_by_text("Tags that are there now: 3")).to_be_visible()
     expect(page.get_by_text("None is chosen.")).to_be_visible()
     tagged = {query.text for query in tagged_queries(led.store, "adversarial")}
@@ -198,13 +198,13 @@ def test_a_range_of_rows_is_chosen_with_shift_and_taken_back(browser: Browser, l
     page = curate(browser, led, "Queries")
     query_box(page, "json open files").click()
     page.get_by_role("cell", name="json split files").last.click(modifiers=["Shift"])
-    expect(say_so(page, "5 queries")).to_be_enabled()
+    expect(tag_button(page, "5 queries")).to_be_enabled()
     query_box(page, "json sort files").click()
-    expect(say_so(page, "4 queries")).to_be_enabled()
+    expect(tag_button(page, "4 queries")).to_be_enabled()
     page.get_by_role("button", name="Choose none").click()
-    expect(say_so(page, "the chosen queries")).to_be_disabled()
+    expect(tag_button(page, "the chosen queries")).to_be_disabled()
     page.get_by_role("checkbox", name="All that are shown").click()
-    expect(say_so(page, "58 queries")).to_be_enabled()
+    expect(tag_button(page, "58 queries")).to_be_enabled()
 
 
 @pytest.mark.parametrize("clicks", [(1, 2), (1, 1), (1, 1, 1)], ids=["double", "two", "three"])

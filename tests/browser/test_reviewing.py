@@ -20,7 +20,7 @@ from curation.labeling.rounds.lifecycle import append_round_event
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
 from curation.store import Store, open_store
-from tests.support.served import Served, settled, sign_in
+from tests.support.served import DRAWN, Served, settled, sign_in
 
 
 def disagree(store: Store) -> None:
@@ -44,10 +44,10 @@ def disagree(store: Store) -> None:
         assert {done.status for done in submit(store, who, mine)} == {"saved"}
 
 
-@pytest.fixture
-def reviewed(template: Path, tmp_path: Path) -> Iterator[Served]:
+@pytest.fixture(scope="module")
+def reviewed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A served project with disputes."""
-    project = Path(shutil.copy(template, tmp_path / "project.duckdb"))
+    project = Path(shutil.copy(template, tmp_path_factory.mktemp("reviewed") / "project.duckdb"))
     store = open_store(project)
     disagree(store)
     store.close()
@@ -90,9 +90,9 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
     for _ in range(10):
         page.keyboard.down("2")
     page.keyboard.up("2")
-    assert reason(page) == ""
+    expect(page.get_by_label("Reason")).to_have_value("")
     page.keyboard.type("no 3 and no l: it answers a part")  # keys are letters here
-    assert reason(page) == "no 3 and no l: it answers a part"
+    expect(page.get_by_label("Reason")).to_have_value("no 3 and no l: it answers a part")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text(f"{len(waiting) - 1} disputed")).to_be_visible()
     decision = dispute(reviewed.store, first.query_id, first.document_id).dispute.decision
@@ -108,11 +108,12 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
     second = on_screen(page, disputes(reviewed.store))
     page.keyboard.down("n")  # held over several pairs: one is sent back
     expect(page.get_by_text("Sent back for one more opinion")).to_be_visible()
-    for _ in range(20):
+    for _ in range(10):
         page.keyboard.down("n")
-        page.wait_for_timeout(40)
+        page.evaluate(DRAWN)
     page.keyboard.up("n")
     expect(page.get_by_text("waiting for one more opinion: 1")).to_be_visible()
+    settled(page)
     with reviewed.store.reading() as cursor:
         assert list(awaited_opinions(cursor)) == [(second.query_id, second.document_id)]
         new = cursor.execute(
@@ -150,7 +151,7 @@ def test_words_typed_before_the_server_answers_are_words(browser: Browser, revie
         page.keyboard.type("nlx")  # the field is not there yet: neither words nor keys
     expect(page.get_by_label("What does the guide leave open here?")).to_be_focused()
     expect(chosen).to_contain_text("2")
-    assert reason(page) == "long, and not general"
+    expect(page.get_by_label("Reason")).to_have_value("long, and not general")
     assert on_screen(page, disputes(reviewed.store)) == pair
 
 

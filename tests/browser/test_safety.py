@@ -178,11 +178,11 @@ def test_no_route_answers_who_is_not_signed_in(safe: Served, routes: list[str]) 
     assert {"/api/judgments", "/_stcore/stream", "/password", *STRANGERS_ROUTES} <= set(routes)
     pages = ["/", *(f"/{page.address}" for page in all_pages())]
     paths = {path.replace("{", "").replace("}", "").partition(":")[0] for path in routes} - OPEN
-    answered = []
+    answered, forged = [], forgeries(safe)
     with httpx2.Client(base_url=safe.url, headers={"Origin": safe.url}) as client:
         for path in sorted(paths | set(pages)):
             for method in METHODS:
-                for kind, value in forgeries(safe).items() if method == "GET" else [("none", "")]:
+                for kind, value in forged.items() if method == "GET" else [("none", "")]:
                     answer = client.request(method, path, headers={"Cookie": value, "Accept": "*/*"})
                     assert not words_in(answer.text), (method, path, kind)
                     if answer.status_code not in {401, 405}:
@@ -262,13 +262,13 @@ def test_an_annotator_gets_and_answers_nothing_that_is_not_theirs(safe: Served) 
     with safe.store.reading() as cursor:
         ids = dict(
             cursor.execute(
-                "SELECT annotator, list(presentation_id) FROM presentations GROUP BY annotator"
+                "SELECT annotator, list(presentation_id ORDER BY 1) FROM presentations GROUP BY annotator"
             ).fetchall()
         )
     before = tables(safe.store)
     headers = {"Origin": safe.url, "Cookie": cookie(safe, "quixote")}
     with httpx2.Client(base_url=safe.url, headers=headers) as client:
-        for theirs in [*ids["dulcinea"], "", "%00", "../../etc/passwd", "'; DROP TABLE rounds; --"]:
+        for theirs in [*ids["dulcinea"][:6], "", "%00", "../../etc/passwd", "'; DROP TABLE rounds; --"]:
             answer = client.get(f"/api/presentations/{quote(theirs, safe='')}/document")
             assert not words_in(answer.text, (*WORDS, "segments"))
             judged = {

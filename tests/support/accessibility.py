@@ -34,9 +34,17 @@ FOCUSED = """
 }
 """
 IN_SCHEME = """(scheme) => {
-  const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor.match(/[0-9]+/g);
-  return (Number(paper[0]) < 128) === (scheme === "dark");
+  const dark = (colour) => Number(colour.match(/[0-9]+/)[0]) < 128;
+  const paper = getComputedStyle(document.querySelector(".stApp")).backgroundColor;
+  const probe = document.body.appendChild(document.createElement("i"));
+  const given = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].map((host) => {
+    probe.style.color = getComputedStyle(host).getPropertyValue("--st-background-color");
+    return getComputedStyle(probe).color;
+  });
+  probe.remove();
+  return [paper, ...given].every((colour) => dark(colour) === (scheme === "dark"));
 }"""
+"""Whether the page has the scheme, and its components have been given it, which is later."""
 
 
 def measure(page: Page) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Request
 
-from tests.support.served import Visitors
+from tests.support.served import DRAWN, Visitors
 
 CANARY = "canary.invalid"
 START, END = "STARTHERE", "ENDSHERE"
@@ -77,7 +77,7 @@ class Watched:
 
     def inert(self) -> None:
         """No word of the project did anything, nor turned the words around it."""
-        self.page.wait_for_timeout(300)
+        self.page.evaluate(DRAWN)
         assert self.page.evaluate("window.ran") is None, "a script of a document ran"
         assert self.elsewhere == [], "a document made the browser ask another host"
         elements = self.page.evaluate(LOOK)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Error as PlaywrightError
 
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
@@ -43,6 +44,24 @@ FADED = """() => {
     (one) => one.playState !== "running" || one.effect.getTiming().iterations === Infinity));
 }"""
 """Whether all has faded in, in shadow roots too: a document's own animations leave theirs out."""
+
+LOOK = """async () => {
+  const wait = (ms) => new Promise((done) => requestAnimationFrame(() => setTimeout(done, ms)));
+  const host = () => document.querySelector(".st-key-grading [data-testid=stBidiComponentIsolated]");
+  const grading = () => host()?.shadowRoot?.querySelector(".grading")?.dataset ?? {};
+  const late = performance.now() + 60_000;
+  while (!/item|welcome|question/.test(grading().phase) || "paused" in grading()) {
+    if (performance.now() > late) throw new Error(`nothing to answer: ${JSON.stringify(grading())}`);
+    await wait(0);
+  }
+  await wait(0);
+  await wait(160); // an answer counts from 150 ms on
+  return [grading().phase, grading().presentation ?? ""];
+}"""
+"""Waits until there is something to answer and the server has saved enough. Then looks at it for as long as a
+quick person needs from when it was drawn, and gives the phase and the presentation. All in one call."""
+LEFT = """(shown) => document.querySelector(".st-key-grading [data-testid=stBidiComponentIsolated]")
+  .shadowRoot.querySelector(".grading").dataset.presentation !== shown"""
 
 
 class Event(NamedTuple):
@@ -123,6 +142,10 @@ class Served:
             return False
 
 
+SKIPPED = {"welcome": "Enter", "question": "Escape"}
+"""What comes between items, and the key that leads past it."""
+
+
 class Annotating:
     """One browser tab of an annotator on the Label page."""
 
@@ -143,10 +166,9 @@ class Annotating:
     def wait_for_item(self) -> None:
         """Wait for an item; who is here for the first time starts, who is asked about a query skips it."""
         expect(self.root).to_have_attribute("data-phase", re.compile("item|welcome|question"))
-        if self.phase == "welcome":
-            self.go_on("Enter")
-        if self.phase == "question":
-            self.go_on("Escape")
+        while self.phase in SKIPPED:
+            self.go_on(SKIPPED[self.phase])
+            expect(self.root).to_have_attribute("data-phase", re.compile("item|question"))
         expect(self.root).to_have_attribute("data-phase", "item")
 
     @property
@@ -154,7 +176,7 @@ class Annotating:
         return self.root.get_attribute("data-phase") or ""
 
     def go_on(self, key: str) -> None:
-        """Look at what stands between items, and leave it by a key."""
+        """Look at what is between items, and leave it by a key."""
         self.look()
         phase = self.phase
         self.page.keyboard.press(key)
@@ -163,17 +185,20 @@ class Annotating:
     def look(self) -> None:
         """Look at what is on screen for as long as a quick person needs, from when it was drawn."""
         self.page.evaluate(DRAWN)
-        self.page.wait_for_timeout(200)
+        self.page.wait_for_timeout(160)
 
     def press(self, key: str) -> str:
-        """Press a key that answers the item, wait for what follows, and return which was answered."""
-        self.wait_for_item()  # a slow server may have let the tab run out of items
-        expect(self.root).not_to_have_attribute("data-paused", "")  # a slow server has five answers to save
-        self.look()
-        shown = self.shown
+        """Press a key that answers the item, wait for what follows, and return which was answered.
+
+        Waits before for an item to answer, of which a slow server may have let the tab run out.
+        """
+        phase, shown = self.page.evaluate(LOOK)
+        while phase in SKIPPED:
+            self.go_on(SKIPPED[phase])
+            phase, shown = self.page.evaluate(LOOK)
         self.page.keyboard.press(key)
-        expect(self.root).not_to_have_attribute("data-presentation", shown)
-        return shown
+        self.page.wait_for_function(LEFT, arg=shown)
+        return str(shown)
 
     def saved(self) -> None:
         """Wait until the page says that all is saved."""
@@ -183,9 +208,49 @@ class Annotating:
         return self.root.locator(".trouble")
 
 
-def sign_in(browser: Browser, served: Served, name: str) -> BrowserContext:
-    """A browser in which somebody has signed in."""
-    context = browser.new_context()
+class IdleContexts:
+    """Browser contexts that a test has done with, by server: the next one finds the app's scripts loaded."""
+
+    def __init__(self) -> None:
+        self._idle: dict[str, list[BrowserContext]] = {}
+        self._used: dict[BrowserContext, str] = {}
+
+    def take(self, browser: Browser, url: str) -> BrowserContext:
+        idle = self._idle.get(url)
+        context = idle.pop() if idle else browser.new_context()
+        self._used[context] = url
+        return context
+
+    def take_back(self) -> None:
+        """Leave nothing in them but what the app loads: no page, route, cookie or storage."""
+        for context, url in self._used.items():
+            context.unroute_all(behavior="ignoreErrors")
+            for page in context.pages:
+                page.close()
+            context.clear_cookies()
+            page = context.new_page()
+            try:
+                page.goto(f"{url}/health")
+            except PlaywrightError:  # the server was the test's own, and is gone
+                context.close()
+                continue
+            page.evaluate("localStorage.clear()")
+            page.close()
+            self._idle.setdefault(url, []).append(context)
+        self._used.clear()
+
+    def __contains__(self, context: BrowserContext) -> bool:
+        return context in self._used
+
+
+idle_contexts = IdleContexts()
+
+
+def sign_in(
+    browser: Browser, served: Served, name: str, context: BrowserContext | None = None
+) -> BrowserContext:
+    """A browser context in which somebody has signed in, until the end of the test."""
+    context = context or idle_contexts.take(browser, served.url)
     form, origin = {"name": name, "password": PASSWORD}, {"Origin": served.url}
     answer = context.request.post(f"{served.url}/sign-in", form=form, headers=origin, max_redirects=0)
     assert answer.status == 303
@@ -205,7 +270,8 @@ class Visitors:
 
     def page(self, name: str) -> Page:
         if name not in self._signed_in:
-            self._signed_in[name] = sign_in(self._browser, self.served, name)
+            context = self._browser.new_context()
+            self._signed_in[name] = sign_in(self._browser, self.served, name, context)
         return self._signed_in[name].new_page()
 
     def close_pages(self) -> None:

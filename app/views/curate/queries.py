@@ -39,7 +39,7 @@ def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
     strata = sorted({query.stratum or NOT_DRAWN for query in queries})
     text, tag, stratum = st.columns(3)
     with text:
-        words = st.text_input("Text holds", type="search", key="query text")
+        words = st.text_input("Text contains", type="search", key="query text")
     with tag:
         kind = st.selectbox("Tag", [ANY, UNTAGGED, *TAGS], key="query tag")
     with stratum:
@@ -62,7 +62,7 @@ def _chosen(
         if any(query.tags for query in queries)
         else " None has a tag yet: “Look for tags”, below, finds some."
     )
-    ui.quiet(f"{len(shown):,} of {len(queries):,} queries. Choose some to say what kind they are.{untagged}")
+    ui.quiet(f"{len(shown):,} of {len(queries):,} queries. Choose some to tag them.{untagged}")
     rows = [
         PickerRow(
             query.query_id,
@@ -87,11 +87,11 @@ def _correct(context: CurateContext, chosen: Sequence[TaggedQuery]) -> None:
     with st.form("tags"):
         left, right = st.columns(2)
         order = [*FAILURE_MODES, *RULE_TAGS]
-        add = left.multiselect("They are", order, placeholder="choose tags to add", key=f"are {form.key}")
+        add = left.multiselect("Tags to add", order, placeholder="choose tags", key=f"are {form.key}")
         remove = right.multiselect(
-            "They are not", order, placeholder="choose tags to take away", key=f"are not {form.key}"
+            "Tags to remove", order, placeholder="choose tags", key=f"are not {form.key}"
         )
-        label = f"Say so of {_some(chosen)}" if chosen else "Say so of the chosen queries"
+        label = f"Tag {_some(chosen)}" if chosen else "Tag the chosen queries"
         asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=form.key)
     if asked:
         context.acts.do(form, lambda: _set_tags(context, chosen, add, remove))
@@ -130,8 +130,8 @@ def _write(context: CurateContext) -> None:
     with st.form("write"):
         st.markdown("**Write a query**")
         text = st.text_input("Query", key=f"text {form.key}")
-        need = st.text_area("Information need (may stay empty)", height=80, key=f"need {form.key}")
-        tags = st.multiselect("It is", [*FAILURE_MODES, *RULE_TAGS], key=f"tags {form.key}")
+        need = st.text_area("Information need (optional)", height=80, key=f"need {form.key}")
+        tags = st.multiselect("Tags", [*FAILURE_MODES, *RULE_TAGS], key=f"tags {form.key}")
         asked = st.form_submit_button("Add the query", type="primary", key=f"add {form.key}")
     if asked:
         name = context.annotator.name

@@ -105,14 +105,14 @@ def _plan() -> dict[str, Any]:
 def _more(options: FormOptions) -> dict[str, Any]:
     """The rest of a `SamplingPlan`; quotas as they were written."""
     usual = SamplingPlan()
-    quotas = _quota_field("Quotas: exactly so many from a stratum", options)
+    quotas = _quota_field("Quotas: an exact number from a stratum", options)
     left, right = st.columns(2)
     head = left.number_input("Head up to", 0.0, 1.0, usual.head, 0.05, help="Share of the traffic.")
     torso = right.number_input("Torso up to", 0.0, 1.0, usual.torso, 0.05, help="Share of the traffic.")
     release = run = None
     if options.releases:
         release = st.selectbox(
-            "Release that neyman learns from", [None, *options.releases], format_func=_name
+            "Release that Neyman allocation learns from", [None, *options.releases], format_func=_name
         )
     if options.releases and options.runs:
         run = st.selectbox(
@@ -129,7 +129,7 @@ def _limits(options: FormOptions) -> dict[str, Any]:
     usual = Limits()
     since = st.datetime_input("Asked from this time on (UTC)", value=None, format="YYYY-MM-DD")
     until = st.datetime_input("Asked before this time (UTC)", value=None, format="YYYY-MM-DD")
-    often = st.number_input("Asked at least so often", min_value=1, value=usual.min_count)
+    often = st.number_input("Asked at least this often", min_value=1, value=usual.min_count)
     judged = st.checkbox("Leave out queries that a round shows or a release holds", usual.exclude_judged)
     released = st.checkbox("Leave out queries that any release holds", usual.exclude_released)
     held = st.multiselect("Leave out queries of these releases", options.releases) if options.releases else []
@@ -154,7 +154,7 @@ def _top_up(context: CurateContext, sample: StoredSample, options: FormOptions) 
             placeholder=f"{sample.size:,} now",
             help="What the quotas leave of it goes to the strata without one.",
         )
-        quotas = _quota_field("Quotas: at least so many from a stratum", options)
+        quotas = _quota_field("Quotas: a least number from a stratum", options)
         ui.quiet("No earlier query is lost. Seed, strata and limits are the current sample's.")
         asked = context.submit("Top up", "top up")
     if asked:

@@ -54,7 +54,7 @@ def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
     form = acts.form(STEER)
     with st.form(f"sure {form.key} {name} {status.round}", width=640):
         st.markdown(ui.plain(words.format(status.round)))
-        reason = st.text_input("Why, if you like to say", max_chars=500)
+        reason = st.text_input("Reason (optional)", max_chars=500)
         with st.container(horizontal=True):
             sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
             back = st.form_submit_button("Leave it as it is")
