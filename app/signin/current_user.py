@@ -9,11 +9,10 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Mapping
-from datetime import timedelta
 from functools import cache
 
 from app.context import project_store
-from app.signin.sessions import LASTS, Sessions, SignIn
+from app.signin.sessions import Sessions, SignIn
 from curation.errors import StoreBusyError
 from curation.people.identities import SignInState, ended_sign_ins, sign_in_states
 from curation.store import require_setting
@@ -66,7 +65,7 @@ class AccountCache:
         try:
             with project_store().reading() as cursor:
                 self._accounts = sign_in_states(cursor)
-                self._ended = ended_sign_ins(cursor, timedelta(seconds=LASTS))
+                self._ended |= ended_sign_ins(cursor, int(time.time()))  # ended once is ended for good
         except StoreBusyError:
             if not self._accounts:
                 raise

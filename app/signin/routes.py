@@ -58,7 +58,7 @@ async def sign_out(request: Request) -> Response:
     found = sign_in_of(request.cookies)
     try:
         if found is not None:
-            await to_thread.run_sync(end_sign_in, project_store(), found.name, found.key)
+            await to_thread.run_sync(end_sign_in, project_store(), found.name, found.key, found.expires)
             accounts().expire()
     except CurationError as error:
         response = sign_in_page("/", found.name if found else "", 503, f"{_THIS_BROWSER_ONLY} {error}")

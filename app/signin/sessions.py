@@ -22,12 +22,14 @@ class SignIn(NamedTuple):
     """Who signed in, the revision of their password (-1: none), and the address if it was by one.
 
     key: the unique id of this sign-in; `Sessions.issue` makes one where it is ''.
+    expires: when it ends by itself, in seconds since 1970; `Sessions.issue` sets it.
     """
 
     name: str
     password_revision: int
     email: str | None = None
     key: str = ""
+    expires: int = 0
 
 
 class Sessions:
@@ -44,15 +46,15 @@ class Sessions:
     def issue(self, sign_in: SignIn, now: float | None = None) -> str:
         """A cookie value for a sign-in that begins now."""
         expires = int(time.time() if now is None else now) + LASTS
-        return str(
-            self._serializer.dumps([expires, *sign_in._replace(key=sign_in.key or secrets.token_hex(16))])
-        )
+        fields = sign_in._replace(key=sign_in.key or secrets.token_hex(16))._asdict()
+        del fields["expires"]
+        return str(self._serializer.dumps([expires, *fields.values()]))
 
     def read(self, value: str, now: float | None = None) -> SignIn | None:
         """The sign-in of a cookie value, or None where it was not issued here or has expired."""
         try:
             expires, *fields = self._serializer.loads(value)
-            sign_in = SignIn(*fields)
+            sign_in = SignIn(*fields)._replace(expires=expires)
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
             return None
         return sign_in if expires > (time.time() if now is None else now) else None

@@ -91,32 +91,40 @@ def find_job(cursor: Cursor, job_id: str) -> Job:
     ------
     NotFoundError: there is none.
     """
-    found = _read(cursor, "WHERE j.job_id = ?", [job_id])
-    if not found:
+    found = _read(cursor).get(job_id)
+    if found is None:
         raise NotFoundError(f"There is no job {job_id!r}.")
-    return found[0]
+    return found
 
 
 def last_job(cursor: Cursor) -> Job | None:
     """The job that was started last, or None."""
-    return next(iter(_read(cursor, "ORDER BY j.started_at DESC LIMIT 1", [])), None)
+    return next(reversed(_in_order(cursor)), None)
 
 
 def last_jobs(cursor: Cursor) -> dict[str, Job]:
     """Kind → the job of that kind that was started last."""
-    latest = "QUALIFY row_number() OVER (PARTITION BY j.kind ORDER BY j.started_at DESC) = 1"
-    return {job.kind: job for job in _read(cursor, latest, [])}
+    return {job.kind: job for job in _in_order(cursor)}
 
 
-def _read(cursor: Cursor, which: str, values: list[Any]) -> list[Job]:
-    rows = fetch(
+def _in_order(cursor: Cursor) -> list[Job]:
+    """All jobs, first to last. Each id is made from the one before, so no clock decides the order."""
+    jobs, ordered = _read(cursor), []
+    job = jobs.get(_id_after(None))
+    while job is not None:
+        ordered.append(job)
+        job = jobs.get(_id_after(job.job_id))
+    return ordered
+
+
+def _read(cursor: Cursor) -> dict[str, Job]:
+    jobs = fetch(
         cursor,
         Job,
-        "SELECT j.job_id, j.kind, j.parameters, j.started_by, j.started_at, e.outcome, e.message, e.ended_at "  # noqa: S608 - `which` is one of the texts above
-        f"FROM jobs j LEFT JOIN job_endings e USING (job_id) {which}",
-        values,
+        "SELECT j.job_id, j.kind, j.parameters, j.started_by, j.started_at, e.outcome, e.message, e.ended_at "
+        "FROM jobs j LEFT JOIN job_endings e USING (job_id)",
     )
-    return [job._replace(parameters=json.loads(str(job.parameters))) for job in rows]
+    return {job.job_id: job._replace(parameters=json.loads(str(job.parameters))) for job in jobs}
 
 
 def _id_after(job_id: str | None) -> str:

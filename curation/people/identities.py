@@ -8,7 +8,6 @@ sign-in ends. It also ends when its owner signs out, which is an event of the pr
 from __future__ import annotations
 
 import re
-from datetime import timedelta
 from typing import NamedTuple
 
 from curation.errors import InputError, NotFoundError, RefusedError
@@ -123,18 +122,27 @@ def sign_in_states(cursor: Cursor) -> dict[str, SignInState]:
     }
 
 
-def end_sign_in(store: Store, name: str, key: str) -> None:
-    """Store that a sign-in has ended, so that no copy of it is valid; nothing for a sign-in without a key."""
+def end_sign_in(store: Store, name: str, key: str, expires: int) -> None:
+    """Store that a sign-in has ended, so that no copy of it is valid; nothing for a sign-in without a key.
+
+    expires: when it would have ended by itself, in seconds since 1970.
+    """
     if not key:
         return
     with store.transaction() as cursor:
-        record_event(cursor, SIGN_OUT, {"sign_in": key}, name)
+        record_event(cursor, SIGN_OUT, {"sign_in": key, "expires": expires}, name)
 
 
-def ended_sign_ins(cursor: Cursor, within: timedelta) -> set[str]:
-    """The keys of sign-ins that ended within the time for which a sign-in lasts."""
-    sql = "SELECT detail->>'sign_in' FROM events WHERE action = ? AND happened_at > ?"
-    return {row[0] for row in cursor.execute(sql, [SIGN_OUT, utc_now() - within]).fetchall()}
+def ended_sign_ins(cursor: Cursor, now: int) -> set[str]:
+    """The keys of sign-ins that ended before their time, while that time has not come.
+
+    When somebody signed out is not asked: a clock that was wrong then would let the sign-in revive.
+    """
+    sql = """
+        SELECT detail->>'sign_in' FROM events
+        WHERE action = ? AND coalesce((detail->>'expires')::BIGINT > ?, true)
+        """
+    return {row[0] for row in cursor.execute(sql, [SIGN_OUT, now]).fetchall()}
 
 
 def email_problems(email: str) -> list[str]:

@@ -135,6 +135,23 @@ def test_a_second_job_is_refused_by_naming_the_one_at_work(project: Store) -> No
     jobs.wait()
 
 
+def test_a_clock_that_steps_back_breaks_no_later_job(project: Store) -> None:
+    started: list[str] = []
+    for kind, ahead in (("pool", 2), ("sample", 1), ("pool", 0)):
+        after = started[-1] if started else None
+        begun = begin(project, kind, {}, "lee", after)
+        assert (begun.new, begin(project, kind, {}, "lee", after).new) == (True, False)
+        end(project, begun.job.job_id, "done", "All is well.")
+        with project.transaction() as cursor:
+            moved = "UPDATE jobs SET started_at = started_at + to_days(?) WHERE job_id = ?"
+            cursor.execute(moved, [ahead, begun.job.job_id])
+        started.append(begun.job.job_id)
+        assert last(project).job_id == started[-1]
+    with project.reading() as cursor:
+        found = {kind: job.job_id for kind, job in last_jobs(cursor).items()}
+    assert found == {"pool": started[2], "sample": started[1]}
+
+
 def test_who_did_not_see_the_last_job_is_told_of_it(project: Store) -> None:
     jobs = jobs_of(project)
     end(project, begin(project, "pool", POOL, "lee", None).job.job_id, "done", "All is well.")
