@@ -82,7 +82,7 @@ def decide(
         if not _judged(cursor, (query_id, document_id)):
             raise unjudged(query_id, document_id)
     ruling = Ruling(query_id, document_id, grade, reason.strip())
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         current = current_decisions(cursor, [ruling.pair])
         before = current.get(ruling.pair)
         if before is not None and ruling.repeats(before, reviewer):

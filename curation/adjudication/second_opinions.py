@@ -59,7 +59,7 @@ def ask_opinion(
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, "reviewer", "lead")
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         pair = (query_id, document_id)
         if not cursor.execute(_JUDGED, list(pair)).fetchall():
             raise NotFoundError(f"Nobody has judged the document {document_id!r} for the query {query_id!r}.")

@@ -236,7 +236,7 @@ def _keep(store: Store, pool: _BuiltPool, author: str) -> PoolReport:
     }
     sources = pa.table({"pool_id": [pool.pool_id] * len(pool.proposals), **columns}, schema=_SOURCES)
     row = [pool.pool_id, pool.snapshot_id, canonical_json(pool.parameters), canonical_json(pool.report)]
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         before = _built_before(cursor, pool.pool_id)
         if before is not None:
             return before

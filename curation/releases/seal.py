@@ -95,7 +95,7 @@ def open_sealed(
     if reason is None or not reason.strip():
         raise RefusedError(_no_reason(name, sealed))
     opening = Opening(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
         record_event(cursor, "open seal", {"name": name, **_told(opening)}, actor)

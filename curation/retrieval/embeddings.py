@@ -149,7 +149,7 @@ def _embed_missing(
     for start in range(0, len(by_length), CHUNK):
         chunk = by_length[start : start + CHUNK]
         vectors = _encode(encoder, [text.text for text in chunk], kind)
-        with store.transaction() as cursor:
+        with store.transaction(appends=True) as cursor:
             _append(cursor, name, [text.text_hash for text in chunk], vectors)
         done += len(chunk)
         progress(f"embed: {kind}", done, total)
@@ -194,7 +194,7 @@ def _refuse_another_model(store: Store, name: str, encoder: Any) -> None:
     """Compare the model with the one whose vectors are stored under its name; the first leaves its mark."""
     probe = _encode(encoder, [_PROBE], "document")
     text_hash = digest("probe", _PROBE)
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         stored = cursor.execute(
             "SELECT max(len(vector)) FROM embeddings WHERE model = ? HAVING count(*) > 0", [name]
         ).fetchall()

@@ -113,7 +113,7 @@ def store_sample(
     RefusedError: it says something else now.
     """
     sample_id = digest("sample", parameters, strata, sorted(drawn))
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         if state_of(cursor, limits, parameters["strata"]) != state:
             raise RefusedError(_changed(len(state)))
         known = (

@@ -135,7 +135,7 @@ def import_corpus(
     versions.update({document_id: version for document_id, (_, version) in taken.versions.items()})
     result = _compare(held, versions, used, taken.left_out, records.replaced)
     if result.is_new:
-        with store.transaction() as cursor:
+        with store.transaction(appends=True) as cursor:
             _refuse_changed_meanwhile(cursor, held)
             _write(cursor, result.snapshot, versions, taken.batches, records.source)
             detail = {"source": records.source, "snapshot": result.snapshot, "added": result.added}

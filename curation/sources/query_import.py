@@ -124,7 +124,7 @@ def import_queries(
     rows = _read(records, used, left_out)
     if not rows:
         records.refuse_nothing_taken("query", left_out)
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         added, changed, known_as = _compare(rows, KnownQueries(cursor), records.problems)
         _write(cursor, added, changed)
         counts = {"added": len(added), "changed": len(changed)}

@@ -125,7 +125,7 @@ def import_run(
     entries = reader.read()
     run_id = digest("run", name, [entry[1:] for entry in entries])
     rows = [entry._replace(run_id=run_id) for entry in entries]
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         is_new = _keep(cursor, Run(run_id, name, file.source), rows, dict(reader.left_out))
     return RunImport(
         *(name, run_id, len({entry.query_id for entry in entries}), len(entries), is_new),

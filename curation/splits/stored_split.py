@@ -42,7 +42,7 @@ def store_split(
     assignment_columns = _assignment_columns(split_id, checked.groups, checked.parts)
     reached = {share.part: share.reached for share in report.shares if share.dimension == ALL}
     detail = {"split": split_id, **report.parameters, "queries": reached}
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         new = not cursor.execute("SELECT 1 FROM splits WHERE split_id = ?", [split_id]).fetchone()
         if new:
             cursor.execute("INSERT INTO splits VALUES (?, ?, ?, ?)", [*row, utc_now()])

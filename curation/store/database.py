@@ -30,7 +30,7 @@ import duckdb
 
 from curation.errors import NotFoundError, RefusedError, StoreError
 from curation.store import migrations
-from curation.store.files import PATIENCE, RETRY, Cursor, DatabaseFile, failure, patiently
+from curation.store.files import PATIENCE, RETRY, Cursor, DatabaseFile, failure, no_project, patiently
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,7 +66,7 @@ class Store:
             yield cursor
 
     @contextmanager
-    def transaction(self, *, new_data_version: bool = True) -> Iterator[Cursor]:
+    def transaction(self, *, new_data_version: bool = True, appends: bool = False) -> Iterator[Cursor]:
         """A lease whose writes are kept all together when the block ends, or not at all.
 
         Transactions of one process follow each other, so that none fails on another's rows.
@@ -74,8 +74,11 @@ class Store:
         Parameters
         ----------
         new_data_version: False if the caller itself updates whatever memory holds of the rows that it writes.
+        appends: rows come through `append`; what that needs is loaded before the file is taken.
         """
         self._refuse_nesting()
+        if appends:
+            load_arrow()
         with self._writer, self._lease() as cursor:
             try:
                 with _transaction(cursor, "BEGIN TRANSACTION"):
@@ -206,7 +209,7 @@ def open_store(path: Path) -> Store:
     """
     path = path.resolve()
     if not path.is_file():
-        raise NotFoundError(f"There is no goldset project at {path}. Make one with `goldset init`.")
+        raise NotFoundError(no_project(path))
     with _stores_lock:
         return _stores.setdefault(path, Store(path))
 

@@ -22,7 +22,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 
 import duckdb
 
-from curation.errors import StoreBusyError, StoreError
+from curation.errors import NotFoundError, StoreBusyError, StoreError
 
 Cursor = duckdb.DuckDBPyConnection
 Opened = TypeVar("Opened")
@@ -79,6 +79,7 @@ class DatabaseFile:
         Raises
         ------
         StoreError, StoreBusyError: it is no database, or another process has held it for too long.
+        NotFoundError: there is no such file any more.
         """
         patiently(self.path, self._patience, self._attach)
         self.held = True
@@ -115,6 +116,8 @@ class DatabaseFile:
             self._attach_to_engine()
 
     def _attach_to_engine(self) -> None:
+        if not self.path.is_file():  # it was moved away, and DuckDB would make an empty one
+            raise NotFoundError(no_project(self.path))
         if self._engine is None:
             self._engine = start_engine(f"{self.path}.tmp")
         self._engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(self.path)])
@@ -147,6 +150,11 @@ class DatabaseFile:
     @property
     def _log(self) -> Path:
         return Path(f"{self.path}.wal")
+
+
+def no_project(path: Path) -> str:
+    """The sentence for a file that is not there."""
+    return f"There is no goldset project at {path}. Make one with `goldset init`."
 
 
 def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opened:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from curation.errors import RefusedError
-from curation.store.database import Store, load_arrow
+from curation.store.database import Store
 from curation.store.files import Cursor
 
 Inputs = TypeVar("Inputs")
@@ -49,14 +49,13 @@ def write_if_unchanged(
             before = fingerprint(cursor)
             inputs = read(cursor)
         planned = plan(inputs)
-        load_arrow()
-        with store.transaction() as cursor:
+        with store.transaction(appends=True) as cursor:
             if fingerprint(cursor) == before and still_holds(cursor, planned):
                 write(cursor, planned)
                 return planned
     if busy is not None:
         raise RefusedError(busy)
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         planned = plan(read(cursor))
         write(cursor, planned)
     return planned

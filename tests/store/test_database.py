@@ -262,6 +262,19 @@ def test_of_two_that_make_the_same_project_one_learns_that_it_exists(tmp_path: P
     open_store(path).close()
 
 
+def test_a_project_that_was_moved_away_is_not_made_anew(store: Store) -> None:
+    with store.transaction() as cursor:
+        put_setting(cursor, "kept", "yes")
+    store.close()
+    away = store.path.rename(store.path.with_name("elsewhere.duckdb"))
+    with pytest.raises(NotFoundError, match="There is no goldset project"), store.reading():
+        pass
+    assert not store.path.exists()
+    away.rename(store.path)
+    with store.reading() as cursor:
+        assert get_setting(cursor, "kept") == "yes"
+
+
 def test_a_broken_file_is_not_taken_for_a_held_one_whatever_its_name(tmp_path: Path) -> None:
     path = tmp_path / "locked blocks.duckdb"
     path.write_text("no database " * 1000)

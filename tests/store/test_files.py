@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import signal
 import subprocess
 import sys
@@ -15,6 +16,26 @@ import pytest
 from curation.errors import StoreBusyError
 from curation.store import Store, create_store, get_setting, put_setting
 from curation.store.files import DatabaseFile, FileFingerprint
+from tests.support import ROOT
+
+WHAT_IS_LOADED_WHILE_THE_FILE_IS_HELD = """
+import sys
+from pathlib import Path
+from curation.project import init_project
+from curation.sources.query_import import import_queries
+
+folder = Path(sys.argv[1])
+store = init_project(folder / "project.duckdb").store
+assert "pyarrow" not in sys.modules and "pandas" not in sys.modules
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("pyarrow", "pandas"):
+            print(name, store._file.held)
+
+sys.meta_path.insert(0, Watch())
+import_queries(store, folder / "queries.jsonl")
+"""
 
 WRITE = (
     "import duckdb, sys; duckdb.connect(sys.argv[1]).execute(\"INSERT INTO settings VALUES ('there', 'x')\")"
@@ -132,3 +153,30 @@ def test_an_interrupted_wait_for_the_file_leaves_a_store_that_can_be_closed(stor
     store._gap_until = 0.0
     with store.reading() as cursor:
         assert get_setting(cursor, "nothing") is None
+
+
+@pytest.mark.slow
+def test_what_appending_needs_is_loaded_before_the_file_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "what"}')
+    run = subprocess.run(
+        [sys.executable, "-c", WHAT_IS_LOADED_WHILE_THE_FILE_IS_HELD, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split("\n") == ["pyarrow False", "pandas False", ""]
+
+
+def test_every_module_that_appends_says_so_when_it_takes_the_file() -> None:
+    silent = []
+    for path in sorted((ROOT / "curation").rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        imported = {
+            name.name
+            for node in ast.walk(ast.parse(text))
+            if isinstance(node, ast.ImportFrom) and node.module == "curation.store"
+            for name in node.names
+        }
+        if imported & {"append", "append_rows"} and ".transaction(" in text and "appends=" not in text:
+            silent.append(str(path.relative_to(ROOT)))
+    assert silent == []

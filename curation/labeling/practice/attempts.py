@@ -25,7 +25,7 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
     NotFoundError: the round or annotator is unknown.
     RefusedError: it is no practice round, closed, not theirs or passed, or they are in the middle of it.
     """
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         before = _status_to_change(cursor, name, annotator, author)
         if before.state.passed is None:
             raise RefusedError(

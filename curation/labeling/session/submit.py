@@ -36,7 +36,7 @@ def _submit_from_cache(
     """Write submissions that the cache knows all to be new and valid; else None, and nothing is written."""
     # The two keys of the table refuse a revision or a client key that is stored, whoever wrote it.
     with suppress(duckdb.ConstraintException):
-        with store.transaction(new_data_version=False) as cursor:
+        with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
             cache.read(cursor, store.data_version)
             context = _cached_context(cache, submissions)
             if context is None:
@@ -55,7 +55,7 @@ def _submit_from_database(
 ) -> list[Outcome]:
     """The other way: everything about these presentations and client keys is read from the database."""
     cache.forget()
-    with store.transaction(new_data_version=False) as cursor:
+    with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
         context = _read_context(cursor, submissions)
         outcomes, events = judge(cache.annotator, submissions, context)
         append_events(cursor, events)

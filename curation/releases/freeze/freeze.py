@@ -245,7 +245,7 @@ def _keep(
     if override is not None:
         against = [check.sentence for check in override.against]
         detail["override"] = {"reason": override.reason, "against": against}
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         known = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [name]).fetchone()
         if known is not None and known[0] == release_id:
             return False

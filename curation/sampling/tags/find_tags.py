@@ -124,7 +124,7 @@ def find_tags(
         for tag in looked_for
         for query, present in zip(queries, _by_rule(store, tag, texts, progress, model), strict=True)
     ]
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         if active_queries(cursor) != queries or get_setting(cursor, "corpus") != snapshot:
             raise RefusedError("Queries or corpus changed while the tags were looked for. Look again.")
         in_force = tags_in_force(cursor, by_person=False)

@@ -44,7 +44,7 @@ def import_tags(
         for record in records
     ]
     said: dict[tuple[str, str], tuple[int, bool]] = {}
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         known = KnownQueries(cursor)
         for line, name, cell in lines:
             query_id = _query_of(known, name, named_by(of_query or ""), line, records)

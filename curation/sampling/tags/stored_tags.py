@@ -87,7 +87,7 @@ def set_tags(
         raise InputError(f"{', '.join(map(repr, both))} cannot be added and removed at once.")
     if not add and not remove:
         raise InputError("No tag was named. Give at least one to add or to remove.")
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         query_ids = _find_all(cursor, [queries] if isinstance(queries, str) else queries)
         words = dict.fromkeys([*((tag, True) for tag in add), *((tag, False) for tag in remove)])

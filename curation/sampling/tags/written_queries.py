@@ -34,7 +34,7 @@ def write_query(
     RefusedError: the project holds the text, or the id, already; or the actor is no lead.
     """
     check_tags(tags)
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
         query = add_query(cursor, text, query_id, information_need)
         record_event(cursor, "query add", {"query": query.query_id}, author)

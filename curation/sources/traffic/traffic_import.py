@@ -136,7 +136,7 @@ def import_traffic(
     del log
     if not len(clean.table["line"]):
         records.refuse_nothing_taken("query", Counter(clean.left_out))
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         is_new = not _is_held(cursor, import_id)
         if is_new:
             _refuse_too_much(cursor, traffic)
