@@ -27,7 +27,11 @@ NoSharedDocuments = Annotated[
     bool, typer.Option("--no-shared-documents", help="A document relevant to both queries makes no tie.")
 ]
 ParaphraseModel = Annotated[
-    str | None, typer.Option(help="Model for paraphrases.", show_default="as for pools")
+    str | None,
+    typer.Option(
+        help="Model for paraphrases; for other languages than English a multilingual one: docs/languages.md.",
+        show_default="as for pools",
+    ),
 ]
 
 SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}

@@ -23,7 +23,7 @@ from curation.pooling.easy_negatives import REACH, Draw, draw_negatives
 from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
-from curation.retrieval.stemmer import choose_stemmer
+from curation.retrieval.terms import choose_stemmer
 from curation.retrieval.word_counts import counted_otherwise
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError
 from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
-from curation.retrieval.stemmer import project_stemmer
+from curation.retrieval.terms import project_stemmer
 from curation.sources.runs import find_run, run_entries
 from curation.store import Store
 from curation.store.rows import Document, Query

@@ -7,6 +7,9 @@ are merely frequent, because BM25 weighs those down itself.
 
 In scripts without spaces a run of signs is one word here, which hardly any query repeats. So such runs are
 also searched by their grams (`curation.words`), which BM25 counts and weighs apart from words.
+
+A project may have a stemmer, a Snowball algorithm that content words go through (M. F. Porter 2001, Snowball:
+a language for stemming algorithms).
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise
 
-from curation.retrieval.stemmer import stemmed
+from curation.errors import InputError
+from curation.store import Cursor, get_setting, put_setting
 from curation.words import fold, is_unspaced, signs, whole_words
 
 STOP_WORDS = frozenset(
@@ -26,6 +30,8 @@ STOP_WORDS = frozenset(
     "what which who whom whose when where why how there here".split()
 )
 
+NO_STEMMER = "none"
+_SETTING = "stemmer"
 _GRAM = " "
 
 
@@ -68,6 +74,37 @@ def _grams(content: list[str], single_signs: bool) -> list[str]:
         if single_signs or len(single) == 1:
             found += single
     return [f"{_GRAM}{gram}" for gram in found]
+
+
+def project_stemmer(cursor: Cursor) -> str | None:
+    """The language of the project's stemmer; None where words stay as they are."""
+    return get_setting(cursor, _SETTING) or None
+
+
+def choose_stemmer(cursor: Cursor, language: str) -> None:
+    """Make this the project's stemmer; 'none' for no stemmer.
+
+    Raises
+    ------
+    InputError: there is no stemmer of that name.
+    """
+    import snowballstemmer
+
+    if language not in (NO_STEMMER, *snowballstemmer.algorithms()):
+        known = ", ".join(sorted(snowballstemmer.algorithms()))
+        raise InputError(
+            f"--stemmer {language}: there is no such stemmer; expected {NO_STEMMER} or one of {known}."
+        )
+    put_setting(cursor, _SETTING, "" if language == NO_STEMMER else language)
+
+
+@lru_cache(maxsize=262_144)
+def stemmed(language: str, word: str) -> str:
+    """The stem of a folded word."""
+    import snowballstemmer
+
+    found: str = snowballstemmer.stemmer(language).stemWord(word)
+    return found
 
 
 @lru_cache(maxsize=65_536)

@@ -21,8 +21,7 @@ from curation.errors import InputError
 from curation.progress import Progress, silent
 from curation.retrieval.bm25 import K1, B, Bm25
 from curation.retrieval.retriever import Hit, best_hits
-from curation.retrieval.stemmer import project_stemmer
-from curation.retrieval.terms import indexed_terms, is_gram, searched_terms
+from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
 from curation.sources.queries import active_queries
 from curation.store import Store
 from curation.store.documents import current_corpus

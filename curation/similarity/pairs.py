@@ -18,7 +18,7 @@ import numpy as np
 from curation.progress import Progress, silent
 from curation.similarity.forest import Forest, Links, joined
 from curation.similarity.minhash import banding, candidates
-from curation.similarity.shingles import Sets, Shingles, distinct
+from curation.similarity.shingles import Ints, Sets, Shingles, distinct
 
 EXACT_BELOW = 50_000
 """With fewer texts than this all pairs are compared."""
@@ -111,25 +111,49 @@ class Collected:
 
 def exact_links(sets: Sets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
     """All pairs with at least this similarity, by comparing all with all; in blocks."""
-    matrix, sizes = sets.matrix, sets.sizes
-    transposed = matrix.T.tocsr()
-    for start in range(0, len(sizes), _BLOCK):
-        shared = (matrix[start : start + _BLOCK] @ transposed).tocoo()
-        first, second = shared.row.astype(np.int64) + start, shared.col.astype(np.int64)
-        similarity = shared.data / (sizes[first] + sizes[second] - shared.data)
+    sizes = sets.sizes
+    for block, (first, second, shared) in enumerate(_shared(sets), 1):
+        similarity = shared / (sizes[first] + sizes[second] - shared)
         keep = (first < second) & (similarity >= threshold)
         yield Links(first[keep], second[keep], similarity[keep])
-        progress("comparing texts", min(start + _BLOCK, len(sizes)), len(sizes))
+        progress("comparing texts", min(block * _BLOCK, len(sizes)), len(sizes))
+
+
+def contained_links(
+    sets: Sets, share: float, least: int, below: float, progress: Progress = silent
+) -> Iterator[Links]:
+    """Pairs of which one has this share of the other's shingles or more, by comparing all; in blocks.
+
+    Parameters
+    ----------
+    least: shingles that the smaller of the two has at least.
+    below: only pairs with less Jaccard similarity than this.
+    """
+    sizes = sets.sizes
+    for block, (first, second, shared) in enumerate(_shared(sets), 1):
+        smaller = np.minimum(sizes[first], sizes[second])
+        contained = np.round(shared / smaller, 4)  # as the certificate, which gets it by another way
+        similarity = shared / (sizes[first] + sizes[second] - shared)
+        keep = (first < second) & (smaller >= least) & (contained >= share) & (similarity < below)
+        yield Links(first[keep], second[keep], contained[keep])
+        progress("comparing parts of texts", min(block * _BLOCK, len(sizes)), len(sizes))
+
+
+def _shared(sets: Sets) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """The number of shingles that two texts share, where they share any; in blocks by the first."""
+    transposed = sets.matrix.T.tocsr()
+    for start in range(0, sets.matrix.shape[0], _BLOCK):
+        shared = (sets.matrix[start : start + _BLOCK] @ transposed).tocoo()
+        yield shared.row.astype(np.int64) + start, shared.col.astype(np.int64), shared.data
 
 
 def minhash_links(sets: Sets, threshold: float, progress: Progress = silent) -> Iterator[Links]:
     """Pairs with at least this similarity: MinHash candidates, verified by exact Jaccard; in blocks."""
-    matrix, sizes = sets.matrix, sets.sizes
+    sizes = sets.sizes
     for first, second in candidates(sets, banding(threshold), progress):
         cells = np.cumsum(sizes[first] + sizes[second])
         for part in np.split(np.arange(len(first)), np.flatnonzero(np.diff(cells // _CELLS)) + 1):
             one, other = first[part], second[part]
-            shared = np.asarray(matrix[one].multiply(matrix[other]).sum(axis=1)).ravel()
-            similarity = shared / np.maximum(sizes[one] + sizes[other] - shared, 1)
+            similarity = sets.similarity(one, other)
             keep = similarity >= threshold
             yield Links(one[keep], other[keep], similarity[keep])

@@ -45,6 +45,12 @@ class Sets(NamedTuple):
         sizes: Ints = np.diff(self.matrix.indptr).astype(np.int64)
         return sizes
 
+    def similarity(self, first: Ints, second: Ints) -> NDArray[np.float64]:
+        """The Jaccard similarity of each of the first texts with the second at its place."""
+        shared = np.asarray(self.matrix[first].multiply(self.matrix[second]).sum(axis=1)).ravel()
+        found: NDArray[np.float64] = shared / np.maximum(self.sizes[first] + self.sizes[second] - shared, 1)
+        return found
+
 
 def character_shingles(text: str) -> Shingles:
     """The 3-grams of the normalised text; a shorter text is its own shingle, an empty one has none."""

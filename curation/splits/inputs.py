@@ -38,7 +38,8 @@ class SplitInputs:
     documents: id of a relevant document → its text.
     keys: query id → (kind, value), such as ('session', '4f1c…'), ('group', 'sku-9'), ('project', 'apollo').
     times: query id → when it was first asked (UTC).
-    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids; None: there are none.
+    vectors: unit vectors of the queries, shape (queries, d), in the order of their ids, of zeros where the
+        model cannot read the query; None: there are none.
     """
 
     queries: Mapping[str, str]

@@ -27,6 +27,10 @@ Numbers = Literal["text", "apart", "tie"]
 QUERY = 0.65
 PARAPHRASE = 0.8
 DOCUMENT = 0.8
+CONTAINED = 0.9
+"""The share of a document's shingles in another from which on the other holds it …"""
+LEAST_SHINGLES = 20
+"""… if it has so many. A title of ten words is in many a text of which it is no copy."""
 LEAST_THRESHOLD = 0.1
 LEAST_COSINE = 0.3
 LONGEST_BLOCK = 100 * 366 * 86_400

@@ -172,6 +172,7 @@ def _parameters(basis: _SplitBasis, request: SplitRequest, ties: Ties) -> dict[s
         "largest_group": request.options.largest_group or LARGEST_GROUP,
         "edges": STORED_EDGES,
     }
+    found |= ties.told
     if request.rules.document is not None and any(map(is_cut_otherwise, graded.inputs.documents.values())):
         found["words"] = CUT  # said only where the documents of older splits were compared otherwise
     if request.options.by_time:

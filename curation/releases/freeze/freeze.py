@@ -207,8 +207,8 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
             )
         ties = _counted(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
-            f"Since the split was made, labels or documents have changed: {ties} its parts, the first being "
-            f"{first}. Split again with `goldset split`."
+            f"Since the split was made, labels, documents or goldset have changed: {ties} its parts, the "
+            f"first being {first}. Split again with `goldset split`."
         )
     return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
 

@@ -15,6 +15,7 @@ from curation.splits.certificate.comparison import (
 )
 from curation.splits.certificate.findings import CheckResult, Crossing, SplitEvidence, TieCheck, closest_pair
 from curation.splits.certificate.shingles import word_shingles
+from curation.splits.rules import CONTAINED, DECIMALS, LEAST_SHINGLES
 
 NEAR_DUPLICATE = "near-duplicate document"
 
@@ -23,7 +24,10 @@ Holder = tuple[str, str]
 
 
 def check_documents(evidence: SplitEvidence) -> CheckResult:
-    """Relevant documents, in each part where one is relevant; a document is not compared with itself."""
+    """Relevant documents, in each part where one is relevant; a document is not compared with itself.
+
+    Leaks are also documents of which one holds the other nearly whole; the highest similarity is Jaccard's.
+    """
     inputs, threshold = evidence.inputs, evidence.rules.document
     queries = _relevant_queries(evidence)
     holders = sorted(queries)
@@ -33,11 +37,19 @@ def check_documents(evidence: SplitEvidence) -> CheckResult:
     sieve = Sieve(threshold, len(ids), _cut_documents(holders, queries, evidence.cut))
     same = np.unique(ids, return_inverse=True)[1] if ids else np.zeros(0, dtype=np.int64)
     shingles = [word_shingles(text) for text in texts]
+    held = Sieve(CONTAINED, len(ids), _cut_documents(holders, queries, evidence.cut))
+    sizes = np.array([len(found) for found in shingles], dtype=np.int64)
     for first, second, similarity in jaccard_blocks(shingles, pairs, "documents", evidence.progress):
         other = same[first] != same[second]
         sieve.take(first[other], second[other], similarity[other])
-    leaks = [leak for found in sieve.leaks for leak in _crossings(found, holders, queries, evidence.cut)]
-    residual = [tie for found in sieve.residual for tie in _crossings(found, holders, queries, evidence.cut)]
+        if threshold is not None:
+            smaller = np.minimum(sizes[first], sizes[second])
+            share = similarity * (sizes[first] + sizes[second]) / (1 + similarity) / smaller
+            part = other & (similarity < threshold) & (smaller >= LEAST_SHINGLES)
+            held.take(first[part], second[part], np.round(share[part], DECIMALS))
+    crossing, cut = [*sieve.leaks, *held.leaks], [*sieve.residual, *held.residual]
+    leaks = [leak for found in crossing for leak in _crossings(found, holders, queries, evidence.cut)]
+    residual = [tie for found in cut for tie in _crossings(found, holders, queries, evidence.cut)]
     check = TieCheck(
         kind=NEAR_DUPLICATE,
         looked_for=threshold is not None,
@@ -45,7 +57,7 @@ def check_documents(evidence: SplitEvidence) -> CheckResult:
         compared=pairs_compared(pairs),
         highest=closest_pair(sieve.highest, ids, texts),
         told_apart=None,
-        crossing=len(sieve.leaks),
+        crossing=len(crossing),
         cut=len(residual),
     )
     return CheckResult(check, leaks, residual)

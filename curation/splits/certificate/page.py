@@ -33,6 +33,11 @@ def findings(certificate: Certificate) -> list[str]:
     """What a reader wants to know first, in sentences."""
     told = [_verdict(certificate)]
     told += [_closest(check) for check in certificate.checks if check.highest is not None]
+    if "not_read" in certificate.parameters:
+        told.append(
+            f"{certificate.parameters['not_read']:,} queries were not compared by paraphrase: the model "
+            f"{certificate.parameters['model']} cannot read their language."
+        )
     told.append(
         f"{certificate.queries:,} queries form {certificate.groups:,} leakage groups, the largest of "
         f"{certificate.largest:,}; groups are whole in their parts."

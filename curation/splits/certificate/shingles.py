@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
@@ -74,10 +75,45 @@ def word_shingles(text: str) -> frozenset[str]:
     return frozenset(map(" ".join, zip(found, found[1:], found[2:], strict=False)))
 
 
+def sorted_shingles(text: str) -> frozenset[str]:
+    """As `character_shingles`, of the words in the order of the alphabet, without punctuation."""
+    return character_shingles(" ".join(sorted(_whole(text))))
+
+
+def numbers_and_signs(text: str) -> str:
+    """The words of a text with a digit, and each + or # that ends a word, as in c++ and c#."""
+    numbers = [word for word in _whole(text) if any(letter.isdigit() for letter in word)]
+    signs = []
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    for found in re.finditer("[+#]+", folded):
+        before, after = folded[: found.start()][-1:], folded[found.end() :][:1]
+        if _is_letter(before) and not _is_letter(after):
+            signs.append(found.group())
+    return " ".join(sorted(numbers + signs))
+
+
+def _is_letter(letter: str) -> bool:
+    return letter == "_" or letter.isalnum()
+
+
+def _whole(text: str) -> list[str]:
+    """The words; runs of scripts without spaces are whole, and an apostrophe parts no word."""
+    joined = "".join(
+        letter
+        for place, letter in enumerate(text)
+        if letter not in "'’" or not (_is_letter(text[:place][-1:]) and _is_letter(text[place + 1 :][:1]))
+    )
+    return ["".join(run) for run, _ in _runs(joined)]
+
+
 def _words(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
-    found: list[str] = []
+    return [word for run, is_pair_script in _runs(text) for word in _of_run(run, is_pair_script)]
+
+
+def _runs(text: str) -> Iterator[tuple[list[str], bool]]:
+    """Each run of letters with their marks, and whether it is of a script without spaces."""
     run: list[str] = []
     is_pair_script = False
     for letter in f"{unicodedata.normalize('NFKC', text).casefold()} ":
@@ -89,16 +125,16 @@ def _words(text: str) -> list[str]:
         elif run and kind == ("pair" if is_pair_script else "word"):
             run.append(letter)
         else:
-            found += _of_run(run, is_pair_script)
+            if run:
+                yield run, is_pair_script
             run = [letter] if kind in ("pair", "word") else []
             is_pair_script = kind == "pair"
-    return found
 
 
 def _of_run(run: list[str], is_pair_script: bool) -> list[str]:
     if is_pair_script and len(run) > 1:
         return [one + other for one, other in pairwise(run)]
-    return ["".join(run)] if run else []
+    return ["".join(run)]
 
 
 @cache
@@ -109,6 +145,6 @@ def _kind(letter: str) -> str:
         return "nothing"
     if unicodedata.category(letter).startswith("M"):
         return "mark"
-    if letter == "_" or letter.isalnum():
+    if _is_letter(letter):
         return "pair" if name.startswith(_UNSPACED) else "word"
     return "other"

@@ -1,14 +1,20 @@
 """Near-duplicate document: two queries to which nearly identical documents are relevant.
 
-Documents are compared by the Jaccard similarity of their word 3-shingles. Pairs of documents are counted, not
-pairs of queries, also where a cut leaves out the edge.
+Documents are compared by the Jaccard similarity of their word 3-shingles. A document that holds another one
+nearly whole, such as its abstract, is its near-duplicate too, unless the smaller one is very short. Pairs of
+documents are counted, not pairs of queries, also where a cut leaves out the edge.
 """
 
 from __future__ import annotations
 
-from curation.similarity.pairs import alike
-from curation.similarity.shingles import WORDS, word_shingles
-from curation.splits.rules import LEAST_THRESHOLD
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from curation.similarity.forest import joined
+from curation.similarity.pairs import Collected, alike, contained_links
+from curation.similarity.shingles import WORDS, distinct, word_shingles
+from curation.splits.rules import CONTAINED, LEAST_SHINGLES, LEAST_THRESHOLD
 from curation.splits.ties.edges import Edge, QueryPair
 from curation.splits.ties.kind import FoundTies, Threshold, TieKind, TieSearch, each_link
 
@@ -24,14 +30,28 @@ def find(search: TieSearch) -> FoundTies:
     named = {place for place, name in enumerate(ids) if not search.named.isdisjoint(queries_of[name])}
     shingles = (word_shingles(inputs.documents[name]) for name in ids)
     found = alike(shingles, search.rules.document, progress=search.progress, single=named)
+    held = _contained(search, ids, named)
     edges = []
-    for a, b, similarity in each_link(found.links):
+    for a, b, similarity in each_link(joined([found.links, held.links()])):
         left, right = queries_of[ids[a]], queries_of[ids[b]]
         if search.rules.shared and not ({a, b} & named) and not set(left).isdisjoint(right):
             continue
         for one, other in search.pairs_between(left, right):
             edges.append(edge_between((one, ids[a]), (other, ids[b]), similarity))
-    return FoundTies(edges, found.pairs, found.method)
+    told = {"document_containment": CONTAINED, "contained_shingles": LEAST_SHINGLES} if held.pairs else {}
+    return FoundTies(edges, found.pairs + held.pairs, found.method, {}, told)
+
+
+def _contained(search: TieSearch, ids: Sequence[str], named: Collection[int]) -> Collected:
+    """Documents of which one holds the other, and which are less similar than the threshold."""
+    assert search.rules.document is not None
+    shingles = (word_shingles(search.inputs.documents[name]) for name in ids)
+    sets, class_of = distinct(shingles, single=range(len(ids)))
+    place_of = np.flatnonzero(class_of >= 0)
+    found = Collected(len(ids), named)
+    for links in contained_links(sets, CONTAINED, LEAST_SHINGLES, search.rules.document, search.progress):
+        found.add(links._replace(first=place_of[links.first], second=place_of[links.second]))
+    return found
 
 
 def edge_between(first: QueryPair, second: QueryPair, similarity: float) -> Edge:

@@ -4,17 +4,22 @@ Lexical similarity finds about a fifth of them. The embeddings are those that de
 (`retrieval.embeddings`), computed once for a text. All queries are compared with all, by an exact matrix
 product in blocks. Cosines are rounded to four decimals before they are compared with the threshold, because
 the last digits of a matrix product differ between machines.
+
+Queries that the model cannot read (`retrieval.readable`) have vectors of zeros, and so no ties; they are
+counted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed
+from curation.retrieval.readable import MULTILINGUAL, unread_texts
 from curation.similarity.forest import Links
 from curation.similarity.pairs import EXACTLY, Collected
 from curation.splits.numbers import compared_text
@@ -36,7 +41,20 @@ def find(search: TieSearch) -> FoundTies:
     found = Collected(len(vectors), search.named_places)
     for links in paraphrase_links(vectors, threshold, search.progress):
         found.add(links.at(label_of[links.first] == label_of[links.second]))
-    return search.of_similar_queries(found.links(), LABEL, found.pairs, EXACTLY)
+    ties = search.of_similar_queries(found.links(), LABEL, found.pairs, EXACTLY)
+    unread = int((~vectors.any(axis=1)).sum())
+    if not unread:
+        return ties
+    told = {"not_read": unread}
+    return ties._replace(left_out={unread_reason(search.rules.model): unread}, told=told)
+
+
+def unread_reason(model: str) -> str:
+    """Why queries have no paraphrases, and what to do about it."""
+    return (
+        f"query in a language that the model {Path(model).name} cannot read, so not compared by meaning: "
+        f"name a multilingual model with --model, such as {MULTILINGUAL}"
+    )
 
 
 def query_vectors(
@@ -47,6 +65,8 @@ def query_vectors(
     numbers: Numbers = "text",
 ) -> Vectors:
     """Unit vectors of the query texts, shape (queries, d), in the order of their ids; stored once.
+
+    Texts that the model cannot read have vectors of zeros.
 
     Parameters
     ----------
@@ -59,12 +79,14 @@ def query_vectors(
     """
     texts = [compared_text(queries[query_id], numbers) for query_id in sorted(queries)]
     try:
-        return embed(store, texts, "query", model, progress)
+        vectors = embed(store, texts, "query", model, progress)
     except RefusedError as error:
         raise RefusedError(
             f"Paraphrases among the queries cannot be looked for: {error} Or leave them out with "
             "--no-paraphrase; lexical similarity alone finds about a fifth of them."
         ) from error
+    vectors[unread_texts(texts, vectors, model)] = 0
+    return vectors
 
 
 def paraphrase_links(vectors: Vectors, threshold: float, progress: Progress = silent) -> Iterator[Links]:

@@ -7,7 +7,7 @@ number of all ties. `all_ties` lists every single one, which cutting needs.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
@@ -30,6 +30,7 @@ class Ties(NamedTuple):
         documents only the edge is left out, the pair of documents is counted).
     methods: label → how the kind was searched.
     left_out: reason, written to be read after its number → number of queries.
+    told: further parameters of a stored split, see `FoundTies`.
     """
 
     edges: list[Edge]
@@ -37,6 +38,7 @@ class Ties(NamedTuple):
     cut: list[Edge]
     methods: dict[str, str]
     left_out: dict[str, int]
+    told: dict[str, Any]
 
 
 def find_edges(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -> Ties:
@@ -60,6 +62,7 @@ def find_edges(inputs: SplitInputs, rules: Rules, progress: Progress = silent) -
         cut=[edge for pair in sorted(cut) for edge in all_ties(within(inputs, pair), uncut)],
         methods={label: ties.method for label, ties in found.items()},
         left_out={reason: count for reason, count in left_out.items() if count},
+        told={name: value for ties in found.values() for name, value in ties.told.items()},
     )
 
 

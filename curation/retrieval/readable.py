@@ -1,0 +1,134 @@
+"""Which texts a model can read: the embedding of what its tokenizer does not know says nothing.
+
+An English model cuts Thai into unknown words, and Hindi, Arabic or Korean into single letters. Then texts
+that have nothing in common are near each other: sixty Thai queries have one embedding. A word is not read if
+a part of it is unknown to the tokenizer, or if it is cut into about as many pieces as it has letters. A
+Chinese sign is a word itself, so that says nothing of it. A text is not read if most of its letters are in
+such words, or if its embedding is that of a text with other words.
+
+All models read ASCII: such texts are not looked at, and a project of these alone loads no tokenizer.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from curation.retrieval.embeddings import Vectors, find_model
+from curation.words import whole_words
+
+MULTILINGUAL = "paraphrase-multilingual-MiniLM-L12-v2"
+"""A model of about the size of the default one that reads some fifty languages."""
+SINGLE = 0.75
+"""Pieces for each letter of a word from which on it is cut into letters."""
+SHORTEST = 2
+"""Letters of the shortest word of which that says anything."""
+UNREAD = 0.5
+"""The share of a text's letters in words that are not read, above which the text is not."""
+_SAME = 0.99995
+_FILE = "tokenizer.json"
+
+
+def unread_texts(texts: Sequence[str], vectors: Vectors, model: str) -> list[int]:
+    """The places of the texts that the model cannot read, ordered.
+
+    Parameters
+    ----------
+    vectors: the texts' embeddings by the model, of length 1, shape (texts, d).
+    """
+    foreign = [place for place, text in enumerate(texts) if not text.isascii()]
+    if not foreign:
+        return []
+    found = {foreign[at] for at in _with_one_embedding([texts[at] for at in foreign], vectors[foreign])}
+    file = _tokenizer_file(model)
+    if file is not None:
+        tokenizer = _Tokenizer(file)
+        found |= {place for place in foreign if tokenizer.unread_share(texts[place]) > UNREAD}
+    return sorted(found)
+
+
+class _Tokenizer:
+    """A tokenizer without its model: reading it needs no torch."""
+
+    def __init__(self, file: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(file))
+        model = json.loads(file.read_text(encoding="utf-8"))["model"]
+        self._unknown = model.get("unk_id")
+        if self._unknown is None and model.get("unk_token"):
+            self._unknown = self._tokenizer.token_to_id(model["unk_token"])
+
+    def unread_share(self, text: str) -> float:
+        """The share of the text's letters that are in words which are not read."""
+        cut: Any = self._tokenizer.encode(text, add_special_tokens=False)
+        pieces: Counter[int] = Counter()
+        spans: dict[int, tuple[int, int]] = {}
+        unknown = set()
+        for token, word, (start, end) in zip(cut.ids, cut.word_ids, cut.offsets, strict=True):
+            pieces[word] += end > start
+            spans[word] = (min(start, spans.get(word, (start, end))[0]), end)
+            if token == self._unknown:
+                unknown.add(word)
+        letters = {word: _letters(text[slice(*span)]) for word, span in spans.items()}
+        unread = sum(
+            count
+            for word, count in letters.items()
+            if word in unknown or _is_cut_into_letters(text[slice(*spans[word])], pieces[word])
+        )
+        return unread / max(1, sum(letters.values()))
+
+
+def _is_cut_into_letters(word: str, pieces: int) -> bool:
+    letters = _letters(word)
+    if word.isascii() or letters < SHORTEST or any(map(_is_chinese, word)):
+        return False
+    return pieces >= SINGLE * letters
+
+
+def _is_chinese(letter: str) -> bool:
+    return unicodedata.name(letter, "").startswith("CJK")
+
+
+def _letters(word: str) -> int:
+    """Letters without their marks; of a Korean syllable each of its letters."""
+    return sum(map(str.isalpha, unicodedata.normalize("NFD", word)))
+
+
+def _with_one_embedding(texts: Sequence[str], vectors: Vectors) -> set[int]:
+    """The places of texts that have the embedding of a text with other words; accents do not count."""
+    words = np.unique([_plain(text) for text in texts], return_inverse=True)[1]
+    found: set[int] = set()
+    for place, vector in enumerate(vectors):
+        twins = np.flatnonzero(vectors[place:] @ vector >= _SAME) + place
+        others = twins[words[twins] != words[place]]
+        if len(others):
+            found |= {place, *others.tolist()}
+    return found
+
+
+def _plain(text: str) -> str:
+    """The words of a text without the accents of Latin, Greek and Cyrillic letters."""
+    letters = unicodedata.normalize("NFKD", " ".join(whole_words(text)))
+    return "".join(letter for letter in letters if not "\u0300" <= letter <= "\u036f")
+
+
+def _tokenizer_file(model: str) -> Path | None:
+    """The tokenizer of a model in a folder, or of one that was loaded from the hub before, if any."""
+    location = find_model(model).location
+    file = Path(location) / _FILE
+    if file.is_file():
+        return file
+    from huggingface_hub import try_to_load_from_cache
+
+    for name in (location, f"sentence-transformers/{location}"):
+        cached = try_to_load_from_cache(name, _FILE) if name.count("/") < 2 else None
+        if isinstance(cached, str):
+            return Path(cached)
+    return None
