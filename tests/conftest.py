@@ -24,7 +24,7 @@ MARKED = {"chromium": "browser", "embedding_model": "dense"}
 LONG_FIRST = ("pipeline", "browser", "releases", "app")
 
 settings.register_profile("full", deadline=None)
-settings.register_profile("check", settings.get_profile("full"), max_examples=20)
+settings.register_profile("check", settings.get_profile("full"), max_examples=10)
 settings.load_profile("full")
 
 

@@ -256,6 +256,7 @@ def test_grades_in_a_file_may_be_written_as_floats(judged: Store) -> None:
     assert decisions(judged)[0][2] == 3
 
 
+@pytest.mark.slow
 def test_the_campaigns_final_ratings_decide_its_disputes(store: Store, shared: Path) -> None:
     path = shared / "chorus_icecat/Broad_Query_Set_individual_ratings.csv"
     with path.open(encoding="utf-8") as file:

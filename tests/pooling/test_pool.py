@@ -376,6 +376,7 @@ def test_a_grown_corpus_keeps_most_of_an_earlier_draw() -> None:
 # ── Real data ───────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 def test_a_pool_over_real_products_is_what_bm25_finds(store: Store, shared: Path, tmp_path: Path) -> None:
     """2,000 products, 40 queries of people: every candidate has a source, every hit is a candidate."""
     with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as lines:

@@ -251,6 +251,7 @@ def test_what_a_small_stratum_cannot_use_goes_to_the_others() -> None:
     assert allocate(7, [2, 5, 0], [1, 1, 1]) == [2, 5, 0]
 
 
+@pytest.mark.slow
 def test_a_real_log_is_mostly_tail(store: Store, shared: Path) -> None:
     """Excite, 1997: few queries make a third of the traffic, and most are asked once."""
     lines = (shared / "excite_log").glob("*")

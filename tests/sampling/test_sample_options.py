@@ -249,6 +249,7 @@ def test_plans_that_make_no_sense_are_told_together(store: Store) -> None:
     assert drawn(store) == {}
 
 
+@pytest.mark.slow
 def test_the_excite_log_by_band_and_length(store: Store, shared: Path) -> None:
     lines = (shared / "excite_log").glob("*log*")
     texts = [

@@ -115,6 +115,7 @@ def test_traffic_stays_numbers_stay_and_the_order_of_the_queries_changes_nothing
     assert found == {query: queries[leader] for query, leader in zip(queries, groups.leaders, strict=True)}
 
 
+@pytest.mark.slow
 def test_no_pair_of_the_excite_log_is_missed(shared):
     """Against all pairs compared one by one, by the same rules and without the search."""
     lines = (shared / "excite_log" / "excite-small.log").read_text(encoding="utf-8").splitlines()

@@ -94,6 +94,7 @@ def test_the_bands_keep_the_recall_at_the_threshold_with_the_fewest_candidates(t
     assert longer.recall(threshold) < LEAST_RECALL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [100, 1000, 2500])
 def test_all_known_near_copies_of_the_articles_are_found_and_nothing_else(shared: Path, size: int) -> None:
     folder = shared / "minhash_articles"
@@ -111,6 +112,7 @@ def test_all_known_near_copies_of_the_articles_are_found_and_nothing_else(shared
     assert found == pairs(exact_links, sets, 0.8)
 
 
+@pytest.mark.slow
 def test_minhash_finds_99_of_100_near_duplicate_products(shared: Path) -> None:
     with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as file:
         products = [json.loads(line) for _, line in zip(range(4000), file, strict=False)]
@@ -155,6 +157,7 @@ def test_a_thousand_twins_are_a_star_and_half_a_million_pairs_only_in_number(sea
     assert found.links.second.tolist() == list(range(1, 1000))
 
 
+@pytest.mark.slow
 def test_the_bands_give_the_candidates_of_a_plain_index_each_once(shared: Path) -> None:
     with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz", "rt", encoding="utf-8") as file:
         titles = {json.loads(line)["title"] for _, line in zip(range(1500), file, strict=False)}

@@ -275,6 +275,7 @@ def test_latin_1_is_read_when_it_is_said(store, write):
     assert _documents(store)[0].title == "café"
 
 
+@pytest.mark.slow
 def test_the_icecat_products_are_imported_as_they_are(store, shared):
     path = shared / "chorus_icecat" / "products.jsonl.gz"
     fields = CorpusFields(id="id", title="title", body=("short_description",))
@@ -286,6 +287,7 @@ def test_the_icecat_products_are_imported_as_they_are(store, shared):
     assert not import_corpus(store, path, fields).is_new
 
 
+@pytest.mark.slow
 def test_products_with_two_text_fields_are_imported(store, shared):
     path = shared / "esci_us" / "products.json.gz"
     result = import_corpus(store, path, CorpusFields(body=("description", "bullet_points")))

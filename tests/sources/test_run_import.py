@@ -287,6 +287,7 @@ def test_the_order_of_the_lines_never_matters(project, write, order, scores):
     assert keys == sorted(keys, reverse=True)
 
 
+@pytest.mark.slow
 def test_the_runs_of_the_second_icecat_campaign(store, shared, write):
     icecat = shared / "chorus_icecat"
     import_corpus(store, icecat / "products.jsonl.gz", CorpusFields("id", "title", ("short_description",)))

@@ -10,5 +10,5 @@ GOLDSET = str(Path(sys.executable).with_name("goldset"))
 
 
 def examples(most: int) -> int:
-    """How many examples `@settings(max_examples=…)` asks for: a fifth of `most` under the profile `check`."""
-    return max(3, most // 5) if settings.get_current_profile_name() == "check" else most
+    """How many examples `@settings(max_examples=…)` asks for: a tenth of `most` under the profile `check`."""
+    return max(3, most // 10) if settings.get_current_profile_name() == "check" else most

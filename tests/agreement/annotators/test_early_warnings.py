@@ -81,6 +81,7 @@ def raised(looked: Raised) -> dict[str, Finding]:
     return dict(looked.findings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("grading", [grades, one_sided])
 def test_signals_are_raised_in_at_most_the_stated_share_of_rounds_without_cause(grading) -> None:
     random = np.random.Generator(np.random.PCG64(11))
@@ -94,6 +95,7 @@ def test_signals_are_raised_in_at_most_the_stated_share_of_rounds_without_cause(
         assert binomtest(count, ROUNDS, 0.05, alternative="greater").pvalue > 0.01, f"{about}: {count}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("about", "at_least"), [("speed", 0.95), ("one grade", 0.95), ("change", 0.5)])
 def test_a_signal_finds_who_does_it(about: str, at_least: float) -> None:
     random = np.random.Generator(np.random.PCG64(12))

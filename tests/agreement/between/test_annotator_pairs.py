@@ -85,6 +85,7 @@ def alike(random: np.random.Generator, queries: int, people: int, each: int = 4)
     return grades_of(rows)
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_mean_makes_up_for_couples_that_share_few_pairs() -> None:
     """True kappa is .75² = .5625: both know the grade, or they agree by chance; grades are even."""
     random = np.random.default_rng(4)

@@ -148,6 +148,7 @@ def test_only_text_as_mixed_as_a_key_is_random(token):
     assert not looks_random(token.translate(dict.fromkeys(map(ord, "0123456789"))))
 
 
+@pytest.mark.slow
 def test_real_product_numbers_titles_and_queries_lose_nothing(shared):
     with gzip.open(shared / "chorus_icecat" / "products.jsonl.gz") as file:
         products = [json.loads(line) for line in islice(file, 0, None, 4)]
