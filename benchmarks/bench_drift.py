@@ -19,12 +19,16 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from curation.agreement.annotators.agreement_with_others import agreement_with_others
 from curation.agreement.annotators.bias import annotator_bias
 from curation.agreement.annotators.details import details_of
 from curation.agreement.annotators.differences import Differences
+from curation.agreement.annotators.fast_answers import AnswerTimes, fast_answers
+from curation.agreement.annotators.favourite_grade import RoundGrades, favourite_grades
 from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
 from curation.agreement.annotators.signals.registry import FEEDBACK
 from curation.agreement.annotators.signals.signal import control_item_share
+from curation.agreement.between.grades import grades_of
 from curation.statistics.intervals import wilson
 
 REPEATS, QUERIES, EACH, KNOWN, OTHERS, WEEKS = 60, 60, 10, 40, 2, 6
@@ -107,7 +111,8 @@ def times(when: np.ndarray) -> np.ndarray:
     return np.asarray([START + timedelta(weeks=WEEKS * float(t)) for t in when], dtype="datetime64[us]")
 
 
-def beside(random: np.random.Generator, person: Person) -> Differences:
+def beside(random: np.random.Generator, person: Person) -> tuple[Differences, np.ndarray]:
+    """The grades beside the others' mean, and all of them: shape (people, pairs)."""
     query = np.repeat(np.arange(QUERIES), EACH)
     when = np.arange(QUERIES * EACH) / (QUERIES * EACH)
     true = np.clip(truth(random, len(query)), 0, 3)
@@ -120,9 +125,10 @@ def beside(random: np.random.Generator, person: Person) -> Differences:
     agreed = (others == others[0]).all(axis=0)
     right = np.where(agreed, own == others[0], -1)
     seconds = length / 60 * np.where(fast, 0.6, 1.5) * np.exp(random.normal(0, 0.2, size=len(query)))
-    return Differences(
+    given = Differences(
         "ada", query, times(when), own - others.mean(axis=0), right, seconds, length.astype(np.int64)
     )
+    return given, np.stack([own, *others])
 
 
 def raised(seed: int, person: Person) -> set[str]:
@@ -135,11 +141,26 @@ def raised(seed: int, person: Person) -> set[str]:
     right = int(
         (answers(random, true, person.accuracy(when), person.shift(when), person.habit) == true).sum()
     )
+    given, grades = beside(random, person)
+    number, who = grades.shape[1], ["ada", *(f"other {n}" for n in range(OTHERS))]
+    rows = [
+        (f"q{given.query[pair]:03}", f"d{pair:04}", name, int(own[pair]))
+        for name, own in zip(who, grades, strict=True)
+        for pair in range(number)
+    ]
+    by_row = RoundGrades(
+        np.repeat(who, number).tolist(), list(range(number)) * len(who), grades.ravel().tolist()
+    )
     found = details_of(
         intra_agreement(counted),
         self_consistency(shown, SCALE, seed),
-        annotator_bias(beside(random, person), seed),
+        annotator_bias(given, seed),
         control_item_share(right, KNOWN),
+        agreement=agreement_with_others(grades_of(rows))["ada"],
+        fast=fast_answers(["ada"], AnswerTimes(who[:1] * number, given.seconds.tolist(), [300] * number))[
+            "ada"
+        ],
+        favourite=favourite_grades(["ada"], by_row)["ada"],
     ).feedback
     return {finding.about for finding in found}
 

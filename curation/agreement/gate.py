@@ -1,18 +1,20 @@
 """The gate: the agreement that a project demands before its labels are frozen.
 
 Two figures: the lower end of ordinal alpha's interval, and the share of blind duplicates graded alike, of all
-annotators together. A figure that is undefined is not a figure that is met: it is named, and only who says
-why gets past it. Imported judgments have no second showing; where all are imported, consistency is not asked
-for.
+annotators together. Who gives one grade whatever the pair is repeats it perfectly, so repeats of those who
+agree with nobody do not count; the check says how many there are. A figure that is undefined is not a figure
+that is met: it is named, and only who says why gets past it. Imported judgments have no second showing; where
+all are imported, consistency is not asked for.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from curation.agreement.annotators.agreement_with_others import reference_of
 from curation.agreement.annotators.intra_annotator import (
     MINIMUM_REPEATS,
     NOT_JUDGED,
@@ -32,6 +34,10 @@ from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json
 
 ALPHA, CONSISTENCY = "ordinal alpha", "consistency"
+NOT_COUNTED = (
+    "{repeats:,} repeats of {people:,} of the annotators do not count: their grades agree with nobody's, or "
+    "are nearly always the same"
+)
 IMPORTED = "all judgments were imported, and imported ones have no second showing"
 
 State = Literal["met", "missed", "undefined", "not asked for"]
@@ -59,7 +65,7 @@ class GateCheck(NamedTuple):
     wanted: for alpha what `low` must reach, for consistency what `value` must reach.
     value, low, high: with its 95 % interval; None where undefined.
     n: doubly judged pairs, or blind duplicates judged twice.
-    why: why it is undefined or not asked for, or why its interval may be too narrow.
+    why: why it is undefined or not asked for, why its interval may be too narrow, or what does not count.
     """
 
     figure: str
@@ -108,11 +114,22 @@ def gate_of(
     all_imported: bool,
     demand: Demand,
     doubt: str | None = None,
+    uninformative: Collection[str] = (),
 ) -> Gate:
-    """The figures beside the demand; `doubt` is why alpha's interval may be too narrow."""
-    return Gate(
-        (_alpha(alpha, demand.alpha, doubt), _consistency(consistency, all_imported, demand.consistency))
-    )
+    """The figures beside the demand.
+
+    Parameters
+    ----------
+    doubt: why alpha's interval may be too narrow.
+    uninformative: whose repeats do not count (`agreement_with_others.Reference`).
+    """
+    counting = [one for one in consistency if one.annotator not in uninformative]
+    others = [one for one in consistency if one.annotator in uninformative and one.n]
+    check = _consistency(counting, all_imported, demand.consistency)
+    if others:
+        left = NOT_COUNTED.format(repeats=sum(one.n for one in others), people=len(others))
+        check = check._replace(why=f"{check.why}; {left}" if check.why else left)
+    return Gate((_alpha(alpha, demand.alpha, doubt), check))
 
 
 def read_demand(cursor: Cursor) -> Demand:
@@ -152,8 +169,9 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
         grades, scale = read_grades(cursor), current_guide(cursor).values
         repeats, imported, demand = read_repeats(cursor), all_imported(cursor), read_demand(cursor)
     people = [intra_agreement(row) for row in repeats]
-    between = inter_agreement(grades, scale, seed)
-    return gate_of(between.ordinal, people, imported, demand, between.doubts.get("ordinal"))
+    between, uninformative = inter_agreement(grades, scale, seed), reference_of(grades).uninformative
+    doubt = between.doubts.get("ordinal")
+    return gate_of(between.ordinal, people, imported, demand, doubt, uninformative)
 
 
 def all_imported(cursor: Cursor) -> bool:

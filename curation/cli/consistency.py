@@ -58,7 +58,11 @@ def _as_json(one: AnnotatorDetails) -> dict[str, object]:
         "annotator": one.annotator,
         "consistency": one.consistency,
         "repeats": one.repeats,
+        "agreement": one.agreement,
         "tendency": one.bias,
+        "fast": one.fast,
+        "favourite": one.favourite,
+        "left_out": one.left_out,
         "known": one.control_items,
         "points": one.feedback,
     }
@@ -76,8 +80,11 @@ def _show_consistency(shown: list[AnnotatorDetails], with_charts: bool) -> None:
 
 def _show_details(shown: list[AnnotatorDetails]) -> None:
     columns = ["annotator", "identical", "kappa", "repeats", "control items correct", "control items"]
-    columns += ["bias", "low", "high", "compared", "drift p", "feedback"]
+    columns += ["agreement", "others'", "bias", "low", "high", "compared", "drift p", "feedback"]
     table("Annotators", columns, [_details_row(one) for one in shown])
+    left_out = [f"{one.annotator} ({one.left_out})" for one in shown if one.left_out]
+    if left_out:
+        say(f"Nobody is compared with {', '.join(left_out)}: they stand out by what is in parentheses.")
 
 
 def _details_row(one: AnnotatorDetails) -> tuple[object, ...]:
@@ -88,7 +95,8 @@ def _details_row(one: AnnotatorDetails) -> tuple[object, ...]:
     if bias is not None:
         compared = (bias.bias, bias.low, bias.high, bias.grades, bias.trend_p)
     consistency = (identical, kappa, own.n, control.share, control.answered)
-    return (one.annotator, *consistency, *compared, len(one.feedback))
+    agreement = (one.agreement.kappa, one.agreement.others) if one.agreement is not None else (None, None)
+    return (one.annotator, *consistency, *agreement, *compared, len(one.feedback))
 
 
 def _show_chart(one: SelfConsistency) -> None:

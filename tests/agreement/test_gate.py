@@ -87,6 +87,18 @@ def test_consistency_is_that_of_all_together(
     assert (why or "") in (check.why or "")
 
 
+def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
+    """One grade on everything is repeated perfectly."""
+    constant = intra_agreement(Repeats("dora", 40, 40, 40, 0, 30.0))
+    people = [person(28, 40), constant]
+    assert gate_of(GOOD, people, False, DEMAND).open
+    gate = gate_of(GOOD, people, False, DEMAND, None, {"dora"})
+    assert (states(gate), gate.checks[1].n) == (["met", "missed"], 40)
+    assert "40 repeats of 1 of the annotators do not count" in gate.checks[1].sentence
+    alone = gate_of(GOOD, [constant], False, DEMAND, None, {"dora"}).checks[1]
+    assert (alone.state, alone.n) == ("undefined", 0)
+
+
 def test_a_check_is_told_with_its_figures() -> None:
     missed = gate_of(Alpha(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
     assert [check.sentence for check in missed.against] == [

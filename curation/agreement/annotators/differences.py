@@ -7,6 +7,7 @@ the annotator's own grade would hide a bias, wholly so where two people judge a 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -46,32 +47,59 @@ class Differences(NamedTuple):
     length: Ints
 
 
-def read_differences(cursor: Cursor, round_id: str | None = None) -> list[Differences]:
-    """Everybody's grades (of the round, if one is given) beside all others' on the same pairs, by name."""
+class Comparable(NamedTuple):
+    """Everybody's grades, in parallel, each annotator's in the order in which they were given.
+
+    `wanted`: those asked about; the others are there to be compared with. `decision`: the reviewer's, NaN
+    where there is none or no grade; `decided`: whether there is one. The rest is as in `Differences`.
+    """
+
+    annotator: NDArray[np.object_]
+    query: Ints
+    pair: Ints
+    grade: Ints
+    at: NDArray[np.datetime64]
+    seconds: Floats
+    length: Ints
+    decided: NDArray[np.bool_]
+    decision: Floats
+    wanted: NDArray[np.bool_]
+
+
+def read_comparable(cursor: Cursor, round_id: str | None = None) -> Comparable:
+    """Everybody's grades; of the round, if one is given, and all others of the same pairs."""
     rows = cursor.execute(_GIVEN, [LONGEST, round_id, round_id]).fetchnumpy()
-    pair, grade = (np.asarray(rows[name]).astype(np.int64) for name in ("pair", "grade"))
-    decided = np.asarray(rows["decided"]).astype(bool)
-    decision = np.ma.filled(np.ma.asarray(rows["decision"], dtype=np.float64), np.nan)
-    off, right = _beside(pair, grade, decided, decision)
-    seconds = np.ma.filled(np.ma.asarray(rows["seconds"], dtype=np.float64), np.nan)
+    query, pair, grade, length = (
+        np.asarray(rows[name]).astype(np.int64) for name in ("query", "pair", "grade", "length")
+    )
+    seconds, decision = (
+        np.ma.filled(np.ma.asarray(rows[name], dtype=np.float64), np.nan) for name in ("seconds", "decision")
+    )
     at = np.ma.filled(np.ma.asarray(rows["given_at"]), np.datetime64("NaT"))
-    columns = [np.asarray(rows["query"]).astype(np.int64), at, off, right, seconds]
-    columns.append(np.asarray(rows["length"]).astype(np.int64))
-    who, wanted = np.asarray(rows["annotator"], dtype=object), np.asarray(rows["wanted"]).astype(bool)
+    decided, wanted = (np.asarray(rows[name]).astype(bool) for name in ("decided", "wanted"))
+    who = np.asarray(rows["annotator"], dtype=object)
+    return Comparable(who, query, pair, grade, at, seconds, length, decided, decision, wanted)
+
+
+def differences_of(given: Comparable, left_out: Collection[str] = ()) -> list[Differences]:
+    """Everybody's wanted grades beside those of the others who are not left out, by name."""
+    off, right = _beside(given, ~np.isin(given.annotator, list(left_out)))
+    columns = (given.query, given.at, off, right, given.seconds, given.length)
     return [
-        Differences(str(name), *(column[(who == name) & wanted] for column in columns))
-        for name in sorted(set(who[wanted]))
+        Differences(str(name), *(column[(given.annotator == name) & given.wanted] for column in columns))
+        for name in sorted(set(given.annotator[given.wanted]))
     ]
 
 
-def _beside(pair: Ints, grade: Ints, decided: NDArray[np.bool_], decision: Floats) -> tuple[Floats, Ints]:
+def _beside(given: Comparable, counted: NDArray[np.bool_]) -> tuple[Floats, Ints]:
     """Own less reference, and right or wrong."""
+    pair, grade, decided, decision = given.pair, given.grade, given.decided, given.decision
     # `others[i, g]`: how many others gave grade g to the pair of row i.
     values, value = np.unique(grade, return_inverse=True)
     number = int(pair.max(initial=-1)) + 1
-    tally = np.bincount(pair * len(values) + value, minlength=number * len(values))
+    tally = np.bincount((pair * len(values) + value)[counted], minlength=number * len(values))
     others = tally.reshape(number, len(values))[pair]
-    others[np.arange(len(pair)), value] -= 1
+    others[np.arange(len(pair)), value] -= counted
     judgments = others.sum(axis=1)
     with np.errstate(invalid="ignore"):
         mean = np.where(judgments > 0, (others @ values) / np.maximum(judgments, 1), np.nan)

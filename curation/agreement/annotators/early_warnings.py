@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from curation.agreement.annotators.agreement_with_others import agreement_with_others, reference_of
 from curation.agreement.annotators.change_points import ChangePoint, change_points
 from curation.agreement.annotators.fast_answers import AnswerTimes, fast_answers, read_times
 from curation.agreement.annotators.favourite_grade import RoundGrades, favourite_grades, read_given
 from curation.agreement.annotators.intra_annotator import Showings, read_showings
 from curation.agreement.annotators.signals.registry import DURING_ROUND
 from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Evidence, Raised, raise_findings
+from curation.agreement.between.grades import Grades, read_grades
 from curation.labeling.rounds.rounds import find_round
 from curation.store import Store
 
@@ -35,20 +37,28 @@ def early_warnings(store: Store, round_name: str) -> Raised:
         people = [name for (name,) in cursor.execute(_PEOPLE, [round_id]).fetchall()]
         times, given = read_times(cursor, round_id), read_given(cursor, round_id)
         repeats = {row.annotator: row for row in read_showings(cursor, round_id)}
-    return look_at_round(people, times, given, repeats)
+        grades = read_grades(cursor, round_id)
+    return look_at_round(people, times, given, repeats, grades)
 
 
 def look_at_round(
-    people: Sequence[str], times: AnswerTimes, given: RoundGrades, repeats: Mapping[str, Showings]
+    people: Sequence[str],
+    times: AnswerTimes,
+    given: RoundGrades,
+    repeats: Mapping[str, Showings],
+    grades: Grades | None = None,
 ) -> Raised:
-    """Look at everybody by every signal of a round."""
-    fast, favourite = fast_answers(people, times), favourite_grades(people, given)
+    """Look at everybody by every signal of a round; `grades` are those given, by pair and query."""
+    left_out = reference_of(grades).left_out if grades is not None else {}
+    agreement = agreement_with_others(grades, left_out) if grades is not None else {}
+    fast, favourite = fast_answers(people, times, left_out), favourite_grades(people, given, left_out)
     evidence = [
         Evidence(
             name,
             repeats_number=len(repeats[name].again) if name in repeats else 0,
             changes=falls(repeats[name]) if name in repeats else None,
             fewest_repeats=FEWEST_REPEATS,
+            agreement=agreement.get(name),
             fast=fast[name],
             favourite=favourite[name],
         )

@@ -1,11 +1,12 @@
-"""Fast answers: how many of each annotator's answers took less than a third of the others' median time.
+"""Fast answers: how many of each annotator's answers came faster than a query and a document can be read.
 
-Texts are put into three groups by length, and an answer is compared with the others' over texts as long.
+That is less than a third of the others' median time over texts as long, in three groups by length; and,
+whoever else there is, less than a second.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,11 +20,14 @@ from curation.store.documents import LENGTH, VERSION
 FAST = 1 / 3
 """Of the others' median time: below it an answer is called fast."""
 
+FASTEST = 1.0
+"""Seconds: an answer in less is fast, however fast the others are; `forecast` has the same limit of pace."""
+
 FEWEST_ANSWERS = 30
 """Answers, or pairs that others graded, too, below which nothing is said about speed or grades."""
 
 FEWEST_OTHERS = 2
-"""Other annotators with times, below which there is nobody to compare a speed with."""
+"""Other annotators with times, below which an answer is fast by `FASTEST` alone."""
 
 
 class AnswerTimes(NamedTuple):
@@ -35,37 +39,45 @@ class AnswerTimes(NamedTuple):
 
 
 class FastAnswers(NamedTuple):
-    """Fast answers among all of an annotator's timed ones, and likewise of the others'."""
+    """Fast answers among all of an annotator's timed ones, and likewise of the others'.
+
+    `below_second`: those in less than `FASTEST`; `compared`: whether there are others to compare with.
+    """
 
     fast: int
     answers: int
     others_fast: int
     others_answers: int
+    below_second: int
+    compared: bool
 
 
-def read_times(cursor: Cursor, round_id: str) -> AnswerTimes:
-    """The times of a round's answers."""
-    rows = cursor.execute(_TIMES, [LONGEST, round_id]).fetchall()
+def read_times(cursor: Cursor, round_id: str | None) -> AnswerTimes:
+    """The times of a round's answers, or of all but those of pilots and practice."""
+    rows = cursor.execute(_TIMES, [LONGEST, round_id, round_id]).fetchall()
     return AnswerTimes(*map(list, zip(*rows, strict=True))) if rows else AnswerTimes([], [], [])
 
 
-def fast_answers(people: Sequence[str], times: AnswerTimes) -> dict[str, FastAnswers | str]:
-    """Annotator → fast answers, or why they are not counted."""
+def fast_answers(
+    people: Sequence[str], times: AnswerTimes, left_out: Collection[str] = ()
+) -> dict[str, FastAnswers | str]:
+    """Annotator → fast answers beside the others who are not left out, or why they are not counted."""
     who, seconds = np.asarray(times.annotators, dtype=object), np.asarray(times.seconds, dtype=np.float64)
     groups = _length_groups(np.asarray(times.lengths, dtype=np.float64))
+    inside = ~np.isin(who, list(left_out))
     found: dict[str, FastAnswers | str] = {}
     for name in people:
         mine = who == name
-        own, others_answers, others = int(mine.sum()), int((~mine).sum()), len(set(who[~mine]))
+        others, own = inside & ~mine, int(mine.sum())
         if own < FEWEST_ANSWERS:
             found[name] = f"{own:,} timed answers, {FEWEST_ANSWERS} are needed"
-        elif others < FEWEST_OTHERS or others_answers < FEWEST_ANSWERS:
-            found[name] = (
-                f"to compare with there are {others_answers:,} timed answers, by {others} other people"
-            )
-        else:
-            fast = seconds < _bounds(seconds, groups, ~mine)
-            found[name] = FastAnswers(int(fast[mine].sum()), own, int(fast[~mine].sum()), others_answers)
+            continue
+        compared = len(set(who[others])) >= FEWEST_OTHERS and others.sum() >= FEWEST_ANSWERS
+        bounds = _bounds(seconds, groups, others) if compared else np.zeros(len(seconds))
+        fast = seconds < np.maximum(bounds, FASTEST)
+        below = int((seconds[mine] < FASTEST).sum())
+        counts = (int(fast[mine].sum()), own, int(fast[others].sum()), int(others.sum()))
+        found[name] = FastAnswers(*counts, below, bool(compared))
     return found
 
 
@@ -95,7 +107,9 @@ SELECT p.annotator, e.active_ms / 1000, {LENGTH}
 FROM judgment_events e
 JOIN live_presentations p USING (presentation_id)
 JOIN {VERSION}
-WHERE p.round_id = ? AND e.kind IN ('grade', 'cannot_tell')
+JOIN rounds r USING (round_id)
+WHERE (p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice')))
+  AND e.kind IN ('grade', 'cannot_tell')
 QUALIFY row_number() OVER (PARTITION BY e.presentation_id ORDER BY e.revision) = 1 AND e.active_ms IS NOT NULL
 ORDER BY e.submitted_at, p.presentation_id
 """  # noqa: S608

@@ -113,11 +113,11 @@ def one_grade_p(own: Ints, others: Ints) -> float:
     own: shape (n,), the place of the annotator's grade on the scale; others: shape (n, grades), how many
         others gave each. It is 1 where no grade makes up `ONE_GRADE`.
     """
+    times = np.bincount(own, minlength=others.shape[1])
+    if times.max(initial=0) < ONE_GRADE * len(own):
+        return 1.0
     from scipy.stats import binom  # takes a second
 
-    times = np.bincount(own, minlength=others.shape[1])
-    if times.max() < ONE_GRADE * len(own):
-        return 1.0
     everybody = others.copy()
     everybody[np.arange(len(own)), own] += 1
     judges = everybody.sum(axis=1)

@@ -150,21 +150,20 @@ def _weeks(parts: Sequence[Part], untimed: int) -> str:
 
 def _left_out(parts: Sequence[Part]) -> str:
     changes = [
-        (part.difference.value, part)
+        (part.difference.value, part.name, part.difference)
         for part in parts
         if part.difference is not None and part.difference.value is not None and not part.difference.too_few
     ]
     if len(parts) < 3 or not changes:
         return "With fewer than three annotators nobody can be left out."
-    value, most = max(changes, key=lambda item: item[0])
-    if value <= 0 or most.difference is None:
+    ordered = sorted(changes, key=lambda item: (-item[0], item[1]))
+    clear = [item for item in ordered if (item[2].low or 0.0) > 0]
+    named = clear or [item for item in ordered[:1] if item[0] > 0]
+    if not named:
         return "Leaving out no single annotator would raise agreement."
-    clear = most.difference.low is not None and most.difference.low > 0
     doubt = "" if clear else "; its interval holds 0, so this may be chance"
-    return (
-        f"Without {most.name} ordinal alpha would be {value:.3f} higher ({span(most.difference)}), the most "
-        f"of {len(changes)} annotators{doubt}."
-    )
+    each = "; ".join(f"without {name} {value:.3f} higher ({span(change)})" for value, name, change in named)
+    return f"Of {len(changes)} annotators left out one by one, ordinal alpha would be {each}{doubt}."
 
 
 def _annotator_pairs(cohen: Cohen) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from curation.agreement.annotators.agreement_with_others import reference_of
 from curation.agreement.annotators.intra_annotator import (
     MINIMUM_REPEATS,
     NOT_PLANTED,
@@ -64,7 +65,8 @@ class AgreementReport:
     """What can be said about the labels of a project or of one round (`round_name`).
 
     `seed` and `resamples` are those of the bootstrap; `scale` are the guide's values, `steps` its names for
-    them. `details` are None where they were not asked for.
+    them. `details` are None where they were not asked for. `uninformative` are the annotators who agree with
+    nobody, or give one grade only, so that their consistency says nothing.
     """
 
     round_name: str | None
@@ -76,6 +78,7 @@ class AgreementReport:
     within: tuple[IntraAgreement, ...]
     consensus: ConsensusCounts
     details: Details | None = None
+    uninformative: tuple[str, ...] = ()
 
 
 def agreement_report(
@@ -104,12 +107,17 @@ def agreement_report(
         within=tuple(intra_agreement(row) for row in repeats),
         consensus=counted(votes),
         details=_details(grades, guide.values, *asides, seed) if asides else None,
+        uninformative=tuple(sorted(reference_of(grades).uninformative)),
     )
 
 
 def findings(report: AgreementReport) -> list[str]:
     """What the figures say, a sentence each."""
-    return [_between_finding(report.between), _within_finding(report.within), _open_finding(report.consensus)]
+    return [
+        _between_finding(report.between),
+        _within_finding(report.within, report.uninformative),
+        _open_finding(report.consensus),
+    ]
 
 
 def not_shown(figure: Alpha | RawAgreement | AgreementFigure) -> str | None:
@@ -163,7 +171,19 @@ def _verdict(low: float, high: float) -> str:
     return f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
 
 
-def _within_finding(results: tuple[IntraAgreement, ...]) -> str:
+def _within_finding(results: tuple[IntraAgreement, ...], uninformative: tuple[str, ...]) -> str:
+    """Consistency without agreement is not consistency: it is named, and left out."""
+    counting = tuple(row for row in results if row.annotator not in uninformative)
+    sentence = _consistency(counting)
+    if not uninformative:
+        return sentence
+    return (
+        f"{sentence} Without {', '.join(uninformative)}, whose grades agree with nobody's or are nearly "
+        "always the same: repeating such grades is no consistency."
+    )
+
+
+def _consistency(results: tuple[IntraAgreement, ...]) -> str:
     shown = [row for row in results if row.n >= MINIMUM_REPEATS]
     if shown:
         repeats = sum(row.n for row in shown)

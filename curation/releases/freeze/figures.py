@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from functools import cached_property
 from typing import Any
 
+from curation.agreement.annotators.agreement_with_others import reference_of
 from curation.agreement.annotators.intra_annotator import IntraAgreement, Repeats, intra_agreement
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import InterAgreement, inter_agreement
@@ -50,8 +51,10 @@ class Agreement:
     @cached_property
     def gate(self) -> Gate:
         """The figures beside what the project demands of them."""
-        doubt = self.between.doubts.get("ordinal")
-        return gate_of(self.between.ordinal, self.within, self.all_imported, self.demand, doubt)
+        doubt, uninformative = self.between.doubts.get("ordinal"), reference_of(self.grades).uninformative
+        return gate_of(
+            self.between.ordinal, self.within, self.all_imported, self.demand, doubt, uninformative
+        )
 
     def rows(self) -> Table:
         """The figures, with annotators under their pseudonyms."""

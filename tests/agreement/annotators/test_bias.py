@@ -10,7 +10,7 @@ import pytest
 from curation.agreement import agreement_report
 from curation.agreement.annotators.bias import ONE_TIME, annotator_bias
 from curation.agreement.annotators.details import annotator_details, details_of
-from curation.agreement.annotators.differences import Differences, read_differences
+from curation.agreement.annotators.differences import Differences, differences_of, read_comparable
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
 from curation.agreement.annotators.signals.signal import control_item_share
 from curation.agreement.report.findings import section_findings
@@ -147,7 +147,7 @@ def test_a_grade_is_never_compared_with_itself(store: Store) -> None:
     add_judgments(store, given, "all.csv")
     decide_pairs(store, {("q", "d"): 1})
     with store.reading() as cursor:
-        found = {row.annotator: row for row in read_differences(cursor)}
+        found = {row.annotator: row for row in differences_of(read_comparable(cursor))}
     ada = sorted(found["ada"].off[~np.isnan(found["ada"].off)].tolist())
     assert ada == [1.0, 2.0, 2.0]  # b: 2 - 1; a: 3 - 1; d: 3 - the decision; c: nobody else
     assert sorted(found["ada"].right.tolist()) == [-1, 0, 0, 0]

@@ -150,12 +150,26 @@ def test_long_texts_excuse_nobody_and_short_ones_accuse_nobody() -> None:
     assert list(raised(look_at_round(PEOPLE, AnswerTimes(who, seconds, lengths), NO_GRADES, {}))) == ["ada"]
 
 
+def test_less_than_a_second_is_too_fast_even_where_everybody_hurries() -> None:
+    who = [name for name in PEOPLE for _ in range(40)]
+    hurried = look_at_round(PEOPLE, AnswerTimes(who, [0.7] * len(who), [300] * len(who)), NO_GRADES, {})
+    found = raised(hurried)
+    assert list(found) == PEOPLE
+    assert (found["ada"].evidence["below_second"], found["ada"].evidence["others_fast"]) == (40, 120)
+    assert "40 of them in less than 1 second" in found["ada"].sentence
+    alone = look_at_round(["ada"], AnswerTimes(["ada"] * 40, [0.7] * 40, [300] * 40), NO_GRADES, {})
+    assert "too few others to compare with" in raised(alone)["ada"].sentence
+
+
 def test_a_fall_of_consistency_is_found_at_its_place_and_a_rise_is_no_warning() -> None:
     alike = [True] * 14 + [False] * 14
     warning = raised(look_at_round(["ada"], NO_TIMES, NO_GRADES, {"ada": showings("ada", alike)}))["ada"]
     assert [warning.evidence[name] for name in ("place", "before", "after")] == [14, 1, 0]
     better = look_at_round(["ada"], NO_TIMES, NO_GRADES, {"ada": showings("ada", alike[::-1])})
-    assert (better.findings, [row[0] for row in better.not_checked]) == ((), ["speed", "one grade"])
+    assert (better.findings, [row[0] for row in better.not_checked]) == (
+        (),
+        ["agreement", "one grade", "speed"],
+    )
 
 
 def test_too_little_is_not_checked_and_says_so() -> None:
@@ -171,7 +185,7 @@ def test_too_little_is_not_checked_and_says_so() -> None:
         return {name: reason for about, name, reason in looked.not_checked if about == signal}
 
     assert why("speed", few) == dict.fromkeys(("ada", "ben"), "29 timed answers, 30 are needed")
-    assert why("speed", enough)["ada"] == "to compare with there are 30 timed answers, by 1 other people"
+    assert why("speed", enough) == {}
     alone = RoundGrades(["ada"] * 99, list(range(99)), [1] * 99)
     assert why("one grade", few, alone)["ada"] == "0 pairs that others graded, too; 30 are needed"
     short = why("change", few, alike=FEWEST_REPEATS - 1)

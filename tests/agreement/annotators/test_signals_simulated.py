@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import bench_drift
+from benchmarks import bench_drift, bench_raters
 from curation.agreement.annotators.signals.signal import FALSE_SHARE
 
 RUNS = 60
@@ -33,3 +33,13 @@ def test_where_nothing_is_the_matter_people_hear_of_anything_as_rarely_as_stated
     counts = bench_drift.rates(bench_drift.KINDS["nothing is the matter (90 % right)"], RUNS)
     assert counts["anything"] <= FALSE_SHARE * RUNS
     assert counts["consistency"] == counts["known answers"] == counts["bias"] == 0
+
+
+@pytest.mark.slow
+def test_good_annotators_are_not_named_for_what_three_bad_ones_do() -> None:
+    counts = bench_raters.simulate(3, 8)
+    low, _ = bench_raters.wilson(counts["good: named"], counts["good"])
+    assert low <= FALSE_SHARE
+    assert counts["good: left out"] == 0
+    for kind in ("random", "always 1", "upside down", "hasty"):
+        assert counts[f"{kind}: named"] == counts[kind] > 0

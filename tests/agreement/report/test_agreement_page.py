@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from xml.etree import ElementTree
 
 import numpy as np
@@ -32,7 +33,10 @@ def judged(store: Store, queries: int = 12, people: int = 3, names: str = "annot
         if f"{query}.{document}" not in pairs.setdefault(query, []):
             pairs[query].append(f"{query}.{document}")
     add_pairs(store, pairs)
-    said = [ImportedJudgment(q, f"{q}.{d}", who.replace("annotator", names), g) for q, d, who, g in rows]
+    said = [
+        ImportedJudgment(q, f"{q}.{d}", who.replace("annotator", names), g, submitted_at=datetime(2026, 3, 2))
+        for q, d, who, g in rows
+    ]
     add_judgments(store, said, "ratings.csv")
 
 

@@ -8,12 +8,14 @@ looks that are read together are tested together by the rule of Benjamini and Ho
 are all looks at one person, at `FALSE_SHARE`; for early warnings all looks at the people of one round, at
 `FALSE_ROUNDS`.
 
-Three of them ask similar questions, and stay apart:
+Some of them ask similar questions, and stay apart:
 
 - `change` finds a share of repeats that fell (or rose) and stays there, `control chart` a bad stretch that
   ended again. Each is nearly blind to what the other finds (docs/agreement-method.md). Where both find
   something, only the change is raised.
-- `speed` asks whether answers came too quickly to have read the text; it needs other people's times and no
-  grades. `pace` asks whether quick answers of one person are wrong more often; it needs grades to compare
-  with, and an annotator who is fast and right raises nothing.
+- `agreement` asks whether grades follow the others' at all, `one grade` whether they vary, `bias` whether
+  they are higher or lower. Where `one grade` finds something, `agreement` is not raised.
+- `speed` asks whether answers came too quickly to have read the text; it needs times and no grades. `pace`
+  asks whether quick answers of one person are wrong more often; it needs grades to compare with, and an
+  annotator who is fast and right raises nothing.
 """

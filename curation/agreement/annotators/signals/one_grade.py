@@ -8,13 +8,16 @@ from curation.agreement.annotators.signals.signal import Evidence, Look, Signal,
 
 
 def look(person: Evidence) -> Look | str:
-    """An exact test: whose grade is whose does not matter; see `FavouriteGrade.p`."""
+    """An exact test: whose grade is whose does not matter; see `FavouriteGrade.p`.
+
+    Who follows the others' grades is only more careful than they are, where nearly all pairs have one grade.
+    """
     one = person.favourite
     if not isinstance(one, FavouriteGrade):
         return one or "no grades were read"
     return single(
         "one grade",
-        one.p,
+        1.0 if person.agreement is not None and person.agreement.follows else one.p,
         f"Look at these together: {person.annotator} gave grade {one.grade} to {one.times:,} of "
         f"{one.pairs:,} pairs; on these others gave it {one.others_times:,} times of {one.others_grades:,}. "
         f"{_runs(one)}A part of the guide that was read differently can do that, too.",

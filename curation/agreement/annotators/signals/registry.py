@@ -5,6 +5,7 @@ A new signal is one file beside these, and a line here.
 
 from __future__ import annotations
 
+from curation.agreement.annotators.signals.agreement import AGREEMENT
 from curation.agreement.annotators.signals.bias import BIAS
 from curation.agreement.annotators.signals.change import CHANGE
 from curation.agreement.annotators.signals.consistency import CONSISTENCY
@@ -20,12 +21,13 @@ from curation.agreement.annotators.signals.speed import SPEED
 from curation.agreement.annotators.signals.week import WEEK
 
 FEEDBACK = (
+    *(AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED),
     *(CONSISTENCY, KNOWN_ANSWERS, BIAS, DRIFT, WEEK, PACE),
     *(CHANGE, CONTROL_CHART, DISTANCE, SECOND_TIME),
 )
 """Looked at in all of somebody's work, the weightiest kind first."""
 
-DURING_ROUND = (SPEED, ONE_GRADE_THROUGHOUT, CHANGE)
+DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED, CHANGE)
 """Looked at while a round is open, among everybody in it: what can be mended in time."""
 
 

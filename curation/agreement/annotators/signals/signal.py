@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from curation.agreement.annotators.agreement_with_others import OthersAgreement
 from curation.agreement.annotators.bias import AnnotatorBias
 from curation.agreement.annotators.change_points import SHORTEST, ChangePoint
 from curation.agreement.annotators.fast_answers import FastAnswers
@@ -39,6 +40,7 @@ class Evidence(NamedTuple):
     repeats: blind duplicates graded twice.
     changes: change points of these repeats; where only falls are looked for, only falls. They are looked at
         from `fewest_repeats` on.
+    agreement: with the others on the same pairs.
     bias: grades beside the others'.
     fast, favourite: speed, and the most frequent grade, beside the others of a round; or why not known.
     """
@@ -49,6 +51,7 @@ class Evidence(NamedTuple):
     repeats_number: int = 0
     changes: tuple[ChangePoint, ...] | None = None
     fewest_repeats: int = 2 * SHORTEST
+    agreement: OthersAgreement | None = None
     bias: AnnotatorBias | None = None
     control_items: ControlItemShare | None = None
     fast: FastAnswers | str | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scipy.special import bdtrc
 
-from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS, FastAnswers
+from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_ANSWERS, FastAnswers
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
 
 USUAL_FAST = 0.25
@@ -20,15 +20,24 @@ def look(person: Evidence) -> Look | str:
         "speed",
         float(bdtrc(fast.fast - 1, fast.answers, USUAL_FAST)),
         f"Look at these together: {fast.fast:,} of {fast.answers:,} answers of {person.annotator} came in "
-        "less than a third of the time that others take over texts as long; of the others' own, "
-        f"{fast.others_fast:,} of {fast.others_answers:,} did. Practice or easy pairs can do that, too.",
+        f"{_limit(fast)}. Practice or easy pairs can do that, too.",
         fast._asdict(),
+    )
+
+
+def _limit(fast: FastAnswers) -> str:
+    if not fast.compared:
+        return f"less than {FASTEST:g} second; there are too few others to compare with"
+    return (
+        "less than a third of the time that others take over texts as long, "
+        f"{fast.below_second:,} of them in less than {FASTEST:g} second; of the others' own, "
+        f"{fast.others_fast:,} of {fast.others_answers:,} did"
     )
 
 
 SPEED = Signal(
     "speed",
-    "answers in less than a third of the others' median time over texts as long: more than "
-    f"{USUAL_FAST:.0%} of at least {FEWEST_ANSWERS}",
+    f"answers in less than {FASTEST:g} second, or a third of the others' median time over texts as long: "
+    f"more than {USUAL_FAST:.0%} of at least {FEWEST_ANSWERS}",
     look,
 )

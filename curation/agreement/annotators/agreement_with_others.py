@@ -1,0 +1,350 @@
+"""Agreement of each annotator with the others on the same pairs, and who is left out of the others.
+
+Who grades by chance, always alike or upside down agrees with nobody, however consistent. So each annotator's
+weighted kappa with the others is set beside the others' own among themselves, on the same pairs where two
+others graded enough of them. Unlike the share of equal grades, both fall where one grade is very common.
+
+A few bad annotators make good ones look biased and inconsistent with the others. So those who clearly agree
+with nobody, give one grade only, or grade much higher or lower are left out of the others, the worst first;
+everybody is compared again, until nobody else stands out. Those left out are a minority always: of a majority
+nobody can say who is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.agreement.annotators.differences import MINIMUM_GRADES
+from curation.agreement.annotators.favourite_grade import one_grade_p, others_of, tallied
+from curation.agreement.between.grades import Grades
+from curation.statistics.false_discovery import threshold
+from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
+from curation.statistics.p_values import mean_p
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+SHARE_OF_OTHERS = 0.5
+"""Of the others' kappa among themselves: whose own is clearly below that agrees too little."""
+
+FAR_OFF = 0.25
+"""Grades; whose bias is as large is no yardstick for others."""
+
+LEVEL = 0.05
+"""Of all that are left out of the others, at most so many are so by chance, on average."""
+
+AT_ONCE = 20
+"""Of so many people one is left out in a step, so that a crowd takes few steps."""
+
+AGREEMENT, ONE_GRADE, BIAS = "agreement", "one grade", "bias"
+
+NO_VARIATION = "no variation: all gave one grade, so chance explains all"
+NOBODY_ELSE = f"fewer than {MINIMUM_GRADES} pairs were graded by any two others, who could be compared"
+OTHERS_BY_CHANCE = "the others agree among themselves no better than chance"
+_NOTHING = 1e-12
+
+
+class OthersAgreement(NamedTuple):
+    """Weighted kappa (quadratic, by grade values) of an annotator with the others on the same pairs.
+
+    J. Cohen (1968), Weighted kappa, Psychological Bulletin 70; with several others it is the mean over them.
+
+    Attributes
+    ----------
+    pairs, queries: that others graded, too.
+    kappa: with a 95 % interval by bootstrap over queries; None where `undefined` says why.
+    others: that of the others among themselves, which takes any two of them; `others_pairs`: on how many.
+    p: how probable so little agreement is, were kappa half of the others' and disagreement no more than
+        theirs (Student's t over queries).
+    """
+
+    annotator: str
+    pairs: int
+    queries: int
+    kappa: float | None = None
+    low: float | None = None
+    high: float | None = None
+    others: float | None = None
+    others_pairs: int = 0
+    p: float | None = None
+    undefined: str | None = None
+
+    @property
+    def follows(self) -> bool:
+        """Whether the grades follow the others' at least half as well as theirs do each other."""
+        return None not in (self.kappa, self.others) and _follows(self.kappa or 0.0, self.others or 0.0)
+
+
+class Reference(NamedTuple):
+    """Whose grades others are compared with: everybody's but those of `left_out`, name → why.
+
+    'agreement': agrees with the others clearly less than half as well as they do among themselves; 'one
+    grade': gives nearly always one grade where others give others; 'bias': grades much higher or lower.
+    """
+
+    left_out: Mapping[str, str]
+
+    @property
+    def uninformative(self) -> frozenset[str]:
+        """Those whose grades say nothing about pairs, so that to repeat them is no consistency."""
+        return frozenset(name for name, why in self.left_out.items() if why != BIAS)
+
+
+class _GradeRows(NamedTuple):
+    """Grades by person, in parallel; `own[p]` are the rows of person p."""
+
+    unit: Ints
+    person: Ints
+    grade: Floats
+    query: Ints
+    own: Sequence[slice]
+
+
+class _Beside(NamedTuple):
+    """One person's grades beside the others', in parallel, where there are others: sums of their grades."""
+
+    grade: Floats
+    query: Ints
+    number: Floats
+    mean: Floats
+    square: Floats
+
+    @property
+    def off(self) -> Floats:
+        """Mean squared distance from the others' grades."""
+        return self.grade**2 - 2 * self.grade * self.mean + self.square
+
+
+class _Others(NamedTuple):
+    """The others among themselves: mean squared distance of any two, kappa, and on how many pairs."""
+
+    distance: float
+    kappa: float
+    pairs: int
+
+
+def reference_of(grades: Grades) -> Reference:
+    """Whose grades the others are compared with."""
+    rows = _rows(grades)
+    inside = np.ones(len(grades.names), dtype=bool)
+    left_out: dict[str, str] = {}
+    most = (len({person for person, own in enumerate(rows.own) if own.stop - own.start}) - 1) // 2
+    while len(left_out) < most:
+        found = _standing_out(rows, inside)
+        if found is None:
+            break
+        why, people = found
+        step = people[: min(max(1, int(inside.sum()) // AT_ONCE), most - len(left_out))]
+        inside[step] = False
+        left_out |= {grades.names[person]: why for person in step}
+    return Reference(dict(sorted(left_out.items())))
+
+
+def agreement_with_others(
+    grades: Grades, left_out: Collection[str] = (), seed: int = 0
+) -> dict[str, OthersAgreement]:
+    """Everybody's agreement with those of the others who are not left out, by name."""
+    rows = _rows(grades)
+    inside = np.asarray([name not in left_out for name in grades.names], dtype=bool)
+    totals = _Totals(rows, inside)
+    found = {}
+    for person, name in enumerate(grades.names):
+        beside = totals.beside(person)
+        found[name] = _agreement(name, beside, totals.others(person, beside), seed)
+    return found
+
+
+def _rows(grades: Grades) -> _GradeRows:
+    chosen = np.flatnonzero(grades.graded)
+    chosen = chosen[np.argsort(grades.people[chosen], kind="stable")]
+    person = grades.people[chosen]
+    ends = np.searchsorted(person, np.arange(len(grades.names) + 1))
+    unit = grades.units[chosen]
+    own = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+    return _GradeRows(unit, person, grades.grades[chosen].astype(np.float64), grades.unit_queries[unit], own)
+
+
+class _Totals:
+    """Sums of the grades inside the reference: by pair, and over all pairs, to take one person off."""
+
+    def __init__(self, rows: _GradeRows, inside: Bools) -> None:
+        self.rows, self.inside = rows, inside
+        counted = inside[rows.person]
+        number = int(rows.unit.max(initial=-1)) + 1
+        self.sums = np.stack(
+            [np.bincount(rows.unit[counted], rows.grade[counted] ** power, number) for power in range(3)]
+        ).astype(np.float64)
+        self.pairs = _two_others(self.sums)
+        self.whole = self.pairs.sum(axis=1)
+
+    def beside(self, person: int) -> _Beside:
+        """The person's grades, where somebody else inside graded the pair, too."""
+        own = self.rows.own[person]
+        grade, others = self.rows.grade[own], self._without(person)
+        there = others[0] > 0
+        number, first, second = others[:, there]
+        query = self.rows.query[own][there]
+        return _Beside(grade[there], query, number, first / number, second / number)
+
+    def others(self, person: int, beside: _Beside) -> _Others | None:
+        """The others on the person's pairs; where too few have two others, on all pairs."""
+        near = _two_others(
+            np.stack([beside.number, *(beside.number * x for x in (beside.mean, beside.square))])
+        )
+        sums = near.sum(axis=1)
+        if sums[0] < MINIMUM_GRADES:
+            units = self.rows.unit[self.rows.own[person]]
+            again = _two_others(self._without(person)).sum(axis=1)
+            sums = self.whole - self.pairs[:, units].sum(axis=1) + again
+        if sums[0] < MINIMUM_GRADES:
+            return None
+        pairs, distance, mean, square = sums
+        chance = 2 * (square / pairs - (mean / pairs) ** 2)
+        if chance <= _NOTHING:
+            return None
+        return _Others(float(distance / pairs), float(1 - distance / pairs / chance), round(pairs))
+
+    def _without(self, person: int) -> Floats:
+        own = self.rows.own[person]
+        grade = self.rows.grade[own]
+        others = self.sums[:, self.rows.unit[own]]
+        if self.inside[person]:
+            others = others - np.stack([grade**power for power in range(3)])
+        found: Floats = others
+        return found
+
+
+def _two_others(sums: Floats) -> Floats:
+    """By pair, 0 without two grades: 1, the mean squared distance of any two, mean, and mean square."""
+    number, first, second = sums
+    two = number >= 2
+    n = np.where(two, number, 2)
+    columns = (np.ones(len(n)), 2 * (n * second - first**2) / (n * (n - 1)), first / n, second / n)
+    return np.stack([np.where(two, column, 0.0) for column in columns])
+
+
+def _compared(beside: _Beside, others: _Others | None) -> tuple[float, float | None] | None:
+    """Kappa and its p (None where the others agree with nobody either); None where grades do not vary."""
+    off, own, mean = beside.off, beside.grade.mean(), beside.mean.mean()
+    chance = float((beside.grade**2).mean() - 2 * own * mean + beside.square.mean())
+    if chance <= _NOTHING:
+        return None
+    distance = float(off.mean())
+    kappa = 1 - distance / chance
+    if others is None or others.kappa <= 0:
+        return kappa, None
+    # What each pair adds to distance less its share of chance, to first order in the two means.
+    by_pair = beside.grade**2 + beside.square - 2 * (own * beside.mean + beside.grade * mean - own * mean)
+    excess = off - (1 - SHARE_OF_OTHERS * others.kappa) * by_pair
+    return kappa, max(_above(excess, beside.query), _above(off - others.distance, beside.query))
+
+
+def _above(values: Floats, query: Ints) -> float:
+    """How probable a mean so far above 0 is, were it 0 (Student's t over queries)."""
+    p = _mean_p(values, query)
+    return p / 2 if values.mean() > 0 else 1 - p / 2
+
+
+def _mean_p(values: Floats, query: Ints) -> float:
+    _, place = np.unique(query, return_inverse=True)
+    off = np.bincount(place, values - values.mean()) / len(values)
+    return mean_p(float(values.mean()), off.astype(np.float64))
+
+
+def _enough(beside: _Beside) -> bool:
+    return len(beside.grade) >= MINIMUM_GRADES and len(np.unique(beside.query)) >= MINIMUM_QUERIES
+
+
+def _standing_out(rows: _GradeRows, inside: Bools) -> tuple[str, list[int]] | None:
+    """Who is to be left out next, the worst first, and why; None where nobody stands out."""
+    totals = _Totals(rows, inside)
+    people = np.flatnonzero(inside).tolist()
+    everyone = {person: totals.beside(person) for person in people}
+    besides = {person: one for person, one in everyone.items() if _enough(one)}
+    others = {person: totals.others(person, one) for person, one in besides.items()}
+    theirs = {person: found.kappa if found is not None else np.inf for person, found in others.items()}
+    compared = {person: _compared(one, others[person]) for person, one in besides.items()}
+    agreeing = {person: (p, kappa) for person, (kappa, p) in _defined(compared) if p is not None}
+    following = {person for person, (kappa, _) in _defined(compared) if _follows(kappa, theirs[person])}
+    one_grade = {person: (p, p) for person, p in _one_grade_ps(rows, inside, besides.keys() - following)}
+    far = {person: one.grade - one.mean for person, one in besides.items()}
+    biased = {
+        person: (_mean_p(off, besides[person].query), -abs(off.mean()))
+        for person, off in far.items()
+        if abs(off.mean()) >= FAR_OFF
+    }
+    for why, looks in ((AGREEMENT, agreeing), (ONE_GRADE, one_grade), (BIAS, biased)):
+        ps = [p for p, _ in looks.values()]
+        line = threshold([*ps, *[1.0] * (len(besides) - len(ps))], LEVEL)
+        named = sorted((worst, person) for person, (p, worst) in looks.items() if p <= line)
+        if named:
+            return why, [person for _, person in named]
+    return None
+
+
+def _follows(kappa: float, others: float) -> bool:
+    return kappa > 0 and kappa >= SHARE_OF_OTHERS * others
+
+
+def _defined(
+    compared: Mapping[int, tuple[float, float | None] | None],
+) -> Iterator[tuple[int, tuple[float, float | None]]]:
+    return ((person, found) for person, found in compared.items() if found is not None)
+
+
+def _one_grade_ps(rows: _GradeRows, inside: Bools, people: Collection[int]) -> Iterator[tuple[int, float]]:
+    scale, value = np.unique(rows.grade, return_inverse=True)
+    counted = inside[rows.person]
+    number = int(rows.unit.max(initial=-1)) + 1
+    tally = tallied(rows.unit[counted], value[counted], number, len(scale))
+    for person in sorted(people):
+        own = rows.own[person]
+        others = others_of(tally, rows.unit[own], value[own], bool(inside[person]))
+        shared = others.any(axis=1)
+        yield person, one_grade_p(value[own][shared], others[shared])
+
+
+def _agreement(name: str, beside: _Beside, others: _Others | None, seed: int) -> OthersAgreement:
+    pairs, queries = len(beside.grade), len(np.unique(beside.query))
+    few = OthersAgreement(name, pairs, queries)
+    if not _enough(beside):
+        needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
+        return few._replace(
+            undefined=f"{pairs:,} pairs of {queries:,} queries were graded by others; {needed}"
+        )
+    compared = _compared(beside, others)
+    if compared is None:
+        return few._replace(undefined=NO_VARIATION)
+    kappa, p = compared
+    low, high = _interval(beside, seed)
+    found = few._replace(kappa=_plain(kappa), low=_plain(low), high=_plain(high), p=p)
+    if others is None:
+        return found._replace(undefined=NOBODY_ELSE)
+    found = found._replace(others=others.kappa, others_pairs=others.pairs)
+    return found if p is not None else found._replace(undefined=OTHERS_BY_CHANCE)
+
+
+def _plain(value: float | None) -> float | None:
+    """Without the rounding of 0 to a little below it."""
+    return None if value is None else round(value, 9) + 0.0
+
+
+def _interval(beside: _Beside, seed: int) -> tuple[float | None, float | None]:
+    _, place = np.unique(beside.query, return_inverse=True)
+    columns = (beside.off, beside.grade, beside.mean, beside.grade**2 + beside.square, np.ones(len(place)))
+    sums = np.stack([np.bincount(place, column) for column in columns], axis=1).astype(np.float64)
+    drawn = [_kappas(block) for block in resampled(sums, seed)]
+    return percentile_interval(np.concatenate(drawn), len(sums)) or (None, None)
+
+
+def _kappas(sums: Floats) -> Floats:
+    off, own, mean, squares, pairs = sums.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chance = squares / pairs - 2 * own * mean / pairs**2
+        found: Floats = np.where(chance > _NOTHING, 1 - off / pairs / chance, np.nan)
+    return found

@@ -1,0 +1,40 @@
+"""Signal `agreement`: grades agree with the others' less than half as well as theirs with each other."""
+
+from __future__ import annotations
+
+from curation.agreement.annotators.agreement_with_others import OthersAgreement
+from curation.agreement.annotators.signals.one_grade import ONE_GRADE_THROUGHOUT
+from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+
+
+def look(person: Evidence) -> Look | str:
+    """Student's t over queries, one-sided; see `OthersAgreement.p`."""
+    one = person.agreement
+    if one is None or one.p is None or one.kappa is None:
+        return (one and one.undefined) or "no grades of others to compare with"
+    span = f"95 % interval {one.low:.2f} to {one.high:.2f}, " if None not in (one.low, one.high) else ""
+    return single(
+        "agreement",
+        one.p,
+        f"Grades agree with the others' on the same pairs {_how_far(one)}: weighted kappa {one.kappa:.2f} "
+        f"({span}{one.pairs:,} pairs of {one.queries:,} queries), among the others {one.others:.2f}. Grade "
+        "some of these pairs together, with the guide open. A scale read upside down, or a task that was "
+        "misunderstood, can do that, too.",
+        one._asdict(),
+    )
+
+
+def _how_far(one: OthersAgreement) -> str:
+    if one.high is not None and one.high < 0:
+        return "less than chance would"
+    if one.low is None or one.low <= 0:
+        return "no better than chance would"
+    return "far less than theirs with each other"
+
+
+AGREEMENT = Signal(
+    "agreement",
+    "weighted kappa with the others on the same pairs: below half of theirs among themselves",
+    look,
+    yields_to=ONE_GRADE_THROUGHOUT.name,
+)
