@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from curation.statistics.intervals import expanded_tail
 
@@ -66,15 +67,25 @@ def studentised_intervals(
     spread = np.divide(
         _logs(figures(drawn)) - point, errors, out=np.full(errors.shape, np.nan), where=errors > 0
     )
-    tail = expanded_tail(queries)
-    ends = np.full((2, len(point)), np.nan)
-    there = np.isfinite(point) & (error > 0) & ~np.isnan(spread).all(axis=0)
-    if there.any():
-        ends[:, there] = np.nanquantile(spread[:, there], [tail, 1 - tail], axis=0)
+    ends = _spread_ends(spread, queries)
+    ends[:, ~np.isfinite(point) | (error == 0)] = np.nan
     low, high = np.maximum(1 - np.exp(np.minimum(point - ends * error, log(1 - LOWEST))), LOWEST)
     fourth = (own[0] ** 4).sum(axis=0)
     effective = np.divide(error**4, fourth, out=np.zeros(len(point)), where=fourth > 0)
     return StudentisedIntervals(low, high, effective)
+
+
+def _spread_ends(spread: Floats, queries: int) -> Floats:
+    """The middle 95 % of what figures differ by, in standard errors, shape (2, S).
+
+    Where too many resamples miss all disagreement, so that they have no logarithm, Student's t has to do.
+    """
+    tail, student = expanded_tail(queries), stdtrit(queries - 1, 0.975)
+    ends = np.tile([[-student], [student]], spread.shape[1])
+    known = np.isnan(spread).mean(axis=0) <= tail
+    if known.any():
+        ends[:, known] = np.nanquantile(spread[:, known], [tail, 1 - tail], axis=0)
+    return ends
 
 
 def _influences(sums: Floats, per_query: Floats, figures: Callable[[Floats], Floats]) -> Floats:
