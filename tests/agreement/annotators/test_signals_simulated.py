@@ -16,7 +16,7 @@ RUNS = 60
         ("half a grade too high, always", "bias", 0.95),
         ("drifts by a whole grade", "drift", 0.95),
         ("half a grade too low in the third week", "week", 0.9),
-        ("tires: 95 %, from the middle on 70 %", "change", 0.35),
+        ("tires: 95 %, from the middle on 70 %", "change", 0.25),
         ("twelve bad repeats in the middle: 95 %, then 45 %", "control chart", 0.2),
         ("hurries: 75 % right when fast", "pace", 0.65),
         ("careless (70 % right)", "consistency", 0.45),
