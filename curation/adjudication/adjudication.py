@@ -1,7 +1,8 @@
 """Adjudication: the reviewer's decisions on disputed pairs, one by one or from a file.
 
-A decision is appended with the next revision. The latest one counts, whatever is judged later. A screen names
-the revision that its reviewer saw: of two reviewers at one pair, the second learns what the first decided.
+A decision is appended with the next revision, and with the version of the document that was read. The latest
+one counts, whatever is judged later, until the corpus has another version and that one is judged. A screen
+names the revision that its reviewer saw: of two reviewers, the second learns what the first decided.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from curation.adjudication.decisions import (
     Ruling,
     append_decisions,
     current_decisions,
+    judged_versions,
 )
 from curation.adjudication.disputes import unjudged
 from curation.consensus.consensus import PairConsensus, settled
@@ -59,6 +61,7 @@ def decide(
     reason: str,
     reviewer: str = COMMAND_LINE,
     seen_revision: int | None = None,
+    content_hash: str | None = None,
 ) -> ReviewerDecision:
     """Decide a judged pair; the same decision once more changes nothing.
 
@@ -67,6 +70,7 @@ def decide(
     grade: a grade of the guide's scale, or None: no grade can be given.
     reviewer: the name of an annotator with the role reviewer or lead, or 'command line'.
     seen_revision: how many decisions the pair had when the reviewer saw it; None skips that check.
+    content_hash: the version of the document that the reviewer read; None is the one that a `Case` has.
 
     Raises
     ------
@@ -81,9 +85,11 @@ def decide(
             raise InputError(problems)
         if not _judged(cursor, (query_id, document_id)):
             raise unjudged(query_id, document_id)
-    ruling = Ruling(query_id, document_id, grade, reason.strip())
+    pair = (query_id, document_id)
     with store.transaction(appends=True) as cursor:
-        current = current_decisions(cursor, [ruling.pair])
+        read = content_hash or judged_versions(cursor, [pair]).get(pair)
+        ruling = Ruling(*pair, grade, reason.strip(), read)
+        current = current_decisions(cursor, [pair])
         before = current.get(ruling.pair)
         if before is not None and ruling.repeats(before, reviewer):
             return before
@@ -156,6 +162,7 @@ class _DecisionInputs(NamedTuple):
     queries: KnownQueries
     votes: Votes
     current: dict[Pair, ReviewerDecision]
+    versions: dict[Pair, str]
 
 
 class _DecisionPlan(NamedTuple):
@@ -168,13 +175,14 @@ class _DecisionPlan(NamedTuple):
 
 def _read(cursor: Cursor) -> _DecisionInputs:
     guide, queries = current_guide(cursor), KnownQueries(cursor)
-    return _DecisionInputs(guide, queries, read_votes(cursor), current_decisions(cursor))
+    decisions, versions = current_decisions(cursor), judged_versions(cursor)
+    return _DecisionInputs(guide, queries, read_votes(cursor), decisions, versions)
 
 
 def _fingerprint(cursor: Cursor) -> tuple[object, ...]:
     """What planned decisions rest on. Judgments may change: they do not affect a decision."""
     count = cursor.execute("SELECT count(*) FROM adjudications").fetchall()[0][0]
-    return get_setting(cursor, "guide"), count
+    return get_setting(cursor, "guide"), get_setting(cursor, "corpus"), count
 
 
 def _chosen(
@@ -183,7 +191,8 @@ def _chosen(
     """The rulings that are to be written; counts the others by reason."""
     hows = {pair[:2]: pair for pair in settled(found.votes).pairs}
     chosen = []
-    for ruling in rulings:
+    for proposed in rulings:
+        ruling = proposed._replace(content_hash=found.versions.get(proposed.pair))
         before = found.current.get(ruling.pair)
         why = _why_not(hows.get(ruling.pair), every_pair)
         if before is not None and ruling.repeats(before, reviewer):

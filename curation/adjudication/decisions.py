@@ -8,14 +8,20 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.store import Cursor, Store, append_rows, fetch, utc_now
+from curation.store import Cursor, Store, append_rows, fetch, get_setting, utc_now
 from curation.store.documents import title_last_shown
 
 Pair = tuple[str, str]
 
 
 class ReviewerDecision(NamedTuple):
-    """A reviewer's decision; grade is None for "no grade can be given"."""
+    """A reviewer's decision; grade is None for "no grade can be given".
+
+    Attributes
+    ----------
+    content_hash: the version of the document that was read; None where older decisions do not say.
+    guide_hash: the guide in force; None where older decisions do not say.
+    """
 
     query_id: str
     document_id: str
@@ -24,24 +30,28 @@ class ReviewerDecision(NamedTuple):
     reason: str
     reviewer: str
     decided_at: datetime
+    content_hash: str | None = None
+    guide_hash: str | None = None
 
 
 class Ruling(NamedTuple):
-    """A decision that is to be written."""
+    """A decision that is to be written; `content_hash` is the version that was read, None the judged one."""
 
     query_id: str
     document_id: str
     grade: int | None
     reason: str
+    content_hash: str | None = None
 
     @property
     def pair(self) -> Pair:
         return (self.query_id, self.document_id)
 
     def repeats(self, decision: ReviewerDecision, reviewer: str) -> bool:
-        """Whether the same reviewer has made the same decision."""
+        """Whether the same reviewer has made the same decision on the same version of the document."""
         said = (decision.grade, decision.reason, decision.reviewer)
-        return said == (self.grade, self.reason, reviewer)
+        same_text = decision.content_hash in (None, self.content_hash)
+        return same_text and said == (self.grade, self.reason, reviewer)
 
 
 class DecidedPair(NamedTuple):
@@ -59,10 +69,19 @@ def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> di
     if pairs is None:
         rows = fetch(cursor, ReviewerDecision, sql)
     else:
-        ids = [list(part) for part in zip(*pairs, strict=True)] or [[], []]
-        wanted = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
-        rows = fetch(cursor, ReviewerDecision, sql + wanted, ids)
+        rows = fetch(cursor, ReviewerDecision, sql + _AMONG, _ids(pairs))
     return {(row.query_id, row.document_id): row for row in rows}
+
+
+def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
+    """The version of the document by which each judged pair is read: in force, or else judged last."""
+    sql = "SELECT query_id, document_id, content_hash FROM judged_versions"
+    found = cursor.execute(sql) if pairs is None else cursor.execute(sql + _AMONG, _ids(pairs))
+    return {(row[0], row[1]): row[2] for row in found.fetchall()}
+
+
+def _ids(pairs: Iterable[Pair]) -> list[list[str]]:
+    return [list(part) for part in zip(*pairs, strict=True)] or [[], []]
 
 
 def recent_decisions(store: Store, reviewer: str, limit: int = 10) -> list[DecidedPair]:
@@ -76,23 +95,36 @@ def append_decisions(
     cursor: Cursor, rulings: Sequence[Ruling], current: Mapping[Pair, ReviewerDecision], reviewer: str
 ) -> list[ReviewerDecision]:
     """Write rulings, each with the revision after the pair's current decision."""
-    now = utc_now()
+    now, guide_hash = utc_now(), get_setting(cursor, "guide")
     decisions = []
     for ruling in rulings:
         before = current.get(ruling.pair)
         revision = 0 if before is None else before.revision + 1
-        decisions.append(ReviewerDecision(*ruling.pair, revision, ruling.grade, ruling.reason, reviewer, now))
+        decisions.append(
+            ReviewerDecision(
+                *ruling.pair,
+                revision,
+                ruling.grade,
+                ruling.reason,
+                reviewer,
+                now,
+                ruling.content_hash,
+                guide_hash,
+            )
+        )
     append_rows(cursor, "adjudications", decisions, _TYPES)
     return decisions
 
 
+_AMONG = " WHERE (query_id, document_id) IN (SELECT (unnest(?::TEXT[]), unnest(?::TEXT[])))"
+
 _RECENT = f"""
     SELECT a.query_id, a.document_id, a.revision, a.grade, a.reason, a.reviewer, a.decided_at,
-           coalesce(q.text, a.query_id),
+           a.content_hash, a.guide_hash, coalesce(q.text, a.query_id),
            {title_last_shown("a")}
     FROM current_adjudications a LEFT JOIN queries q USING (query_id)
     WHERE a.reviewer = ?
-    ORDER BY a.decided_at DESC, a.query_id, a.document_id LIMIT ?
+    ORDER BY a.written DESC LIMIT ?
 """  # noqa: S608
 
 _TYPES = pa.schema(
@@ -104,5 +136,7 @@ _TYPES = pa.schema(
         "reason": pa.string(),
         "reviewer": pa.string(),
         "decided_at": pa.timestamp("us"),
+        "content_hash": pa.string(),
+        "guide_hash": pa.string(),
     }
 )

@@ -22,11 +22,15 @@ from curation.text import digest
 
 
 class Opinion(NamedTuple):
-    """What one annotator said, without a name; grade is None for cannot-tell, explained by `reason`."""
+    """What one annotator said, without a name; grade is None for cannot-tell, explained by `reason`.
+
+    other_text: it is about another version of the document than the one that the reviewer reads.
+    """
 
     grade: int | None
     reason: str | None
     note: str | None
+    other_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,10 @@ class Dispute:
     spread: highest grade less lowest.
     distinct: number of different grades.
     opinions: grades and cannot-tells with their notes, ordered by what they say.
-    decision: the current one, if any.
+    decision: the current one, if any; with `decision_outdated` it is about another text and does not count.
+    content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
+    changed: nobody judged the version that the corpus has now.
+    older: judgments of older versions, which do not count beside those of the version in force.
     weight: what a decision would change: the disagreement between the grades times the traffic of the query
         (`consensus.consensus.dispute_weight`). Unknown traffic counts as the median of all disputes.
     """
@@ -55,6 +62,10 @@ class Dispute:
     opinions: tuple[Opinion, ...]
     decision: ReviewerDecision | None
     weight: float = 0.0
+    content_hash: str | None = None
+    changed: bool = False
+    older: int = 0
+    decision_outdated: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,8 +116,18 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
         found = _describe(cursor, [(query_id, document_id)])
         if not found or not (found[0].opinions or found[0].decision):
             raise unjudged(query_id, document_id)
-        row = cursor.execute(_READING, [query_id, document_id]).fetchone()
+        row = cursor.execute(_READING, [found[0].content_hash, query_id]).fetchone()
     return Case(found[0], *(row or (None, "", None, None)))
+
+
+def about_versions(item: Dispute) -> list[str]:
+    """What a reviewer must know about the versions of the document that were judged, a sentence each."""
+    sentences = []
+    if item.changed:
+        sentences.append("This text is not the one that the corpus has now: nobody has judged that one.")
+    if item.older:
+        sentences.append(f"Not shown: judgments of an older text, which do not count: {item.older:,}.")
+    return sentences
 
 
 def unjudged(query: str, document_id: str) -> NotFoundError:
@@ -132,8 +153,11 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
     decisions = current_decisions(cursor, pairs)
     described = []
     parameters = list(map(list, zip(*pairs, strict=True)))
-    for query_id, document_id, query, title, said in cursor.execute(_DESCRIPTION, parameters).fetchall():
+    for query_id, document_id, query, title, content_hash, in_force, uncounted, older, said in cursor.execute(
+        _DESCRIPTION, parameters
+    ).fetchall():
         opinions = tuple(Opinion(*opinion) for opinion in said or ())
+        decision = decisions.get((query_id, document_id))
         grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
         described.append(
             Dispute(
@@ -146,7 +170,11 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
                 spread=max(grades) - min(grades) if grades else 0,
                 distinct=len(set(grades)),
                 opinions=opinions,
-                decision=decisions.get((query_id, document_id)),
+                decision=decision,
+                content_hash=content_hash,
+                changed=not in_force,
+                older=older,
+                decision_outdated=decision is not None and uncounted,
             )
         )
     return described
@@ -154,11 +182,8 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
 
 _READING = f"""
     SELECT q.information_need, coalesce(d.body, ''), d.url, d.published
-    FROM counted_judgments j
-    LEFT JOIN queries q USING (query_id)
-    LEFT JOIN {VERSION}
-    WHERE j.query_id = ? AND j.document_id = ?
-    ORDER BY j.submitted_at DESC, j.presentation_id LIMIT 1
+    FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
+    WHERE q.query_id = ?
 """  # noqa: S608
 
 _TRAFFIC = """
@@ -168,14 +193,19 @@ _TRAFFIC = """
 
 _DESCRIPTION = f"""
     WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
-    SELECT w.query_id, w.document_id,
-           coalesce(any_value(q.text), w.query_id),
-           coalesce(max_by(d.title, j.submitted_at), ''),
-           list((j.grade, j.reason, j.note) ORDER BY j.grade, j.reason, j.note)
-               FILTER (j.presentation_id IS NOT NULL)
+    SELECT w.query_id, w.document_id, coalesce(q.text, w.query_id), coalesce(d.title, ''), v.content_hash,
+           coalesce(v.in_force, true),
+           (w.query_id, w.document_id) NOT IN (SELECT (query_id, document_id) FROM counted_adjudications),
+           (SELECT count(*) FROM eligible_judgments e
+            WHERE e.query_id = w.query_id AND e.document_id = w.document_id AND v.in_force > e.in_force),
+           said
     FROM wanted w
     LEFT JOIN queries q USING (query_id)
-    LEFT JOIN counted_judgments j USING (query_id, document_id)
+    LEFT JOIN judged_versions v USING (query_id, document_id)
     LEFT JOIN {VERSION}
-    GROUP BY w.query_id, w.document_id
+    LEFT JOIN (
+        SELECT query_id, document_id,
+               list((j.grade, j.reason, j.note, NOT j.same_text) ORDER BY j.grade, j.reason, j.note) AS said
+        FROM counted_judgments j JOIN wanted USING (query_id, document_id) GROUP BY query_id, document_id)
+        USING (query_id, document_id)
 """  # noqa: S608

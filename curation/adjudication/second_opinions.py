@@ -1,8 +1,9 @@
 """Second opinions: a disputed pair goes back to an annotator who has not judged it.
 
 A request makes one more presentation in the round that showed the pair, for the member with fewest open items
-who never had the pair. It comes after their open items and looks like any other. The reviewer does not learn
-who judges, nor the annotator why. The dispute is not listed until the opinion is in, or the round is closed.
+who never had the pair with this text. It comes after their open items and looks like any other. The reviewer
+does not learn who judges, nor the annotator why. The dispute is not listed until the opinion is in, or the
+round is closed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.adjudication.decisions import Pair, judged_versions
 from curation.errors import NotFoundError, RefusedError
 from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.assignment import Candidate, Slot
@@ -19,8 +21,6 @@ from curation.people.annotators import list_annotators, require_author
 from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
 from curation.text import digest
-
-Pair = tuple[str, str]
 
 
 class OpinionRequest(NamedTuple):
@@ -33,13 +33,12 @@ class OpinionRequest(NamedTuple):
 
 
 class _Round(NamedTuple):
-    """A round that showed the pair, and the document version that it shows."""
+    """A round that showed the pair."""
 
     round_id: str
     name: str
     kind: str
     closed: bool
-    content_hash: str
 
 
 def ask_opinion(
@@ -68,10 +67,10 @@ def ask_opinion(
             return before
         if cursor.execute(_DECIDED, list(pair)).fetchall():
             raise RefusedError("This pair is decided, and a decision counts whatever is judged later.")
-        found = _open_round(cursor, pair)
-        who = _whom(cursor, found, pair, reviewer)
+        found, version = _open_round(cursor, pair), judged_versions(cursor, [pair])[pair]
+        who = _whom(cursor, found, pair, version, reviewer)
         asked = OpinionRequest(*pair, found.name, utc_now())
-        _write(cursor, asked, found, who, reviewer)
+        _write(cursor, asked, found, who, version, reviewer)
     return asked
 
 
@@ -82,7 +81,7 @@ def awaited_opinions(cursor: Cursor) -> dict[Pair, OpinionRequest]:
 
 def _open_round(cursor: Cursor, pair: Pair) -> _Round:
     """The newest open round that shows the pair for judging."""
-    rounds = fetch(cursor, _Round, _ROUNDS, pair)
+    rounds = [_Round(*row[:4]) for row in cursor.execute(_ROUNDS, list(pair)).fetchall()]
     usable = [found for found in rounds if not found.closed and found.kind != "imported"]
     if usable:
         return usable[0]
@@ -98,9 +97,9 @@ def _open_round(cursor: Cursor, pair: Pair) -> _Round:
     )
 
 
-def _whom(cursor: Cursor, found: _Round, pair: Pair, reviewer: str) -> str:
-    """The member of the round with fewest open items who never had the pair."""
-    had = {row[0] for row in cursor.execute(_HAD, list(pair)).fetchall()}
+def _whom(cursor: Cursor, found: _Round, pair: Pair, version: str, reviewer: str) -> str:
+    """The member of the round with fewest open items who never had the pair with this text."""
+    had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
     practising = {one.annotator for one in practice_statuses(cursor) if one.open}
     able = {one.name for one in list_annotators(cursor) if not one.imported} - had - practising - {reviewer}
     left = [who for who in members(cursor, found.round_id) if who in able]
@@ -113,9 +112,11 @@ def _whom(cursor: Cursor, found: _Round, pair: Pair, reviewer: str) -> str:
     return min(left, key=lambda who: (loads.get(who, 0), digest("opinion", *pair, who)))
 
 
-def _write(cursor: Cursor, asked: OpinionRequest, found: _Round, who: str, reviewer: str) -> None:
+def _write(
+    cursor: Cursor, asked: OpinionRequest, found: _Round, who: str, version: str, reviewer: str
+) -> None:
     start = cursor.execute(_START, [found.round_id, who]).fetchall()[0][0]
-    candidate = Candidate(asked.query_id, asked.document_id, found.content_hash)
+    candidate = Candidate(asked.query_id, asked.document_id, version)
     rows = presentations_of(found.round_id, who, [Slot(candidate, again=False)], start)
     append_rows(cursor, "presentations", rows)
     cursor.execute(
@@ -128,29 +129,33 @@ def _write(cursor: Cursor, asked: OpinionRequest, found: _Round, who: str, revie
 
 _JUDGED = "SELECT 1 FROM counted_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
 
-_DECIDED = "SELECT 1 FROM current_adjudications WHERE query_id = ? AND document_id = ?"
+_DECIDED = "SELECT 1 FROM counted_adjudications WHERE query_id = ? AND document_id = ?"
 
 _AWAITED = """
 SELECT o.query_id, o.document_id, r.name, o.asked_at
 FROM opinion_requests o
 JOIN live_presentations p USING (presentation_id)
 JOIN round_states r USING (round_id)
+LEFT JOIN judged_versions v ON v.query_id = o.query_id AND v.document_id = o.document_id
 LEFT JOIN presentation_states s USING (presentation_id)
 WHERE NOT r.closed AND NOT coalesce(s.answered, false)
-ORDER BY o.asked_at, o.query_id, o.document_id
+  AND p.content_hash = coalesce(v.content_hash, p.content_hash)
+ORDER BY o.rowid
 """
 
 _ROUNDS = """
-SELECT r.round_id, r.name, r.kind, r.closed, max(p.content_hash)
+SELECT DISTINCT r.round_id, r.name, r.kind, r.closed, r.sequence
 FROM live_presentations p JOIN round_states r USING (round_id)
 WHERE p.query_id = ? AND p.document_id = ? AND r.kind IN ('labeling', 'audit', 'imported') AND NOT EXISTS (
     FROM known_answers k
     WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
-GROUP BY r.round_id, r.name, r.kind, r.closed, r.opened_at
-ORDER BY r.opened_at DESC, r.round_id
+ORDER BY r.sequence DESC
 """
 
-_HAD = "SELECT DISTINCT annotator FROM live_presentations WHERE query_id = ? AND document_id = ?"
+_HAD = """
+SELECT DISTINCT annotator FROM live_presentations
+WHERE query_id = ? AND document_id = ? AND content_hash = ?
+"""
 
 _LOADS = """
 SELECT p.annotator, count(*)

@@ -179,6 +179,8 @@ def _show_disputes(shown: list[Dispute], total: int) -> None:
     columns = ["query", "query id", "document", "document id", "grades", "cannot tell", "decision"]
     table("Disputed pairs", columns, [_dispute_row(item) for item in shown])
     say(f"{len(shown):,} of {total:,} shown.")
+    if changed := sum(item.changed for item in shown):
+        say(f"{changed:,} of them about an older text: nobody has judged the one that the corpus has now.")
     if shown:
         say('Next: goldset adjudicate decide QUERY_ID DOCUMENT_ID --grade G --reason "..."')
 
@@ -194,8 +196,10 @@ def _show_decided(decided: Decided) -> None:
 
 
 def _dispute_row(item: Dispute) -> tuple[object, ...]:
-    decision = None
+    decision: str | int | None = None
     if item.decision is not None:
         decision = "unjudgeable" if item.decision.grade is None else item.decision.grade
+    if item.decision_outdated:
+        decision = f"{decision} (older text)"
     grades = " ".join(map(str, item.grades))
     return item.query, item.query_id, item.title, item.document_id, grades, item.cannot_tell, decision

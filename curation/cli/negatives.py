@@ -175,6 +175,8 @@ def _show_audit(report: AuditReport) -> None:
             f"False-negative rate over all {report.population:,} assumed negatives: {report.rate:.1%} "
             f"(95 % interval {_interval(report.low, report.high)}), from {report.judged:,} judged pairs."
         )
+    if other_text := sum(item.other_text for item in report.strata):
+        say(f"left out: {other_text:,} pairs judged since with another text of their document")
     for found in report.found:
         say(f"relevant: {found.query_id}, {found.document_id} ({found.stratum}): grade {found.grade}")
 

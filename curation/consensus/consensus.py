@@ -8,6 +8,9 @@
 Where the rule gives no grade, the pair is disputed and has none until somebody decides. Grades and
 cannot-tell are kept apart: a cannot-tell is no vote for any grade. The whole project has one rule:
 a pair has the votes of all rounds, and errors are estimated from all votes of an annotator.
+
+Where somebody judged the version of the document that the corpus has now, judgments and decisions about older
+versions do not count (`counted_judgments`, `counted_adjudications`). Elsewhere they do, and are marked.
 """
 
 from __future__ import annotations
@@ -41,6 +44,7 @@ class PairConsensus(NamedTuple):
     judgments: annotators who judged the pair: votes and cannot-tell together.
     confidence: majority, median: the share of the votes that name the grade; Dawid and Skene's rules: the
         grade's probability. None for a decision, for a single vote, and where there is no grade.
+    changed: this is about an older text of the document: nobody judged or decided the version in force.
     """
 
     query_id: str
@@ -51,6 +55,7 @@ class PairConsensus(NamedTuple):
     cannot_tell: int
     judgments: int
     confidence: float | None = None
+    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,9 @@ def settled(votes: Votes) -> Consensus:
     """The consensus on every pair, from what `read_votes` found."""
     pairs = votes_by_pair(votes.rows)
     found = _settle_pairs(pairs, votes.rule)
-    wanted = pair_column(pairs, "wanted").to_numpy(zero_copy_only=False)
+    wanted, changed = (
+        pair_column(pairs, name).to_numpy(zero_copy_only=False).tolist() for name in ("wanted", "changed")
+    )
     names = (*HOWS[:RULED], votes.rule.name)
     values = pairs.values.tolist()
     judgments = _judgments(pairs)
@@ -106,18 +113,20 @@ def settled(votes: Votes) -> Consensus:
         pair_column(pairs, "query_id").to_pylist(),
         pair_column(pairs, "document_id").to_pylist(),
         pair_column(pairs, "decision").to_pylist(),
-        *(column.tolist() for column in (*found, pairs.tally, judgments, wanted)),
+        *(column.tolist() for column in (*found, pairs.tally, judgments)),
+        wanted,
+        changed,
         strict=True,
     )
     settled_pairs = []
-    for query_id, document_id, decision, value, how, confidence, tally, number, asked in rows:
+    for query_id, document_id, decision, value, how, confidence, tally, number, asked, older in rows:
         if asked:
             given = {grade: times for grade, times in zip(values, tally, strict=True) if times}
             grade = decision if how == ADJUDICATED else values[value] if value >= 0 else None
             sure = confidence if confidence == confidence else None  # NaN is not itself
             silent = number - sum(given.values())
             settled_pairs.append(
-                PairConsensus(query_id, document_id, grade, names[how], given, silent, number, sure)
+                PairConsensus(query_id, document_id, grade, names[how], given, silent, number, sure, older)
             )
     return Consensus(votes.rule.name, tuple(settled_pairs))
 

@@ -30,6 +30,7 @@ def relevance_of(read: VotesOnScale) -> Relevance:
         {(pair.query_id, pair.document_id): pair.grade for pair in pairs if pair.grade is not None},
         frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.grade is None),
         read.lowest,
+        frozenset((pair.query_id, pair.document_id) for pair in pairs if pair.changed),
     )
 
 

@@ -18,8 +18,9 @@ class Votes(NamedTuple):
 
     Attributes
     ----------
-    rows: query_id, document_id, annotator, grade (null: cannot tell), decided, decision, wanted; one row a
-        judgment, or one without an annotator for a pair that was only decided; ordered by the ids.
+    rows: query_id, document_id, annotator, grade (null: cannot tell), decided, decision, changed, wanted; one
+        row a judgment, or one without an annotator for a pair that was only decided; ordered by the ids.
+        `changed`: the pair was judged, or decided, on another version of the document than the corpus has.
     """
 
     rule: ConsensusRule
@@ -49,17 +50,7 @@ class VotesByPair(NamedTuple):
 
 def read_votes(cursor: Cursor, round_id: str | None = None) -> Votes:
     """The judgments of every pair, the decisions, and the rule in force."""
-    rows = cursor.sql(
-        """
-        SELECT query_id, document_id, j.annotator, j.grade,
-               a.revision IS NOT NULL AS decided, a.grade AS decision,
-               ?::TEXT IS NULL OR (query_id, document_id) IN (
-                    SELECT (query_id, document_id) FROM presentations WHERE round_id = ?) AS wanted
-        FROM counted_judgments j FULL JOIN current_adjudications a USING (query_id, document_id)
-        ORDER BY query_id, document_id
-        """,
-        params=[round_id, round_id],
-    ).to_arrow_table()
+    rows = cursor.sql(_VOTES, params=[round_id, round_id]).to_arrow_table()
     return Votes(read_rule(cursor), rows)
 
 
@@ -111,3 +102,18 @@ def _by_name(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
     names = sorted(found)
     places = np.asarray([names.index(name) for name in found], dtype=np.int64)
     return tuple(names), places[people.indices.to_numpy().astype(np.int64)]
+
+
+_VOTES = """
+WITH corpus AS (
+    SELECT document_id, min(content_hash) AS content_hash FROM snapshot_documents
+    WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus') GROUP BY document_id)
+SELECT query_id, document_id, j.annotator, j.grade,
+       a.revision IS NOT NULL AS decided, a.grade AS decision,
+       coalesce(coalesce(a.content_hash, j.content_hash) <> s.content_hash, false) AS changed,
+       ?::TEXT IS NULL OR (query_id, document_id) IN (
+            SELECT (query_id, document_id) FROM presentations WHERE round_id = ?) AS wanted
+FROM counted_judgments j FULL JOIN counted_adjudications a USING (query_id, document_id)
+LEFT JOIN corpus s USING (document_id)
+ORDER BY query_id, document_id
+"""

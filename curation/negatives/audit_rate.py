@@ -10,8 +10,8 @@ among those of its sample that were judged,
 where low_h and high_h are Wilson's 95 % limits: they stay honest where none or few are found, which the usual
 variance estimate does not (it would call such a rate certain). In simulations with 40 pairs a stratum 93 to
 100 % of the intervals hold the truth. Nothing is taken off for a sample that is a large part of its stratum,
-so intervals are then too wide. What drops out of the judged (cannot tell, disputed, waiting) is counted and
-taken to be like the rest.
+so intervals are then too wide. What drops out of the judged (cannot tell, disputed, waiting, judged
+since with another text) is counted and taken to be like the rest.
 
 The false-negative rate here is the share of assumed negatives that are relevant; the literature on
 classifiers calls this share the false omission rate.
@@ -43,8 +43,9 @@ class StratumRate(NamedTuple):
 
     Attributes
     ----------
-    judged: drawn pairs with a grade; with cannot_tell, disputed and waiting they are all drawn ones.
+    judged: drawn pairs with a grade; with cannot_tell, disputed, waiting and other_text all drawn ones.
     cannot_tell: nobody could, or the reviewer decided that there is no grade.
+    other_text: drawn pairs that people have judged since with another text of the document than was drawn.
     false_negatives: judged pairs that are relevant: graded above the scale's lowest.
     rate, low, high: their share and its 95 % interval; None below `MINIMUM_JUDGED`, unless all were judged.
     """
@@ -60,6 +61,7 @@ class StratumRate(NamedTuple):
     rate: float | None
     low: float | None
     high: float | None
+    other_text: int = 0
 
 
 class FalseNegative(NamedTuple):
@@ -114,8 +116,11 @@ def audit_report(store: Store, name: str | None = None) -> AuditReport:
             [found.round_id],
         ).fetchall()
         votes = read_votes_on_scale(cursor, found.round_id)
+        other_text = set(cursor.execute(_OTHER_TEXT, [found.round_id]).fetchall())
     pairs = {(pair.query_id, pair.document_id): pair for pair in settled(votes.votes).pairs}
-    graded = {(row[0], row[1]): pairs.get((row[0], row[1])) for row in rows}
+    graded = {
+        (row[0], row[1]): None if row[:2] in other_text else pairs.get((row[0], row[1])) for row in rows
+    }
     stratum_of = {(row[0], row[1]): str(row[2]).removeprefix(SOURCE) for row in rows}
     false = [
         FalseNegative(*pair, stratum_of[pair], grade)
@@ -124,7 +129,10 @@ def audit_report(store: Store, name: str | None = None) -> AuditReport:
     ]
     strata = [
         _measured(
-            drawn, [graded[pair] for pair, name in stratum_of.items() if name == drawn.name], votes.lowest
+            drawn,
+            [graded[pair] for pair, name in stratum_of.items() if name == drawn.name],
+            votes.lowest,
+            sum(stratum_of.get(pair) == drawn.name for pair in other_text),
         )
         for drawn in (Drawn(**row) for row in json.loads(found.parameters)["strata"])
     ]
@@ -174,12 +182,14 @@ def measured_rate(
     false_negatives: int,
     cannot_tell: int = 0,
     disputed: int = 0,
+    other_text: int = 0,
 ) -> StratumRate:
     """What so many judged pairs and false negatives say of a stratum."""
-    counts = (name, population, drawn, judged, cannot_tell, disputed, drawn - judged - cannot_tell - disputed)
+    waiting = drawn - judged - cannot_tell - disputed - other_text
+    counts = (name, population, drawn, judged, cannot_tell, disputed, waiting, false_negatives)
     if not judged or (judged < MINIMUM_JUDGED and judged < population):
-        return StratumRate(*counts, false_negatives, None, None, None)
-    return StratumRate(*counts, false_negatives, false_negatives / judged, *wilson(false_negatives, judged))
+        return StratumRate(*counts, None, None, None, other_text)
+    return StratumRate(*counts, false_negatives / judged, *wilson(false_negatives, judged), other_text)
 
 
 def _find_audit(cursor: Cursor, name: str | None) -> Round:
@@ -202,7 +212,9 @@ def _grade(pair: PairConsensus | None) -> int | None:
     return None if pair is None else pair.grade
 
 
-def _measured(drawn: Drawn, pairs: Sequence[PairConsensus | None], lowest: int) -> StratumRate:
+def _measured(
+    drawn: Drawn, pairs: Sequence[PairConsensus | None], lowest: int, other_text: int
+) -> StratumRate:
     grades = [pair.grade for pair in pairs if pair is not None and pair.grade is not None]
     without = [pair.how for pair in pairs if pair is not None and pair.grade is None]
     disputed = without.count("disputed")
@@ -212,6 +224,7 @@ def _measured(drawn: Drawn, pairs: Sequence[PairConsensus | None], lowest: int) 
         false_negatives=sum(grade > lowest for grade in grades),
         cannot_tell=len(without) - disputed,
         disputed=disputed,
+        other_text=other_text,
     )
 
 
@@ -221,3 +234,10 @@ def _why_no_rate(strata: Sequence[StratumRate]) -> str:
         return ""
     counts = ", ".join(f"{item.name} ({item.judged} of {item.drawn} drawn)" for item in lacking)
     return f"Too few pairs are judged for a rate (at least {MINIMUM_JUDGED} each): {counts}."
+
+
+_OTHER_TEXT = """
+SELECT DISTINCT p.query_id, p.document_id
+FROM presentations p JOIN judged_versions v USING (query_id, document_id)
+WHERE p.round_id = ? AND v.content_hash <> p.content_hash
+"""

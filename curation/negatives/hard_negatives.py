@@ -2,9 +2,9 @@
 
 A mined negative is a candidate, never a label, until a person says so: of the top-ranked passages that a
 well-known collection had left unlabelled, about 70 % were relevant (Qu and others, NAACL 2021: RocketQA).
-Therefore a hard negative here always has a grade by people, and a near-duplicate of a relevant document is
-excluded at any grade. Unjudged documents that several systems rank above a relevant one are listed as
-suspects, to be judged first.
+Therefore a hard negative here always has a grade by people, of the text that the document has now, and a
+near-duplicate of a relevant document is excluded at any grade. Unjudged documents that several systems rank
+above a relevant one are listed as suspects, to be judged first.
 """
 
 from __future__ import annotations
@@ -147,10 +147,14 @@ def hard_negatives(store: Store, want: int = WANT, threshold: float = NEAR_DUPLI
     known = [row for row in ranked if row.document_id in texts]
     pooled = _by_query(queries, known, relevance)
     found = [_query_negatives(item, relevance, texts, want, threshold) for item in pooled]
+    pairs = {row[:2] for row in known}
     left_out = {
         "places name a document that the corpus no longer has": len(ranked) - len(known),
         "pairs were judged without a grade (disputed, or cannot tell): they are no negatives yet": len(
-            relevance.open & {row[:2] for row in known}
+            relevance.open & pairs
+        ),
+        "pairs were graded on an older text of their document: they are no negatives until judged again": sum(
+            relevance.grades.get(pair) == relevance.lowest for pair in relevance.changed & pairs
         ),
     }
     return HardNegatives(
@@ -240,7 +244,7 @@ def _query_negatives(
     pooled: _Pooled, relevance: Relevance, texts: Mapping[str, _ShingledText], want: int, threshold: float
 ) -> QueryNegatives:
     query_id, ranks = pooled.query.query_id, pooled.ranks
-    refused = [d for d in ranks if relevance.grades.get((query_id, d)) == relevance.lowest]
+    refused = [d for d in ranks if relevance.is_refused((query_id, d))]
     shingles = {d: texts[d].shingles for d in {*refused, *pooled.positives} if d in texts}
     alike = {d: near_duplicate(d, pooled.positives, shingles, threshold) for d in sorted(refused)}
     negatives = [_negative(d, ranks, pooled.positives, texts[d].title) for d in refused if alike[d] is None]

@@ -30,15 +30,21 @@ class Relevance(NamedTuple):
     grades: pair → consensus grade; pairs without one are absent.
     open: pairs that people judged and that have no grade: disputed, or they could not tell.
     lowest: the scale's lowest grade: not relevant.
+    changed: pairs whose grade is about another version of the document than the corpus has.
     """
 
     grades: Mapping[Pair, int]
     open: frozenset[Pair]
     lowest: int
+    changed: frozenset[Pair] = frozenset()
 
     def is_relevant(self, pair: Pair) -> bool:
         """Whether the pair's grade is above the scale's lowest."""
         return self.grades.get(pair, self.lowest) > self.lowest
+
+    def is_refused(self, pair: Pair) -> bool:
+        """Whether people gave the pair the scale's lowest grade, for the text that its document has now."""
+        return self.grades.get(pair) == self.lowest and pair not in self.changed
 
     def is_judged(self, pair: Pair) -> bool:
         """Whether the pair has a judgment that counts, be it in dispute."""

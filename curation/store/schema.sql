@@ -239,7 +239,8 @@ CREATE TABLE rounds (
     kind       TEXT NOT NULL CHECK (kind IN ('labeling', 'imported', 'audit', 'pilot', 'practice')),
     guide_hash TEXT NOT NULL,
     parameters JSON NOT NULL,      -- annotators, overlap, duplicates, seed
-    opened_at  TIMESTAMP NOT NULL
+    opened_at  TIMESTAMP NOT NULL,
+    sequence   INTEGER NOT NULL UNIQUE -- the order of opening: a clock can step back
 );
 
 -- What happens to a round after it opened; the highest revision of a kind and its opposite counts.
@@ -261,7 +262,7 @@ FROM rounds r LEFT JOIN (
            arg_max(detail->>'guide', revision) FILTER (kind = 'guide') AS guide_hash,
            arg_max(kind, revision) FILTER (kind IN ('pause', 'resume')) = 'pause' AS paused,
            arg_max(kind, revision) FILTER (kind IN ('close', 'reopen')) = 'close' AS closed,
-           max(happened_at) FILTER (kind = 'close') AS closed_at
+           arg_max(happened_at, revision) FILTER (kind = 'close') AS closed_at
     FROM round_events GROUP BY round_id) e USING (round_id);
 
 -- Pairs of a round whose grade is known beforehand: the practice queries, with their explanation, and what
@@ -368,14 +369,17 @@ CREATE TABLE adjudications (
     reason      TEXT NOT NULL,
     reviewer    TEXT NOT NULL,
     decided_at  TIMESTAMP NOT NULL,
+    content_hash TEXT,             -- the version of the document that was read; none: not known
+    guide_hash   TEXT,             -- the guide in force; none: not known
     PRIMARY KEY (query_id, document_id, revision)
 );
 
--- Where each presentation that was acted on stands: its last event, and the revision that comes next.
+-- Where each presentation that was acted on stands: its last event, the revision that comes next, and the
+-- place of the event in the order of writing (the table is only appended to).
 -- (Six times as fast as an aggregate by presentation: most presentations have one event.)
 CREATE VIEW presentation_states AS
 SELECT presentation_id, revision + 1 AS next_revision, kind, grade, reason, note, flagged, guide_hash,
-       submitted_at, kind IN ('grade', 'cannot_tell') AS answered
+       submitted_at, kind IN ('grade', 'cannot_tell') AS answered, e.rowid AS written
 FROM judgment_events e
 WHERE NOT EXISTS (
     FROM judgment_events later
@@ -387,21 +391,46 @@ SELECT p.*, s.* EXCLUDE (presentation_id, answered)
 FROM presentations p JOIN presentation_states s USING (presentation_id)
 WHERE s.answered;
 
--- One voice per annotator and pair: blind duplicates, known answers and what was judged in a pilot or for
--- practice never count, and of several rounds the newest does.
-CREATE VIEW counted_judgments AS
-SELECT j.*
+-- What can count: blind duplicates, known answers and what was judged in a pilot or for practice never do.
+-- `in_force`: it is about the version of the document that the corpus has now.
+CREATE VIEW eligible_judgments AS
+SELECT j.*, r.sequence AS round_sequence,
+       j.content_hash IN (
+           SELECT s.content_hash FROM snapshot_documents s
+           WHERE s.snapshot_id = (SELECT value FROM settings WHERE name = 'corpus')) AS in_force
 FROM current_judgments j JOIN rounds r USING (round_id)
 WHERE j.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice')
   AND NOT EXISTS (
     FROM known_answers k
-    WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
-QUALIFY row_number() OVER (
-    PARTITION BY j.annotator, j.query_id, j.document_id ORDER BY r.opened_at DESC, r.round_id) = 1;
+    WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id);
+
+-- The version of the document by which a pair is read and decided: the one in force where it was judged, else
+-- the one judged in the newest round.
+CREATE VIEW judged_versions AS
+SELECT query_id, document_id,
+       arg_max(content_hash, (in_force, round_sequence, written)) AS content_hash, bool_or(in_force) AS in_force
+FROM eligible_judgments GROUP BY query_id, document_id;
+
+-- One judgment per annotator and pair. Where the version in force was judged, judgments of it alone count, else
+-- those of older versions; of several rounds the newest counts. `same_text`: of the pair's judged version.
+CREATE VIEW counted_judgments AS
+SELECT *, content_hash = first_value(content_hash) OVER pair AS same_text
+FROM eligible_judgments
+WINDOW pair AS (PARTITION BY query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC)
+QUALIFY in_force = first_value(in_force) OVER pair AND row_number() OVER (
+    PARTITION BY annotator, query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC) = 1;
 
 CREATE VIEW current_adjudications AS
-SELECT * FROM adjudications
+SELECT *, rowid AS written FROM adjudications
 QUALIFY row_number() OVER (PARTITION BY query_id, document_id ORDER BY revision DESC) = 1;
+
+-- A decision counts until the version in force is judged and it is about another one.
+CREATE VIEW counted_adjudications AS
+SELECT a.* FROM current_adjudications a
+WHERE NOT EXISTS (
+    FROM eligible_judgments j
+    WHERE j.query_id = a.query_id AND j.document_id = a.document_id
+      AND j.in_force AND j.content_hash <> a.content_hash);
 
 -- ── Splits and releases ─────────────────────────────────────────────────────────────────────────
 

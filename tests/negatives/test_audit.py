@@ -43,6 +43,7 @@ from curation.store import Store, open_store
 from curation.store.rows import Document, Query
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
+from tests.support.projects import change_text
 
 RELEVANT = {"d01", "d02", "d07"}
 TEXTS = {f"d{number:02}": f"thing number{number} of kind{number % 7}" for number in range(1, 61)}
@@ -269,6 +270,20 @@ def test_pairs_without_a_grade_are_counted_and_no_part_of_the_rate(pooled: Store
     decide(pooled, *pairs[1], grade=1, reason="it fits")
     top = audit_report(pooled).strata[0]
     assert (top.judged, top.disputed, top.false_negatives) == (11, 0, 1)
+
+
+def test_a_pair_that_was_judged_since_with_another_text_is_no_part_of_the_rate(
+    pooled: Store, tmp_path: Path
+) -> None:
+    open_audit(pooled, ["ada"], size=36, depth=20)
+    answer(pooled, "ada")
+    pair = min(pair for pair, system in audited(pooled, "audit-1").items() if system == "audit:top")
+    before = audit_report(pooled).strata[0]
+    change_text(pooled, pair[1])
+    judge(pooled, tmp_path, {pair: 3}, "bo")
+    top = audit_report(pooled).strata[0]
+    assert (top.judged, top.other_text, top.waiting) == (before.judged - 1, 1, 0)
+    assert top.false_negatives == before.false_negatives - (pair[1] in RELEVANT)
 
 
 def test_what_an_audit_judged_counts_everywhere_and_can_be_frozen(pooled: Store, tmp_path: Path) -> None:

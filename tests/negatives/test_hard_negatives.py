@@ -24,7 +24,7 @@ from curation.similarity.shingles import jaccard, word_shingles
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.pool_project import judge, put_run, put_texts
-from tests.support.projects import built_once
+from tests.support.projects import built_once, change_text
 
 TEXTS = {
     "good": "a red leather shoe for running in the rain and the snow of the north",
@@ -78,6 +78,16 @@ def test_what_is_only_ranked_or_disputed_is_no_negative(pooled: Store, tmp_path:
     assert of(report).negatives == []
     assert list(report.left_out.values()) == [1]
     assert "disputed" in next(iter(report.left_out))
+
+
+def test_a_grade_about_an_older_text_makes_no_negative_and_is_counted(pooled: Store, tmp_path: Path) -> None:
+    judge(pooled, tmp_path, {("q1", "hat"): 0, ("q1", "sock"): 0, ("q1", "good"): 2})
+    change_text(pooled, "hat")
+    report = hard_negatives(pooled)
+    assert [negative.document_id for negative in of(report).negatives] == ["sock"]
+    assert report.left_out == {
+        "pairs were graded on an older text of their document: they are no negatives until judged again": 1
+    }
 
 
 def test_a_near_duplicate_of_a_positive_is_excluded_and_listed(pooled: Store, tmp_path: Path) -> None:

@@ -185,7 +185,9 @@ def test_queries_that_a_round_shows_or_a_release_holds_can_be_left_out(store: St
     with store.transaction() as cursor:
         ids = dict(cursor.execute("SELECT normalised, query_id FROM queries").fetchall())
         for kind, shown in {"labeling": "shown", "pilot": "sampled", "practice": "sampled"}.items():
-            cursor.execute("INSERT INTO rounds VALUES ($1, $1, $1, 'h', '{}', now()::TIMESTAMP)", [kind])
+            cursor.execute(
+                "INSERT INTO rounds VALUES ($1, $1, $1, 'h', '{}', now()::TIMESTAMP, length($1))", [kind]
+            )
             cursor.execute(
                 "INSERT INTO presentations VALUES ($1, $1, 'ann', $2, 'd', 'h', 0, NULL)", [kind, ids[shown]]
             )

@@ -130,7 +130,7 @@ def test_queries_of_the_sample_that_were_judged_since_are_kept_though_judged_one
     draw_sample(store, 12, seed=2, limits=Limits(exclude_judged=True, exclude_released=True))
     before = drawn(store)
     with store.transaction() as cursor:
-        cursor.execute("INSERT INTO rounds VALUES ('r', 'r', 'labeling', 'h', '{}', now()::TIMESTAMP)")
+        cursor.execute("INSERT INTO rounds VALUES ('r', 'r', 'labeling', 'h', '{}', now()::TIMESTAMP, 1)")
         cursor.execute(
             "INSERT INTO presentations SELECT query_id, 'r', 'ann', query_id, 'd', 'h', 0, NULL FROM queries"
         )

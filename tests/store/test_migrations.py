@@ -87,3 +87,44 @@ def test_judgments_imported_without_a_time_are_known_by_their_microsecond_steps(
     migrations.upgrade(connection)
     unknown = "SELECT presentation_id FROM judgment_events WHERE NOT time_known ORDER BY ALL"
     assert connection.execute(unknown).fetchall() == [("first",), ("second",)]
+
+
+def test_rounds_are_numbered_in_the_order_of_opening_and_of_writing_where_that_is_equal() -> None:
+    connection = older(SHAPES[-1])
+    for name, day in (("late", 3), ("early", 1), ("twin one", 2), ("twin two", 2)):
+        connection.execute(
+            "INSERT INTO rounds VALUES ($1, $1, 'labeling', 'g', '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",
+            [name, day],
+        )
+    migrations.upgrade(connection)
+    ordered = connection.execute("SELECT name, sequence FROM rounds ORDER BY sequence").fetchall()
+    assert ordered == [("early", 1), ("twin one", 2), ("twin two", 3), ("late", 4)]
+
+
+def test_older_decisions_get_the_version_that_had_been_judged_last() -> None:
+    connection = older(SHAPES[-1])
+    for number, version in enumerate(("first text", "second text"), 1):
+        connection.execute(
+            "INSERT INTO rounds VALUES ($1, $1, 'labeling', 'g', '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",
+            [version, number],
+        )
+        connection.execute(
+            "INSERT INTO presentations VALUES ($1, $1, 'ada', 'q', 'd', $1, 0, NULL)", [version]
+        )
+        connection.execute(
+            """
+            INSERT INTO judgment_events (presentation_id, revision, kind, grade, flagged, guide_hash, author,
+                                         client_key, submitted_at)
+            VALUES ($1, 0, 'grade', 2, false, 'g', 'ada', $1, make_timestamp(2026, 5, $2, 9, 0, 0))
+            """,
+            [version, number],
+        )
+    for revision, day in enumerate((1, 2)):
+        connection.execute(
+            "INSERT INTO adjudications VALUES ('q', 'd', ?, 1, '', '', make_timestamp(2026, 5, ?, 9, 9, 0))",
+            [revision, day],
+        )
+    connection.execute("INSERT INTO adjudications VALUES ('q', 'unjudged', 0, 1, 'y', 'r', now()::TIMESTAMP)")
+    migrations.upgrade(connection)
+    found = connection.execute("SELECT document_id, content_hash FROM adjudications ORDER BY ALL").fetchall()
+    assert found == [("d", "first text"), ("d", "second text"), ("unjudged", None)]

@@ -15,7 +15,8 @@ from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
 from curation.project import init_project
-from curation.store import Store, append, open_store, put_setting, utc_now
+from curation.store import Store, append, get_setting, open_store, put_setting, utc_now
+from curation.store.documents import snapshot_versions
 from curation.text import digest
 
 PASSWORD = "a long password"
@@ -88,6 +89,22 @@ def add_pairs(store: Store, pairs: Mapping[str, list[str]]) -> None:
             },
         )
         append(cursor, "candidates", {"query_id": [q for q, _ in rows], "document_id": [d for _, d in rows]})
+
+
+def change_text(store: Store, *documents: str, version: str = "second") -> None:
+    """A corpus in which these documents have another text; of the same version it is the same text."""
+    with store.transaction() as cursor:
+        texts = {document: digest(document, version) for document in documents}
+        known = {row[0] for row in cursor.execute("SELECT content_hash FROM documents").fetchall()}
+        new = {name: content for name, content in texts.items() if content not in known}
+        rows = {"content_hash": list(new.values()), "document_id": list(new), "title": list(new)}
+        body, metadata = [f"The {version} body of {name}." for name in new], ["{}"] * len(new)
+        append(cursor, "documents", {**rows, "body": body, "metadata": metadata})
+        snapshot = digest(version, *documents)
+        texts = snapshot_versions(cursor, get_setting(cursor, "corpus")) | texts
+        columns = {"document_id": list(texts), "content_hash": list(texts.values())}
+        append(cursor, "snapshot_documents", {"snapshot_id": [snapshot] * len(texts), **columns})
+        put_setting(cursor, "corpus", snapshot)
 
 
 def add_people(store: Store, *names: str) -> None:

@@ -89,7 +89,16 @@ def _decide(
         if picked is None:
             raise InputError(f"Choose a grade, or “{NO_GRADE}”.")
         grade = picked if isinstance(picked, int) else None
-        decide(project_store(), item.query_id, item.document_id, grade, reason, acts.by, seen)
+        decide(
+            project_store(),
+            item.query_id,
+            item.document_id,
+            grade,
+            reason,
+            acts.by,
+            seen,
+            item.content_hash,
+        )
         said = NO_GRADE if grade is None else f"grade {grade}"
         state.leave(f"Decided: {said}. You can change it at the end of this page.")
 

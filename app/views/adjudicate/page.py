@@ -18,7 +18,7 @@ from app.page import REVIEWERS, AppPage
 from app.views.adjudicate import decision, recent
 from app.views.adjudicate.reviewing import Reviewing, reviewing
 from curation.adjudication.adjudication import overtaken
-from curation.adjudication.disputes import Case, dispute, disputes
+from curation.adjudication.disputes import Case, about_versions, dispute, disputes
 from curation.adjudication.second_opinions import awaited_opinions
 from curation.errors import NotFoundError
 from curation.guides.guide import Guide, current_guide
@@ -38,6 +38,9 @@ def show(annotator: Annotator) -> None:
         _case(case, guide, acts, state)
     recent.show(store, annotator)
 
+
+OLDER_TEXT = " on an older text of the document, so it does not count"
+OTHER_TEXT = "about another text of the document"
 
 PAGE = AppPage(30, "Adjudicate", "adjudicate", REVIEWERS, show)
 
@@ -94,6 +97,8 @@ def _case(case: Case, guide: Guide, acts: Acts, state: Reviewing) -> None:
         if state.done:
             ui.confirmation(state.done)
         ui.quiet(_where(len(state.pairs), state.waiting))
+        for sentence in about_versions(item):
+            ui.quiet(sentence)
         if item.decision is not None:
             if case.revision > (state.seen or 0):
                 st.warning(ui.plain(overtaken(item.decision)), icon=":material/info:")
@@ -122,8 +127,9 @@ def _decided(case: Case, guide: Guide) -> None:
     if decision is None:
         return
     said = "No grade can be given" if decision.grade is None else ui.grade(guide, decision.grade)
+    about = OLDER_TEXT if case.dispute.decision_outdated else ""
     st.html(
-        f'<div class="gs-opinion"><span class="gs-quiet">Decided by {escape(decision.reviewer)}</span>'
+        f'<div class="gs-opinion"><span class="gs-quiet">Decided by {escape(decision.reviewer)}{about}</span>'
         f'{said}<span dir="auto">{escape(decision.reason)}</span></div>'
     )
 
@@ -133,5 +139,6 @@ def _opinions(case: Case, guide: Guide) -> None:
     for opinion in case.dispute.opinions:
         said = "Cannot tell" if opinion.grade is None else ui.grade(guide, opinion.grade)
         words = ": ".join(filter(None, (opinion.reason, opinion.note)))
-        lines.append(f'<div class="gs-opinion">{said}<span dir="auto">{escape(words)}</span></div>')
+        about = f'<span class="gs-quiet">{OTHER_TEXT}</span>' if opinion.other_text else ""
+        lines.append(f'<div class="gs-opinion">{said}{about}<span dir="auto">{escape(words)}</span></div>')
     st.html("".join(lines))

@@ -125,7 +125,7 @@ SELECT j.annotator AS annotator, dense_rank() OVER (ORDER BY j.query_id) - 1 AS 
 FROM counted_judgments j {EVENT}
 LEFT JOIN times t ON t.presentation_id = j.presentation_id
 LEFT JOIN {VERSION}
-LEFT JOIN current_adjudications a ON a.query_id = j.query_id AND a.document_id = j.document_id
-WHERE j.kind = 'grade'
+LEFT JOIN counted_adjudications a ON a.query_id = j.query_id AND a.document_id = j.document_id
+WHERE j.kind = 'grade' AND j.same_text
 ORDER BY j.annotator, given_at, j.position, j.presentation_id
 """  # noqa: S608

@@ -145,7 +145,7 @@ def _numbers(units: Sequence[object]) -> NDArray[Any]:
 
 
 _GIVEN = f"""
-SELECT j.annotator, dense_rank() OVER (ORDER BY j.query_id, j.document_id) AS unit, j.grade,
+SELECT j.annotator, dense_rank() OVER (ORDER BY j.query_id, j.content_hash) AS unit, j.grade,
        e.time_known AS timed
 FROM {{}} j {EVENT}
 WHERE j.kind = 'grade'

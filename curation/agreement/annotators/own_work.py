@@ -214,11 +214,12 @@ WHERE again.kind = 'grade' AND first.kind = 'grade'
 _MINE = f""",
 mine AS (
     SELECT j.* FROM released j JOIN rounds r USING (round_id)
+    JOIN judged_versions v USING (query_id, document_id, content_hash)
     WHERE j.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
         FROM known_answers k
         WHERE k.round_id = j.round_id AND k.query_id = j.query_id AND k.document_id = j.document_id)
     QUALIFY row_number() OVER (
-        PARTITION BY j.query_id, j.document_id ORDER BY r.opened_at DESC, r.round_id) = 1),
+        PARTITION BY j.query_id, j.document_id ORDER BY r.sequence DESC) = 1),
 shown AS (
     SELECT p.query_id, p.document_id, p.annotator = $who AS own, p.duplicate_of IS NULL AS first, r.closed,
            coalesce(s.answered, false) AS answered,
@@ -237,7 +238,7 @@ FROM mine m
 JOIN pair_states o USING (query_id, document_id)
 JOIN queries q USING (query_id)
 JOIN {VERSION}
-LEFT JOIN current_adjudications a USING (query_id, document_id)
+LEFT JOIN counted_adjudications a USING (query_id, document_id)
 WHERE NOT o.may_come_back
 ORDER BY m.submitted_at DESC, m.presentation_id
 """  # noqa: S608

@@ -128,7 +128,7 @@ def read_words(cursor: Cursor) -> Words:
     """Decisions, questions about the guide, and the texts of judged queries."""
     texts = cursor.execute("SELECT query_id, text FROM queries").fetchall()
     decided = """
-        SELECT query_id, document_id, grade, reason FROM current_adjudications ORDER BY query_id, document_id
+        SELECT query_id, document_id, grade, reason FROM counted_adjudications ORDER BY query_id, document_id
     """
     asked = "SELECT query_id, document_id, words FROM guide_questions ORDER BY ALL"
     return Words(dict(texts), fetch(cursor, PairDecision, decided), fetch(cursor, GuideGap, asked))

@@ -1,7 +1,9 @@
 """What annotators said about pairs, in arrays: the input of every figure between annotators.
 
 One judgment per annotator and pair. Blind duplicates, control items, practice and (for the project's figures)
-pilot rounds are left out where the rows are read, so that no figure can let them in again.
+pilot rounds are left out where the rows are read, so that no figure can let them in again. So are judgments
+of other versions of a document than the one that its pair is read by: two texts are not compared. They are
+counted (`older`).
 """
 
 from __future__ import annotations
@@ -41,6 +43,7 @@ class Grades(NamedTuple):
     grades: shape (J,), 0 where there is none.
     weeks: shape (J,), the Monday of the week in which it was submitted (UTC); NaT where that is unknown.
     said: the words beside the judgments, by pair.
+    older: judgments about an older text of their document, which are not among these.
     """
 
     query_ids: Sequence[str]
@@ -53,6 +56,7 @@ class Grades(NamedTuple):
     grades: Ints
     weeks: NDArray[np.datetime64]
     said: Sequence[JudgmentWords] = ()
+    older: int = 0
 
     @property
     def annotators(self) -> int:
@@ -77,29 +81,36 @@ class Grades(NamedTuple):
 
 def read_grades(cursor: Cursor, round_id: str | None = None) -> Grades:
     """The judgments that count: of the whole project, or those that were given in one round."""
-    relation, parameters = judgments_of(round_id)
+    relation, parameters = _judgments_of(round_id)
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
     rows: pa.Table = cursor.sql(
         f"""
         SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
                CASE WHEN e.time_known THEN date_trunc('week', j.submitted_at)::DATE END AS week,
-               j.reason, j.note
-        FROM {relation} j {EVENT} ORDER BY query_id, document_id, annotator
+               j.reason, j.note, j.content_hash = first_value(j.content_hash) OVER newest AS same_text
+        FROM {relation} j {EVENT}
+        WINDOW newest AS (
+            PARTITION BY query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC)
+        QUALIFY row_number() OVER (
+            PARTITION BY annotator, query_id, document_id, content_hash
+            ORDER BY round_sequence DESC, written DESC) = 1
+        ORDER BY query_id, document_id, annotator
         """,  # noqa: S608
         params=parameters,
     ).to_arrow_table()
-    return _grades(rows.combine_chunks())
+    same_text = rows.filter(rows["same_text"]).combine_chunks()
+    return _grades(same_text)._replace(older=rows.num_rows - same_text.num_rows)
 
 
-def judgments_of(round_id: str | None) -> tuple[str, list[str]]:
-    """The relation with one judgment per annotator and pair, and its parameters.
+def _judgments_of(round_id: str | None) -> tuple[str, list[str]]:
+    """The relation of the judgments that may be compared, and its parameters.
 
     For a round these are the judgments given in it, also where a later round has asked again.
     """
     if round_id is None:
-        return "counted_judgments", []
+        return "eligible_judgments", []
     return (
-        """(SELECT j.* FROM current_judgments j
+        """(SELECT j.*, true AS in_force, 0 AS round_sequence FROM current_judgments j
             WHERE j.duplicate_of IS NULL AND j.round_id = ? AND NOT EXISTS (
                 SELECT 1 FROM known_answers k WHERE k.round_id = j.round_id
                 AND k.query_id = j.query_id AND k.document_id = j.document_id))""",

@@ -169,6 +169,7 @@ class InterAgreement:
     scale, marginals: the grades, and how often each was given on the units.
     judgeable: agreement on what can be judged at all.
     doubts: name → why the interval of this figure may hold the truth in fewer than 95 % of cases.
+    older: judgments left out because they are about an older text of their document.
     """
 
     figures: dict[str, AnyFigure]
@@ -182,6 +183,7 @@ class InterAgreement:
     marginals: tuple[int, ...]
     judgeable: Judgeable
     doubts: dict[str, str]
+    older: int = 0
 
     @property
     def ordinal(self) -> Alpha:
@@ -253,6 +255,7 @@ def inter_agreement(
         marginals=tuple(basis.counts.sum(axis=0).tolist()),
         judgeable=judgeable(grades, seed, resamples),
         doubts=doubts,
+        older=grades.older,
     )
 
 

@@ -115,6 +115,7 @@ def findings(report: AgreementReport) -> list[str]:
     """What the figures say, a sentence each."""
     return [
         _between_finding(report.between),
+        *_older_finding(report.between.older),
         _within_finding(report.within, report.uninformative),
         _open_finding(report.consensus),
     ]
@@ -169,6 +170,15 @@ def _verdict(low: float, high: float) -> str:
     if high < TENTATIVE:
         return f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
     return f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
+
+
+def _older_finding(older: int) -> list[str]:
+    if not older:
+        return []
+    return [
+        f"Not compared: {older:,} judgments about an older text of their document. Agreement compares "
+        "judgments of one text."
+    ]
 
 
 def _within_finding(results: tuple[IntraAgreement, ...], uninformative: tuple[str, ...]) -> str:

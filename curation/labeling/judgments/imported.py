@@ -16,16 +16,17 @@ from curation.errors import InputError
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.events import append_events
 from curation.labeling.judgments.import_plan import ImportInputs, ImportPlan, plan_import
+from curation.labeling.rounds.opening import write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
 from curation.sources.judgments import ImportedJudgment, JudgmentFields, JudgmentKey, read_judgments
 from curation.sources.query_import import add_other_ids
 from curation.sources.tables.formats import FileLayout
-from curation.store import Cursor, Store, append, append_rows, record_event, utc_now
+from curation.store import Cursor, Store, append, append_rows, record_event
 from curation.store.documents import current_snapshot
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Query
-from curation.text import canonical_json, digest
+from curation.text import digest
 
 RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "added_pairs")
 BUSY = "The same annotators were judging while their judgments were imported. Try again when they pause."
@@ -203,10 +204,7 @@ def _read(cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str
 
 def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: str) -> None:
     if plan.presentations and not plan.round_exists:
-        cursor.execute(
-            "INSERT INTO rounds VALUES (?, ?, 'imported', ?, ?, ?)",
-            [round_id, name, plan.guide_hash, canonical_json({"source": source}), utc_now()],
-        )
+        write_round(cursor, round_id, name, "imported", plan.guide_hash, {"source": source})
     for annotator in plan.annotators:
         add_imported(cursor, annotator)
     if plan.queries:
@@ -253,7 +251,7 @@ WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice') AND NOT EXI
     FROM known_answers k
     WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
   AND p.annotator IN (SELECT unnest(?::TEXT[]))
-ORDER BY answered, r.opened_at, p.presentation_id
+ORDER BY answered, r.sequence, p.presentation_id
 """
 
 _KEYS = """

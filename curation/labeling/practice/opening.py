@@ -30,13 +30,14 @@ from curation.labeling.rounds.opening import (
     project_fingerprint,
     refuse_taken,
     refuse_who_cannot_sign_in,
+    write_round,
 )
 from curation.people.annotators import require_annotators, require_author
-from curation.store import Cursor, Store, append_rows, record_event, utc_now
+from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Presentation
 from curation.store.settings import COMMAND_LINE
-from curation.text import canonical_json, digest
+from curation.text import digest
 
 QUERIES = 10
 
@@ -210,10 +211,7 @@ def _plan(name: str, parameters: dict[str, Any], inputs: _PracticeInputs) -> _Pr
 
 def _write(cursor: Cursor, planned: _PracticePlan, parameters: Mapping[str, Any], author: str) -> None:
     opened, items = planned.opened, planned.items
-    cursor.execute(
-        "INSERT INTO rounds VALUES (?, ?, 'practice', ?, ?, ?)",
-        [opened.round_id, opened.round, opened.guide_hash, canonical_json(parameters), utc_now()],
-    )
+    write_round(cursor, opened.round_id, opened.round, "practice", opened.guide_hash, parameters)
     append_rows(cursor, "presentations", planned.rows)
     write_control_items(cursor, opened.round_id, items)
     record_event(cursor, "open practice", {"name": opened.round, **parameters, "known": len(items)}, author)

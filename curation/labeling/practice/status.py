@@ -137,7 +137,7 @@ JOIN known_answers k USING (round_id, query_id, document_id)
 LEFT JOIN presentation_states s USING (presentation_id)
 WHERE r.kind = 'practice' AND NOT r.closed
   AND (?::TEXT IS NULL OR p.annotator = ?) AND (?::TEXT IS NULL OR p.round_id = ?)
-ORDER BY r.opened_at, p.round_id, p.annotator, p.position
+ORDER BY r.sequence, p.annotator, p.position
 """
 
 _EVENTS = """

@@ -84,7 +84,7 @@ class ControlItemResult(NamedTuple):
 
 
 def read_control_items(cursor: Cursor) -> ControlItemPool:
-    """The decided pairs whose document is as it was when people judged it, by query and document id.
+    """The decided pairs whose document is as it was when it was decided, by query and document id.
 
     `left_out`: decided pairs whose document changed or left the corpus, whose grade is not on the scale of
     the guide in force, or that were decided to have no grade.
@@ -191,10 +191,10 @@ def control_item_results(cursor: Cursor, round_id: str) -> list[ControlItemResul
 
 _DECIDED = """
 SELECT a.query_id, a.document_id, a.grade, a.reason, s.content_hash,
-       s.content_hash IS NOT NULL AND EXISTS (
+       s.content_hash IS NOT NULL AND coalesce(a.content_hash = s.content_hash, EXISTS (
            FROM presentations p
            WHERE p.query_id = a.query_id AND p.document_id = a.document_id
-             AND p.content_hash = s.content_hash)
+             AND p.content_hash = s.content_hash))
 FROM current_adjudications a
 LEFT JOIN snapshot_documents s ON s.document_id = a.document_id AND s.snapshot_id = ?
 ORDER BY a.query_id, a.document_id

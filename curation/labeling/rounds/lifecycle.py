@@ -240,7 +240,7 @@ _STATES = """
 SELECT r.round_id, r.name, r.kind, r.opened_at, r.guide_hash, r.paused, r.closed, r.closed_at,
        (SELECT count(*) FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
         WHERE p.round_id = r.round_id AND NOT coalesce(s.answered, false))
-FROM round_states r ORDER BY r.opened_at, r.round_id
+FROM round_states r ORDER BY r.sequence
 """
 
 _SCALED = """

@@ -74,7 +74,7 @@ def open_round(
 
 def list_rounds(cursor: Cursor) -> list[Round]:
     """All rounds, oldest first."""
-    return fetch(cursor, Round, f"{_ROUNDS} ORDER BY opened_at, round_id")
+    return fetch(cursor, Round, f"{_ROUNDS} ORDER BY sequence")
 
 
 def find_round(cursor: Cursor, name: str) -> Round:

@@ -167,7 +167,7 @@ _OPEN_ROUNDS = f"""
 SELECT round_id, name, kind, guide_hash, paused, guides
 FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
 WHERE NOT closed AND kind != 'imported'
-ORDER BY opened_at, round_id
+ORDER BY sequence
 """  # noqa: S608  a query from above
 
 # Of all events only the annotator's own are looked at, which is several times as fast as

@@ -9,13 +9,14 @@ applied to and the annotators' estimated errors, and each grade carries its conf
 against the gate, it says who did so (under their number), why, and what stood against it.
 
 A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
-left out, or kept and marked `"version": "changed"`; single judgments of another version are marked the same.
+left out, or kept and marked `"version": "changed"`; judgments and decisions about another version are marked
+the same.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,7 +26,7 @@ from curation.consensus.rule import MAJORITY
 from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
-from curation.releases.freeze.reading import Rows, columns
+from curation.releases.freeze.reading import Rows
 from curation.releases.stored import FORMAT, NO_NUMBER, Table, rounded, without_relevant
 from curation.splits.inputs import GradedQueries, graded_queries
 
@@ -119,13 +120,12 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
     """What the rows make as a release; `allow_changed` keeps grades of other versions of the documents."""
     split = parts.split_of(rows)
     consensus = settled(rows.labels.votes)
-    changed = set(columns(rows.changed))
-    chosen = _choose(rows, consensus.pairs, split, set() if allow_changed else changed)
+    chosen = _choose(rows, consensus.pairs, split, allow_changed)
     judgments, names = judgment_rows.judgments(rows, chosen.queries)
     people = judgment_rows.people_of(rows, chosen.queries, names)
     tables = {
         "queries": parts.queries(rows, split, chosen.queries),
-        "qrels": [parts.qrel(pair, changed, consensus.rule != MAJORITY) for pair in chosen.pairs],
+        "qrels": [parts.qrel(pair, consensus.rule != MAJORITY) for pair in chosen.pairs],
         "documents": rows.labels.snapshot.to_pylist(),
         "split": [{"split_id": split.split_id, "parameters": split.parameters}],
         "edges": parts.edges(rows, chosen.queries),
@@ -156,7 +156,7 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         documents=rows.labels.snapshot.num_rows,
         snapshot_id=rows.labels.snapshot_id,
         people=people,
-        changed=sum(pair[:2] in changed for pair in chosen.pairs),
+        changed=sum(pair.changed for pair in chosen.pairs),
         left_out=chosen.left_out,
         left_out_documents=chosen.left_out_documents,
     )
@@ -193,10 +193,8 @@ def _by_part(split: parts.Split, query_ids: Iterable[str]) -> dict[str, int]:
     return {part: counts[part] for part in split.parameters["parts"]}
 
 
-def _choose(
-    rows: Rows, pairs: Iterable[PairConsensus], split: parts.Split, changed: Collection[tuple[str, str]]
-) -> _Chosen:
-    """The pairs with a grade that the release takes; `changed` are those that it refuses for that."""
+def _choose(rows: Rows, pairs: Iterable[PairConsensus], split: parts.Split, allow_changed: bool) -> _Chosen:
+    """The pairs with a grade that the release takes."""
     documents = set(rows.labels.snapshot["document_id"].to_pylist())
     queries = {query.query_id for query in rows.labels.queries}
     chosen: list[PairConsensus] = []
@@ -209,7 +207,7 @@ def _choose(
             named[NO_DOCUMENT].add(pair.document_id)
         elif pair.query_id not in queries:
             left_out[NO_QUERY] += 1
-        elif reason := _no_grade(pair, changed):
+        elif reason := _no_grade(pair, allow_changed):
             left_out[reason] += 1
             if reason == CHANGED:
                 named[CHANGED].add(pair.document_id)
@@ -228,9 +226,9 @@ def _choose(
     )
 
 
-def _no_grade(pair: PairConsensus, changed: Collection[tuple[str, str]]) -> str | None:
+def _no_grade(pair: PairConsensus, allow_changed: bool) -> str | None:
     """Why the pair has no grade that could be frozen. Disputes about an older text need no decision."""
-    if pair[:2] in changed and (pair.grade is not None or pair.how == "disputed"):
+    if pair.changed and not allow_changed and (pair.grade is not None or pair.how == "disputed"):
         return CHANGED
     if pair.grade is not None:
         return None

@@ -62,12 +62,16 @@ class Agreement:
         between = vars(self.between) | self.between.figures
         figures = {
             "seed": AGREEMENT_SEED,
-            "between": {name: _plain(between[name]) for name in BETWEEN},
+            "between": {name: _plain(between[name]) for name in BETWEEN} | self._older(),
             "within": sorted(consistency, key=lambda row: str(row["annotator"])),
             "consensus": self._consensus(),
             "gate": [check._asdict() for check in self.gate.checks],
         }
         return [rounded(figures)]
+
+    def _older(self) -> dict[str, int]:
+        """Judgments about older texts, which are not compared; nothing where there are none."""
+        return {"older": self.between.older} if self.between.older else {}
 
     def _consensus(self) -> dict[str, Any]:
         """How grades came about; other rules than majority also with what they rest on."""

@@ -71,13 +71,15 @@ def _round(row: Round) -> dict[str, Any]:
 
 def adjudications(rows: Rows, queries: Collection[str], people: Mapping[str, str]) -> Table:
     """The reviewers' decisions; nobody is named in their reasons."""
-    documents = set(rows.labels.snapshot["document_id"].to_pylist())
-    return [
-        {**{name: value for name, value in row.items() if name != "reviewer"}, "reason": reason}
-        for row in rows.adjudications.to_pylist()
-        if row["query_id"] in queries and row["document_id"] in documents
-        for reason in [without_names(row["reason"], people)]
-    ]
+    pinned = dict(columns(rows.labels.snapshot))
+    table = []
+    for row in rows.adjudications.to_pylist():
+        read, _ = row.pop("content_hash"), row.pop("reviewer")
+        if row["query_id"] in queries and row["document_id"] in pinned:
+            row["reason"] = without_names(row["reason"], people)
+            changed = read is not None and read != pinned[row["document_id"]]
+            table.append(row | ({"version": "changed"} if changed else {}))
+    return table
 
 
 def people_of(rows: Rows, queries: Collection[str], names: Pseudonyms) -> dict[str, str]:

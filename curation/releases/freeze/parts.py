@@ -60,7 +60,7 @@ def queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
     return table
 
 
-def qrel(pair: PairConsensus, changed: Collection[tuple[str, str]], sure: bool) -> dict[str, Any]:
+def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
     """One grade; with `sure` also its confidence."""
     row: dict[str, Any] = {
         "query_id": pair.query_id,
@@ -72,7 +72,7 @@ def qrel(pair: PairConsensus, changed: Collection[tuple[str, str]], sure: bool) 
     }
     if sure:
         row["confidence"] = pair.confidence
-    return row | ({"version": "changed"} if pair[:2] in changed else {})
+    return row | ({"version": "changed"} if pair.changed else {})
 
 
 def edges(rows: Rows, queries: Collection[str]) -> Table:

@@ -25,8 +25,6 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    changed: query_id, document_id of pairs whose counted judgments were all given on another version of the
-        document than the corpus has now.
     sampled: query_id, stratum, traffic, inclusion_probability of the current sample.
     about_queries: query_id, segment, tags (ordered).
     logs: rows, left_out, first, last of each log that the current sample could be drawn from; first and last
@@ -43,7 +41,6 @@ class Rows(NamedTuple):
     assigned: pa.Table
     edges: pa.Table
     judgments: pa.Table
-    changed: pa.Table
     adjudications: pa.Table
     candidates: pa.Table
     pools: pa.Table
@@ -83,7 +80,6 @@ def read_rows(cursor: Cursor) -> Rows:
         assigned=_table(cursor, _ASSIGNED, [split_id]),
         edges=_table(cursor, _EDGES, [split_id]),
         judgments=_table(cursor, _JUDGMENTS, [split_id]),
-        changed=_table(cursor, _CHANGED, [labels.snapshot_id]),
         adjudications=_table(cursor, _ADJUDICATIONS, [split_id]),
         candidates=_table(cursor, _CANDIDATES, [split_id]),
         pools=_table(cursor, "SELECT pool_id, snapshot_id, parameters FROM pools ORDER BY pool_id"),
@@ -123,14 +119,8 @@ _JUDGMENTS = """
     FROM current_judgments
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
 """
-_CHANGED = """
-    SELECT j.query_id, j.document_id
-    FROM counted_judgments j JOIN snapshot_documents s USING (document_id)
-    WHERE s.snapshot_id = ?
-    GROUP BY j.query_id, j.document_id HAVING NOT bool_or(j.content_hash = s.content_hash)
-"""
 _ADJUDICATIONS = """
-    SELECT query_id, document_id, grade, reason, reviewer FROM current_adjudications
+    SELECT query_id, document_id, grade, reason, reviewer, content_hash FROM current_adjudications
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
     ORDER BY query_id, document_id
 """

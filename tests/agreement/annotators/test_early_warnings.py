@@ -210,7 +210,7 @@ def test_a_round_of_nothing_has_no_warnings_and_nobody_is_checked(store: Store) 
     with store.transaction() as cursor:
         cursor.execute(
             """
-            INSERT INTO rounds SELECT 'r', 'first', 'labeling', value, '{}', TIMESTAMP '2026-01-01'
+            INSERT INTO rounds SELECT 'r', 'first', 'labeling', value, '{}', TIMESTAMP '2026-01-01', 1
             FROM settings WHERE name = 'guide'
             """
         )

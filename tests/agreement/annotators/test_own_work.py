@@ -21,8 +21,9 @@ from curation.agreement.annotators.own_work import (
 from curation.consensus.rule import MAJORITY
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.lifecycle import close_round, reopen_round
+from curation.labeling.rounds.opening import write_round
 from curation.labeling.session.submit import submit
-from curation.store import Cursor, Store, append, utc_now
+from curation.store import Cursor, Store, append, require_setting, utc_now
 from curation.text import digest
 from tests.support.projects import built_once
 
@@ -35,10 +36,7 @@ def show(
 ) -> None:
     """A round whose presentations are given: annotator, document, and the first showing's document."""
     with store.transaction() as cursor:
-        cursor.execute(
-            "INSERT INTO rounds SELECT ?, ?, ?, value, '{}', ? FROM settings WHERE name = 'guide'",
-            [name, name, kind, utc_now()],
-        )
+        write_round(cursor, name, name, kind, require_setting(cursor, "guide", ""), {})
         ids = [ident(name, who, document, bool(again)) for who, document, again in showings]
         append(
             cursor,

@@ -264,6 +264,25 @@ def test_one_judgment_on_the_text_of_now_is_enough(tmp_path: Path) -> None:
     assert (frozen.left_out, frozen.changed) == ({}, 0)
 
 
+def test_votes_and_decisions_of_an_older_text_do_not_outweigh_one_on_the_text_of_now(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    revise(store, tmp_path, "violin-1", DISPUTE[1])
+    again = [
+        ImportedJudgment("q-violin", "violin-1", "new.rater", 0),
+        ImportedJudgment(*DISPUTE, "new.rater", 2),
+    ]
+    add_judgments(store, again, "again.csv")
+    make_split(store, PARTS, 1, LEXICAL)
+    frozen = freeze(store, "v1")
+    found = {row["document_id"]: row for row in rows(store, frozen.release_id, "qrels")}
+    assert (found["violin-1"]["grade"], found["violin-1"]["votes"]) == (0, {"0": 1})
+    assert (found[DISPUTE[1]]["grade"], found[DISPUTE[1]]["how"]) == (2, "single")
+    assert (frozen.changed, frozen.left_out) == (0, {})
+    (decision,) = rows(store, frozen.release_id, "adjudications")
+    assert decision["version"] == "changed"
+    assert rows(store, frozen.release_id, "agreement")[0]["between"]["older"] == 4
+
+
 def test_where_all_grades_are_of_other_versions_the_way_out_is_named(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     revise(store, tmp_path, *(row["id"] for row in documents()))
@@ -542,7 +561,7 @@ def test_who_only_judged_in_a_pilot_has_a_number_and_no_figure(tmp_path: Path) -
     store = gold_project(tmp_path)
     with store.transaction() as cursor:
         cursor.execute(
-            "INSERT INTO rounds SELECT 'p', 'p', 'pilot', guide_hash, '{}', now()::TIMESTAMP FROM guides"
+            "INSERT INTO rounds SELECT 'p', 'p', 'pilot', guide_hash, '{}', now()::TIMESTAMP, 9 FROM guides"
         )
         cursor.execute(
             "INSERT INTO presentations SELECT 'pilot', 'p', 'pia', query_id, document_id, content_hash, 0, "
