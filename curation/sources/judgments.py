@@ -11,12 +11,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
+from curation.sources.answer_times import AnswerTimes
 from curation.sources.queries import KnownQueries, QueryColumn, named_by, query_id_of
 from curation.sources.query_import import (
     BARE,
@@ -30,7 +32,6 @@ from curation.sources.redaction.personal_data import redact
 from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.records import Record, Records
-from curation.sources.tables.times import parse_time
 from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import Store
@@ -67,6 +68,9 @@ class JudgmentFields:
     annotator_columns: the wide form: column → annotator. It has no annotator or grade field then.
     annotator_name: who gave all grades, where the file does not say.
     cannot_tell: a field that is true where no grade could be given.
+    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026.
+    duration, duration_unit: a field with how long each judgment took, in 's' or 'ms'; None is what its name
+        ends in.
     """
 
     query: str | None = None
@@ -79,6 +83,9 @@ class JudgmentFields:
     annotator_columns: Mapping[str, str] = field(default_factory=dict)
     annotator_name: str | None = None
     query_text: str | None = None
+    date_order: str | None = None
+    duration: str | None = None
+    duration_unit: str | None = None
 
 
 class JudgmentKey(NamedTuple):
@@ -105,6 +112,7 @@ class ImportedJudgment(NamedTuple):
     reason: str | None = None
     submitted_at: datetime | None = None
     line: int = 0
+    active_ms: int | None = None
 
     @property
     def key(self) -> JudgmentKey:
@@ -121,6 +129,7 @@ class JudgmentFile(NamedTuple):
     new_queries: queries that the judgments are about and the project does not hold.
     known_as: the file's id → the project's, of queries whose text the project knew under an id of its own.
     left_out: reason → number of cells; unknown: the names of unknown queries and documents among them.
+    unread: what could not be read of judgments that are taken without it → number of cells.
     """
 
     judgments: list[ImportedJudgment]
@@ -129,6 +138,7 @@ class JudgmentFile(NamedTuple):
     known_as: dict[str, str]
     left_out: dict[str, int]
     unknown: dict[str, list[str]]
+    unread: dict[str, int]
 
 
 class _ProjectContext(NamedTuple):
@@ -150,6 +160,7 @@ class _Cell(NamedTuple):
     grade: str
     note: str | None
     time: Any
+    duration: Any
 
 
 def read_judgments(
@@ -183,7 +194,7 @@ def read_judgments(
         records.refuse_nothing_taken("judgment", reader.left_out)
     return JudgmentFile(
         *(judgments, records.source, list(reader.new_queries.values())),
-        *(reader.known_as, dict(reader.left_out), reader.unknown.names),
+        *(reader.known_as, dict(reader.left_out), reader.unknown.names, dict(reader.times.unread)),
     )
 
 
@@ -236,6 +247,9 @@ def _fields(records: Records, asked: JudgmentFields) -> JudgmentFields:
         note=records.field("--note-field", asked.note, NOTE_FIELDS),
         time=records.field("--time-field", asked.time, TIME_FIELDS),
         cannot_tell=records.field("--cannot-tell-field", asked.cannot_tell),
+        date_order=asked.date_order,
+        duration=records.field("--duration-field", asked.duration),
+        duration_unit=asked.duration_unit,
         annotator_columns=asked.annotator_columns,
         annotator_name=asked.annotator_name,
     )
@@ -277,6 +291,7 @@ class _JudgmentReader:
         self.new_queries: dict[str, Query] = {}
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
+        self.times = AnswerTimes(fields.date_order, fields.duration, fields.duration_unit)
 
     def read(self) -> list[ImportedJudgment]:
         """The judgments, in the order of the file; raises what was wrong with it."""
@@ -306,6 +321,7 @@ class _JudgmentReader:
                 CANNOT_TELL[0] if cannot_tell else _value(values, column),
                 _value(values, fields.note) or None,
                 values.get(fields.time) if fields.time else None,
+                values.get(fields.duration) if fields.duration else None,
             )
 
     def _annotator(self, values: Mapping[str, Any]) -> str:
@@ -326,9 +342,10 @@ class _JudgmentReader:
             return None
         if query is None or not known:
             return None
-        return ImportedJudgment(
-            query.query_id, cell.document, cell.annotator, grade, cell.note, None, self._time(cell), cell.line
-        )
+        time = self.times.time(cell.time, partial(self._problems.add, cell.line))
+        taken = self.times.duration(cell.duration)
+        said = (cell.annotator, grade, cell.note, None, time, cell.line, taken)
+        return ImportedJudgment(query.query_id, cell.document, *said)
 
     def _is_graded(self, cell: _Cell) -> bool:
         pooled_only = self._records.format == "qrels" and cell.grade == _POOLED_UNJUDGED
@@ -397,14 +414,6 @@ class _JudgmentReader:
         if outside:
             raise ValueError(outside)
         return grade
-
-    def _time(self, cell: _Cell) -> Any:
-        if cell.time is None or cell.time == "":
-            return None
-        time = parse_time(cell.time)
-        if time is None:
-            self.left_out["unreadable time (the judgment is taken without it)"] += 1
-        return time
 
 
 def _value(values: Mapping[str, Any], name: str | None) -> str:

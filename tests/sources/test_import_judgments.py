@@ -41,6 +41,68 @@ def test_the_long_form_is_a_judgment_a_row(corpus, write):
     assert result.added_annotators == ["ada", "bo"]
 
 
+def _timed(write, *cells, head="submitted_at"):
+    rows = "".join(f'shoes,d{n},ada,3,"{cell}"\n' for n, cell in enumerate(cells, 1))
+    return write("j.csv", f"query,document,annotator,grade,{head}\n{rows}")
+
+
+def test_a_time_that_cannot_be_read_leaves_nothing_out(corpus, write):
+    result = import_judgments(corpus, _timed(write, "last spring", "2024-01-02"))
+    assert (result.judgments, result.left_out, result.unread) == (2, {}, {"unreadable time": 1})
+
+
+@pytest.mark.parametrize("cell", ["03/04/2026", "3.4.2026 10:30", "13/02/2026", "03-04-2026 1:05 PM"])
+def test_a_numeric_date_is_refused_until_its_order_is_said(corpus, write, cell):
+    with pytest.raises(InputError, match=r"(?s)line 2: .*day or the month is first.*--date-order mdy"):
+        import_judgments(corpus, _timed(write, cell))
+    assert _judged(corpus) == []
+
+
+@pytest.mark.parametrize(
+    ("order", "cell", "time"),
+    [
+        ("mdy", "03/04/2026", datetime(2026, 3, 4)),
+        ("dmy", "03/04/2026", datetime(2026, 4, 3)),
+        ("mdy", "12/31/2026 12:05:09 AM", datetime(2026, 12, 31, 0, 5, 9)),
+        ("mdy", "1/2/2026, 1:05 p.m.", datetime(2026, 1, 2, 13, 5)),
+        ("dmy", "31.12.2026 23:59", datetime(2026, 12, 31, 23, 59)),
+        ("mdy", "2026-03-04T05:06:07Z", datetime(2026, 3, 4, 5, 6, 7)),
+    ],
+)
+def test_a_numeric_date_is_read_in_the_order_that_is_said(corpus, write, order, cell, time):
+    import_judgments(corpus, _timed(write, cell), JudgmentFields(date_order=order))
+    assert _judged(corpus, "j.submitted_at") == [(time,)]
+
+
+def test_a_date_that_its_order_does_not_allow_is_refused(corpus, write):
+    with pytest.raises(InputError, match=r"'13/02/2026' is no date with the month first"):
+        import_judgments(corpus, _timed(write, "13/02/2026"), JudgmentFields(date_order="mdy"))
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "cells", "taken"),
+    [
+        ("seconds", None, ("12.5", "0"), [0, 12_500]),
+        ("took_ms", None, ("12.5", "800"), [12, 800]),
+        ("took", "ms", ("90", "1e3"), [90, 1_000]),
+    ],
+)
+def test_a_duration_is_the_active_time_of_its_judgment(corpus, write, name, unit, cells, taken):
+    fields = JudgmentFields(duration=name, duration_unit=unit)
+    import_judgments(corpus, _timed(write, *cells, head=name), fields)
+    with corpus.reading() as cursor:
+        sql = "SELECT active_ms FROM judgment_events ORDER BY active_ms"
+        assert [row[0] for row in cursor.execute(sql).fetchall()] == taken
+
+
+def test_a_duration_without_a_unit_is_refused_and_one_that_cannot_be_read_is_counted(corpus, write):
+    with pytest.raises(InputError, match=r"unit of the durations in 'took'.*--duration-unit"):
+        import_judgments(corpus, _timed(write, "12", head="took"), JudgmentFields(duration="took"))
+    fields = JudgmentFields(duration="took", duration_unit="s")
+    result = import_judgments(corpus, _timed(write, "-1", "long", head="took"), fields)
+    assert (result.judgments, result.unread) == (2, {"unreadable duration": 2})
+
+
 def test_the_wide_form_is_a_judgment_a_cell_and_empty_cells_are_none(corpus, write):
     path = write("j.csv", "query,docid,r1,r2\nshoes,d1,3,\nshoes,d2,1,2\n")
     fields = JudgmentFields(annotator_columns=parse_annotator_columns("r1=ada, r2"))

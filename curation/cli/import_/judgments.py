@@ -44,6 +44,15 @@ def import_judgments_command(
     ] = None,
     note_field: Annotated[str | None, field("a note", "note")] = None,
     time_field: Annotated[str | None, field("the time of the judgment")] = None,
+    date_order: Annotated[
+        str | None,
+        typer.Option(help="How to read dates such as 03/04/2026: mdy (month first) or dmy (day first)."),
+    ] = None,
+    duration_field: Annotated[str | None, field("how long the judgment took")] = None,
+    duration_unit: Annotated[
+        str | None,
+        typer.Option(help="Unit of --duration-field: s or ms.", show_default="what the field's name ends in"),
+    ] = None,
     cannot_tell_field: Annotated[
         str | None, typer.Option(help="Field that is true where no grade could be given.")
     ] = None,
@@ -90,6 +99,9 @@ def import_judgments_command(
         note=note_field,
         time=time_field,
         cannot_tell=cannot_tell_field,
+        date_order=date_order,
+        duration=duration_field,
+        duration_unit=duration_unit,
         annotator_columns=parse_annotator_columns(annotator_columns or ""),
         annotator_name=annotator,
     )
@@ -122,3 +134,5 @@ def _show_judgments(result: JudgmentImport) -> None:
     if result.added_annotators:
         say(f"Annotators known from imports only, who cannot sign in: {', '.join(result.added_annotators)}.")
     left_out(result.left_out, "judgments")
+    for what, count in result.unread.items():
+        say(f"taken without it: {count:,} × {what}")

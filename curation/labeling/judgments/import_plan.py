@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ class ImportInputs(NamedTuple):
     queries: list[tuple[str]]
     pairs: list[tuple[str, str]]
     presentations: list[tuple[object, ...]]
+    moved: list[tuple[str, str, str, str]]
     keys: list[tuple[str, str, str, int]]
     positions: list[tuple[str, int]]
     round_exists: bool
@@ -80,6 +81,7 @@ def plan_import(
     )
     rows = {(row[0], row[1], row[2]): _Target(*row[3:]) for row in inputs.presentations}  # type: ignore[arg-type]
     targets: dict[JudgmentKey, _Target] = {key: rows[key] for key in judgments if key in rows}
+    _refuse_moved(judgments, targets, inputs.moved)
     positions: dict[str, int] = defaultdict(int, inputs.positions)
     for key in judgments:
         if key not in targets:
@@ -103,15 +105,18 @@ def _judge(
         {row[0]: UsedKey(*row[1:]) for row in inputs.keys},
         inputs.guides,
     )
+    last = {(used.presentation_id, used.revision + 1): key for key, used in context.used_keys.items()}
     submissions: dict[str, list[Submission]] = defaultdict(list)
     for key, judgment in judgments.items():
         target = targets[key]
-        client_key = _client_key(target, judgment)
+        client_key = _client_key(target, judgment.grade)
+        again = _client_key(target, judgment.grade, target.next_revision)
         if target.answered and target.grade == judgment.grade:
             plan.unchanged += 1
-        elif client_key in context.used_keys:
+        elif client_key in context.used_keys and not _imported(target, last):
             plan.superseded += 1
         else:
+            client_key = again if client_key in context.used_keys else client_key
             if target.answered:
                 plan.changed += 1
             elif target.labeling:
@@ -148,6 +153,25 @@ def _refuse_unknown(
         )
 
 
+def _refuse_moved(
+    judgments: Mapping[JudgmentKey, ImportedJudgment],
+    targets: Collection[JudgmentKey],
+    moved: Sequence[tuple[str, str, str, str]],
+) -> None:
+    rounds = {JudgmentKey(*row[:3]): row[3] for row in moved}
+    problems = [
+        f"line {judgment.line}: the pair ({key.query_id}, {key.document_id}) was moved from {key.annotator} "
+        f"to somebody else, in the round {rounds[key]!r}"
+        for key, judgment in judgments.items()
+        if key in rounds and key not in targets
+    ]
+    if problems:
+        raise InputError(
+            problems,
+            way_out="Those pairs get their judgments from whoever has them now. Leave these rows out.",
+        )
+
+
 def _presentation(
     round_id: str, key: JudgmentKey, content_hash: str, positions: dict[str, int]
 ) -> Presentation:
@@ -163,8 +187,16 @@ def _state(annotator: str, target: _Target) -> PresentationState:
     )
 
 
-def _client_key(target: _Target, judgment: ImportedJudgment) -> str:
-    return digest("import", target.presentation_id, judgment.grade)
+def _client_key(target: _Target, grade: int | None, *revision: int) -> str:
+    """The key of an import's first answer with a grade; of a later one, with its revision."""
+    return digest("import", target.presentation_id, grade, *revision)
+
+
+def _imported(target: _Target, last: Mapping[tuple[str, int], str]) -> bool:
+    """Whether the answer that counts came from a file; what was done on screen since is the annotator's."""
+    revision = target.next_revision
+    keys = (_client_key(target, target.grade), _client_key(target, target.grade, revision - 1))
+    return target.answered and last.get((target.presentation_id, revision)) in keys
 
 
 def _submission(judgment: ImportedJudgment, target: _Target, client_key: str) -> Submission:
@@ -177,4 +209,5 @@ def _submission(judgment: ImportedJudgment, target: _Target, client_key: str) ->
         reason=judgment.reason,
         note=judgment.note,
         submitted_at=judgment.submitted_at,
+        active_ms=judgment.active_ms,
     )

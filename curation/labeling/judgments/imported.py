@@ -2,7 +2,8 @@
 
 A judgment for a pair that the same annotator has open answers that presentation. All others get presentations
 in a round of kind 'imported', named after the source. Either way they pass `judging.judge`, like those of the
-app. Importing the same again changes nothing, and never overrides what the annotator has said since.
+app. Importing the same again changes nothing, and never overrides what the annotator has said on screen
+since. Of several files the one imported last counts, also where it repeats an earlier one.
 """
 
 from __future__ import annotations
@@ -42,11 +43,12 @@ class JudgmentImport:
     judgments: new judgments written; `filled` of them answered presentations of a labeling round.
     changed: judgments whose grade differs from the stored one: appended as corrections.
     unchanged: judgments that the project has already.
-    superseded: judgments that were imported before and that the annotator, or a later import, has changed
-        since; the newer answer counts.
+    superseded: judgments that were imported before and that the annotator has changed on screen since; the
+        newer answer counts.
     unknown: names of queries and documents that were left out because the project does not have them.
     added_pairs: pairs that no pool held; their source is 'imported'.
     added_annotators: names that the project did not know; they cannot sign in.
+    unread: what could not be read of judgments that were taken without it, such as their time → how often.
     """
 
     round: str | None
@@ -60,6 +62,7 @@ class JudgmentImport:
     added_annotators: list[str]
     left_out: dict[str, int]
     unknown: dict[str, list[str]] = field(default_factory=dict)
+    unread: dict[str, int] = field(default_factory=dict)
 
 
 def import_judgments(
@@ -90,9 +93,9 @@ def import_judgments(
         added = add_judgments(
             store, file.judgments, file.source, file.new_queries, file.left_out, known_as=file.known_as
         )
-        return replace(added, unknown=file.unknown)
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
+    return replace(added, unknown=file.unknown, unread=file.unread)
 
 
 def add_judgments(
@@ -114,7 +117,8 @@ def add_judgments(
 
     Raises
     ------
-    InputError: grades outside the scale, two grades of one annotator for one pair, unknown documents.
+    InputError: grades outside the scale, two grades of one annotator for one pair, unknown documents, pairs
+        that were moved from the annotator to somebody else.
     RefusedError: there is no corpus, or the same annotators kept judging meanwhile.
     """
     left_out = dict(left_out or {})
@@ -173,6 +177,7 @@ def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tup
         """
         SELECT (SELECT count(*) FROM presentations WHERE annotator IN (SELECT unnest($names::TEXT[]))),
                (SELECT count(*) FROM judgment_events WHERE author IN (SELECT unnest($names::TEXT[]))),
+               (SELECT count(*) FROM withdrawals),
                (SELECT count(*) FROM queries), (SELECT count(*) FROM candidates),
                (SELECT count(*) FROM annotators)
         """,
@@ -196,6 +201,7 @@ def _read(cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str
         queries=cursor.execute("SELECT query_id FROM queries").fetchall(),
         pairs=cursor.execute("SELECT query_id, document_id FROM candidates").fetchall(),
         presentations=cursor.execute(_PRESENTATIONS, [names]).fetchall(),
+        moved=cursor.execute(_MOVED, [names]).fetchall(),
         keys=cursor.execute(_KEYS, [names]).fetchall(),
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
         round_exists=any(row[0] == round_id for row in rounds),
@@ -252,6 +258,16 @@ WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice') AND NOT EXI
     WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
   AND p.annotator IN (SELECT unnest(?::TEXT[]))
 ORDER BY answered, r.sequence, p.presentation_id
+"""
+
+_MOVED = """
+SELECT DISTINCT p.annotator, p.query_id, p.document_id, r.name
+FROM presentations p JOIN withdrawals w USING (presentation_id) JOIN rounds r USING (round_id)
+WHERE p.duplicate_of IS NULL AND r.kind IN ('labeling', 'audit') AND NOT EXISTS (
+    FROM known_answers k
+    WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id)
+  AND p.annotator IN (SELECT unnest(?::TEXT[]))
+ORDER BY ALL
 """
 
 _KEYS = """

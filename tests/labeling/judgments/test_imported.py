@@ -14,6 +14,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings, previous_answered
 from curation.labeling.session.submit import submit
+from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import authenticate, list_annotators
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
@@ -170,3 +171,37 @@ def test_somebody_known_from_an_import_can_be_given_a_password_and_keeps_the_jud
     add_people(store, "ada")
     assert authenticate(store, "ada", PASSWORD) == ("ada", "annotator", False)
     assert counted(store) == [("ada", *A, 3)]
+
+
+def test_of_imports_the_last_counts_also_where_it_repeats_an_earlier_one(store: Store) -> None:
+    add_pairs(store, grid(1, 1))
+    for grade in (1, 3, 1, 3, 1):
+        result = add_judgments(store, judged((A, "rater", grade)), "again.csv")
+        assert (result.superseded, result.unchanged) == (0, 0)
+        assert counted(store) == [("rater", *A, grade)]
+    assert add_judgments(store, judged((A, "rater", 1)), "again.csv").unchanged == 1
+
+
+def test_what_was_said_on_screen_between_two_equal_imports_stays(store: Store) -> None:
+    add_pairs(store, grid(1, 1))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    for grade in (3, 1, 3):
+        add_judgments(store, judged((A, "ada", grade)), "again.csv")
+    last = previous_answered(store, "ada")
+    assert last is not None
+    change = Submission(last.showing.presentation_id, 3, "grade", "changed-in-the-app", grade=2)
+    assert submit(store, "ada", [change])[0].status == "saved"
+    assert add_judgments(store, judged((A, "ada", 3)), "again.csv").superseded == 1
+    assert counted(store) == [("ada", *A, 2)]
+
+
+def test_a_judgment_of_a_pair_that_was_moved_to_somebody_else_is_refused(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_people(store, "ada", "ben")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    reassign(store, "first", "ada", ["ben"])
+    with pytest.raises(InputError, match=r"line 2: the pair .* was moved from ada to somebody else.*first"):
+        add_judgments(store, judged((A, "ada", 3)), "late.csv")
+    assert counted(store) == []
+    assert add_judgments(store, judged((A, "ben", 3)), "late.csv").filled == 1
