@@ -40,6 +40,16 @@ def agreement(
             show_default="all in --json and --html, none else",
         ),
     ] = None,
+    annotators: Annotated[
+        str | None,
+        typer.Option(help="Only what these said, separated by commas.", show_default="everybody"),
+    ] = None,
+    boundary: Annotated[
+        int | None,
+        typer.Option(
+            help="Between annotators, count only whether a grade is below this one, or this one and above."
+        ),
+    ] = None,
     page: Annotated[
         Path | None,
         typer.Option("--html", help="Also write a page with all figures and charts; it needs no network."),
@@ -60,6 +70,7 @@ def agreement(
       goldset agreement --round first --seed 7 --by annotator
       goldset agreement --html agreement.html
       goldset agreement --by week --json
+      goldset agreement --annotators ada,grace --boundary 2
     """
     from curation.agreement import agreement_report
     from curation.agreement.annotators.details import annotator_details
@@ -67,7 +78,8 @@ def agreement(
 
     details = by is not None or page is not None or as_json
     store = project_store()
-    report = agreement_report(store, round_name, seed, details=details)
+    names = None if annotators is None else [name.strip() for name in annotators.split(",")]
+    report = agreement_report(store, round_name, seed, details=details, annotators=names, boundary=boundary)
     if page is not None:
         write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))
     emit(as_json, as_object(report, by), lambda: _show_report(report, by, page))
@@ -128,6 +140,10 @@ def _show_between(report: AgreementReport) -> None:
         for one, figure in figures
     ]
     where = f" in round {report.round_name}" if report.round_name else ""
+    if report.annotators:
+        where += f", {', '.join(report.annotators)} only"
+    if report.boundary is not None:
+        where += f", grades below {report.boundary} against {report.boundary} and above"
     table(f"Between annotators{where}", ["statistic", "value", "low", "high", "based on", "note"], rows)
     marginals = ", ".join(f"{g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True))
     say(
@@ -180,6 +196,9 @@ def _show_pairs(details: Details) -> None:
         "quadratic",
         "low",
         "high",
+        "alpha",
+        "alpha low",
+        "alpha high",
         "higher by",
         "pairs",
     ]
@@ -193,12 +212,17 @@ def _show_pairs(details: Details) -> None:
             pair.quadratic.value,
             pair.quadratic.low,
             pair.quadratic.high,
+            pair.alpha.value,
+            pair.alpha.low,
+            pair.alpha.high,
             pair.difference.value,
             pair.raw.units,
         )
         for pair in details.cohen.annotator_pairs
     ]
-    table("Each two annotators (Cohen's kappa; the interval is that of quadratic weights)", columns, rows)
+    table(
+        "Each two annotators (Cohen's kappa, low and high of quadratic weights; ordinal alpha)", columns, rows
+    )
     for reason, count in details.cohen.left_out.items():
         say(f"left out: {count:,} annotator pairs: {reason}")
 

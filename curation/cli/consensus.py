@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,7 +12,7 @@ from curation.cli.output import emit, say, table
 
 if TYPE_CHECKING:
     from curation.consensus.annotator_errors import AnnotatorErrors
-    from curation.consensus.consensus import ConsensusCounts
+    from curation.consensus.consensus import ConsensusCounts, PairConsensus
 
 
 @app.command()
@@ -40,6 +41,9 @@ def consensus(
     round_name: Annotated[
         str | None, typer.Option("--round", help="Count only the pairs of this round.", show_default="all")
     ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Also list every pair with its grade and how it was settled.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show or set the rule by which votes become a grade, and show annotators' estimated errors.
@@ -48,14 +52,18 @@ def consensus(
     middle vote, and gives no grade where two middle votes differ. Dawid-Skene estimates how often each
     annotator confuses which grades, and takes the most probable grade. A pair without a grade is disputed.
 
+    With --pairs, `settled_by` is `adjudicated`, `single` (one vote), the rule, or why there is no grade:
+    `disputed` or `unjudgeable`. `changed` marks pairs about an older text of their document.
+
     \b
     Examples:
       goldset consensus
       goldset consensus --rule median
       goldset consensus --rule ordinal-dawid-skene --least 0.7 --json
+      goldset consensus --pairs --json
     """
     from curation.consensus.annotator_errors import errors
-    from curation.consensus.consensus import counted
+    from curation.consensus.consensus import counted, settled
     from curation.consensus.rule import ConsensusRule, read_rule, set_rule
     from curation.consensus.votes import read_votes
     from curation.labeling.rounds.rounds import find_round
@@ -75,16 +83,46 @@ def consensus(
         votes = read_votes(cursor, round_id)
     counts, found = counted(votes), errors(votes, votes.rule.ordinal)
     result = {"settings": votes.rule.settings, "consensus": counts, "errors": found}
-    emit(as_json, result, lambda: _show_consensus(counts, found))
+    listed = [_pair(pair) for pair in settled(votes).pairs] if pairs else []
+    if pairs:
+        result["pairs"] = listed
+    emit(as_json, result, lambda: _show_consensus(counts, found, listed))
 
 
-def _show_consensus(counts: ConsensusCounts, found: AnnotatorErrors | None) -> None:
+def _pair(pair: PairConsensus) -> dict[str, Any]:
+    return {
+        "query_id": pair.query_id,
+        "document_id": pair.document_id,
+        "grade": pair.grade,
+        "votes": pair.votes,
+        "cannot_tell": pair.cannot_tell,
+        "confidence": pair.confidence,
+        "settled_by": pair.how,
+        "changed": pair.changed,
+    }
+
+
+def _show_pairs(listed: Sequence[Mapping[str, Any]]) -> None:
+    columns = ["query", "document", "grade", "votes", "cannot tell", "confidence", "settled by", "about"]
+    rows = []
+    for pair in listed:
+        votes = ", ".join(f"{grade}: {times}" for grade, times in pair["votes"].items())
+        about = "an older text" if pair["changed"] else ""
+        rows.append((*list(pair.values())[:3], votes, *list(pair.values())[4:7], about))
+    table("Pairs", columns, rows)
+
+
+def _show_consensus(
+    counts: ConsensusCounts, found: AnnotatorErrors | None, listed: Sequence[Mapping[str, Any]]
+) -> None:
     columns = ["rule", "pairs", "by the rule", "single grade", "adjudicated", "disputed", "unjudgeable"]
     by_rule = counts.majority + counts.ruled
     row = (counts.rule, counts.pairs, by_rule, counts.single, counts.adjudicated, counts.disputed)
     table("Consensus", columns, [(*row, counts.unjudgeable)])
     if found is not None:
         _show_errors(found)
+    if listed:
+        _show_pairs(listed)
 
 
 def _show_errors(found: AnnotatorErrors) -> None:

@@ -259,3 +259,30 @@ def test_the_command_sets_the_rule_and_shows_errors(crowded: Store) -> None:
     text = invoke(project).stdout
     assert "where true is" in text
     assert "eve" in text
+
+
+def test_the_command_lists_every_pair_with_its_grade_and_how_it_was_settled(store: Store) -> None:
+    add_pairs(store, {"q": ["a", "b", "c", "d"]})
+    for document, grades in {"a": (3, 3, 2), "b": (1,), "c": (0, 2), "d": (0, 2)}.items():
+        judge(store, document, *grades)
+    decide(store, "d", 0, 1)
+    command = ["--project", str(store.path), "consensus", "--pairs"]
+    pairs = json.loads(invoke([*command, "--json"]).stdout)["pairs"]
+    rest = {"query_id": "q", "cannot_tell": 0, "changed": False}
+    assert pairs == [
+        {
+            **rest,
+            "document_id": document,
+            "grade": grade,
+            "votes": votes,
+            "confidence": sure,
+            "settled_by": by,
+        }
+        for document, grade, votes, sure, by in (
+            ("a", 3, {"2": 1, "3": 2}, 0.666667, "majority"),
+            ("b", 1, {"1": 1}, None, "single"),
+            ("c", None, {"0": 1, "2": 1}, None, "disputed"),
+            ("d", 1, {"0": 1, "2": 1}, None, "adjudicated"),
+        )
+    ]
+    assert "settled by" in invoke(command).stdout

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from curation.agreement.between.coefficients import Floats, Ints, cohen_of, raw_of, weights_of
+from curation.agreement.between.coefficients import Floats, Ints, alpha_of, cohen_of, raw_of, weights_of
 from curation.agreement.between.grades import Grades, value_counts
 from curation.agreement.between.inter_annotator import (
     MINIMUM_UNITS,
@@ -44,6 +44,7 @@ class AnnotatorPair:
     ----------
     raw: share of equal grades. plain, linear, quadratic: Cohen's kappa.
     difference: mean of the second one's grade less the first one's, in steps of the scale.
+    alpha: ordinal Krippendorff's alpha of the two.
     table: pairs by the first one's grade (row) and the second one's (column), in the order of the scale.
     """
 
@@ -55,6 +56,7 @@ class AnnotatorPair:
     linear: AgreementFigure
     quadratic: AgreementFigure
     difference: AgreementFigure
+    alpha: AgreementFigure
     table: tuple[tuple[int, ...], ...]
 
 
@@ -89,7 +91,7 @@ class Cohen:
     left_out: dict[str, int]
 
 
-_FIGURES = ("raw", "plain", "linear", "quadratic", "difference")
+_FIGURES = ("raw", "plain", "linear", "quadratic", "difference", "alpha")
 
 
 class _Met(NamedTuple):
@@ -180,7 +182,7 @@ def _queries(met: _Met, pair: Ints, kept: Ints) -> Ints:
 
 
 def _figures(values: int) -> Callable[[Floats], Floats]:
-    """Tables of shape (r, kept · values²) → (r, kept · 5), the `_FIGURES` of each annotator pair."""
+    """Tables of shape (r, kept · values²) → (r, kept · 6), the `_FIGURES` of each annotator pair."""
     weights = [weights_of(values, kind) for kind in ("identity", "linear", "quadratic")]
     higher = np.subtract.outer(np.arange(values), np.arange(values)).T.astype(np.float64)
 
@@ -189,7 +191,8 @@ def _figures(values: int) -> Callable[[Floats], Floats]:
         total = tables.sum(axis=(1, 2))
         apart = (tables * higher).sum(axis=(1, 2))
         mean = np.divide(apart, total, out=np.full(len(total), np.nan), where=total > 0)
-        found = [raw_of(tables), *(cohen_of(tables, one) for one in weights), mean]
+        alpha = alpha_of(tables + tables.swapaxes(1, 2), np.arange(values, dtype=np.float64), "ordinal")
+        found = [raw_of(tables), *(cohen_of(tables, one) for one in weights), mean, alpha]
         return np.stack(found, axis=1).reshape(len(sums), -1)
 
     return figures
@@ -200,11 +203,12 @@ def _annotator_pair(
 ) -> AnnotatorPair:
     shared = int(table.sum())
     size = Size(shared, shared, int(queries))
-    raw, plain, linear, quadratic, difference = (
+    raw, plain, linear, quadratic, difference, alpha = (
         figure_of(value, some, size, NO_SPREAD) for value, some in zip(point, drawn.T, strict=True)
     )
     rows = tuple(tuple(row) for row in table.astype(np.int64).tolist())
-    return AnnotatorPair(*names, size.queries, raw, plain, linear, quadratic, difference, rows)
+    kappas = (plain, linear, quadratic)
+    return AnnotatorPair(*names, size.queries, raw, *kappas, difference, alpha, rows)
 
 
 def _mean(points: Floats, drawn: Floats, shared: Ints, size: Size, usual: float) -> MeanKappa:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
 from curation.agreement.between.coefficients import Ints
-from curation.errors import RefusedError
+from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.events import EVENT
 from curation.store import Cursor
 
@@ -79,8 +79,15 @@ class Grades(NamedTuple):
         )
 
 
-def read_grades(cursor: Cursor, round_id: str | None = None) -> Grades:
-    """The judgments that count: of the whole project, or those that were given in one round."""
+def read_grades(
+    cursor: Cursor, round_id: str | None = None, annotators: Sequence[str] | None = None
+) -> Grades:
+    """The judgments that count: of the whole project, or those that were given in one round.
+
+    Parameters
+    ----------
+    annotators: only theirs; None is everybody's.
+    """
     relation, parameters = _judgments_of(round_id)
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
     rows: pa.Table = cursor.sql(
@@ -89,6 +96,7 @@ def read_grades(cursor: Cursor, round_id: str | None = None) -> Grades:
                CASE WHEN e.time_known THEN date_trunc('week', j.submitted_at)::DATE END AS week,
                j.reason, j.note, j.content_hash = first_value(j.content_hash) OVER newest AS same_text
         FROM {relation} j {EVENT}
+        WHERE ?::TEXT[] IS NULL OR list_contains(?::TEXT[], annotator)
         WINDOW newest AS (
             PARTITION BY query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC)
         QUALIFY row_number() OVER (
@@ -96,13 +104,28 @@ def read_grades(cursor: Cursor, round_id: str | None = None) -> Grades:
             ORDER BY round_sequence DESC, written DESC) = 1
         ORDER BY query_id, document_id, annotator
         """,  # noqa: S608
-        params=parameters,
+        params=[*parameters, annotators, annotators],
     ).to_arrow_table()
     same_text = rows.filter(rows["same_text"]).combine_chunks()
     return _grades(same_text)._replace(older=rows.num_rows - same_text.num_rows)
 
 
-def _judgments_of(round_id: str | None) -> tuple[str, list[str]]:
+def at_boundary(grades: Grades, scale: Sequence[int], boundary: int) -> Grades:
+    """The grades as sides of a boundary: 1 from `boundary` up, 0 below.
+
+    Raises
+    ------
+    InputError: the boundary has nothing of the scale below or above it.
+    RefusedError: grades that are not on the scale.
+    """
+    if boundary not in scale[1:]:
+        above = ", ".join(map(str, scale[1:]))
+        raise InputError(f"--boundary {boundary}: expected a grade above the lowest: {above}")
+    _refuse_outside(grades.grades[grades.graded], np.asarray(scale, dtype=np.int64))
+    return grades._replace(grades=(grades.grades >= boundary).astype(np.int64))
+
+
+def _judgments_of(round_id: str | None) -> tuple[str, list[Any]]:
     """The relation of the judgments that may be compared, and its parameters.
 
     For a round these are the judgments given in it, also where a later round has asked again.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curation.agreement.annotators.agreement_with_others import reference_of
@@ -21,7 +22,7 @@ from curation.agreement.between.disagreement_sources import (
     disagreement_sources,
     read_words,
 )
-from curation.agreement.between.grades import Grades, read_grades, value_counts
+from curation.agreement.between.grades import Grades, at_boundary, read_grades, value_counts
 from curation.agreement.between.inter_annotator import (
     MINIMUM_UNITS,
     AgreementFigure,
@@ -33,8 +34,10 @@ from curation.agreement.between.inter_annotator import (
 )
 from curation.consensus.consensus import ConsensusCounts, counted
 from curation.consensus.votes import read_votes
+from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide, guide_by_hash
 from curation.labeling.rounds.rounds import find_round
+from curation.people.annotators import require_annotators
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store
 
@@ -65,8 +68,9 @@ class AgreementReport:
     """What can be said about the labels of a project or of one round (`round_name`).
 
     `seed` and `resamples` are those of the bootstrap; `scale` are the guide's values, `steps` its names for
-    them. `details` are None where they were not asked for. `uninformative` are the annotators who agree with
-    nobody, or give one grade only, so that their consistency says nothing.
+    them; with a `boundary` these are its two sides, 0 and 1. `annotators` are those asked for; None is all.
+    `details` are None where they were not asked for. `uninformative` are the annotators who agree with nobody,
+    or give one grade only, so that their consistency says nothing.
     """
 
     round_name: str | None
@@ -79,35 +83,57 @@ class AgreementReport:
     consensus: ConsensusCounts
     details: Details | None = None
     uninformative: tuple[str, ...] = ()
+    annotators: list[str] | None = None
+    boundary: int | None = None
 
 
 def agreement_report(
-    store: Store, round_name: str | None = None, seed: int = 0, details: bool = False
+    store: Store,
+    round_name: str | None = None,
+    seed: int = 0,
+    details: bool = False,
+    *,
+    annotators: Sequence[str] | None = None,
+    boundary: int | None = None,
 ) -> AgreementReport:
     """The agreement of the project's annotators, or of one round's; with `details`, also its parts.
 
+    Parameters
+    ----------
+    annotators: only what these said; None is everybody. How pairs are settled is about all votes.
+    boundary: between annotators, grades count as below this grade, or this and above.
+
     Raises
     ------
-    NotFoundError: no round has this name.
+    InputError: fewer than two annotators, or a boundary that is not on the scale.
+    NotFoundError: no round has this name, or the project does not know an annotator.
     RefusedError: grades are outside the scale of the guide in force (for a round: of its guide).
     """
     with store.reading() as cursor:
         round_id, guide = _round(cursor, round_name)
-        grades = read_grades(cursor, round_id)
-        repeats = read_repeats(cursor, round_id)
+        names = _chosen(cursor, annotators)
+        grades = read_grades(cursor, round_id, names)
+        repeats = [row for row in read_repeats(cursor, round_id) if names is None or row.annotator in names]
         votes = read_votes(cursor, round_id)
         asides = (read_types(cursor), read_words(cursor)) if details else None
+    uninformative = tuple(sorted(reference_of(grades).uninformative))
+    scale, steps = guide.values, tuple(step.name for step in guide.scale)
+    if boundary is not None:
+        grades = at_boundary(grades, scale, boundary)
+        scale, steps = (0, 1), (f"below {boundary}", f"{boundary} or above")
     return AgreementReport(
         round_name=round_name,
         seed=seed,
         resamples=RESAMPLES,
-        scale=guide.values,
-        steps=tuple(step.name for step in guide.scale),
-        between=inter_agreement(grades, guide.values, seed),
+        scale=scale,
+        steps=steps,
+        between=inter_agreement(grades, scale, seed),
         within=tuple(intra_agreement(row) for row in repeats),
         consensus=counted(votes),
-        details=_details(grades, guide.values, *asides, seed) if asides else None,
-        uninformative=tuple(sorted(reference_of(grades).uninformative)),
+        details=_details(grades, scale, *asides, seed) if asides else None,
+        uninformative=uninformative,
+        annotators=names,
+        boundary=boundary,
     )
 
 
@@ -128,6 +154,16 @@ def not_shown(figure: Alpha | RawAgreement | AgreementFigure) -> str | None:
     if figure.too_few:
         return f"too few: {figure.units} of at least {MINIMUM_UNITS} doubly judged pairs"
     return None
+
+
+def _chosen(cursor: Cursor, annotators: Sequence[str] | None) -> list[str] | None:
+    if annotators is None:
+        return None
+    names = sorted(set(annotators))
+    if len(names) < 2:
+        raise InputError(f"--annotators {', '.join(names)}: agreement between annotators takes at least two")
+    require_annotators(cursor, names)
+    return names
 
 
 def _details(grades: Grades, scale: tuple[int, ...], types: Types, words: Words, seed: int) -> Details:

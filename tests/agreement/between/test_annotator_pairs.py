@@ -14,6 +14,7 @@ from curation.agreement.between import annotator_pairs
 from curation.agreement.between.annotator_pairs import FEW_SHARED, NO_PAIR, NO_SPREAD, cohen
 from curation.agreement.between.coefficients import cohen_of, weights_of
 from curation.agreement.between.grades import Grades, grades_of
+from curation.agreement.between.inter_annotator import inter_agreement
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
@@ -46,6 +47,9 @@ def test_a_couples_table_is_what_both_said_of_each_pair(rows: list[GradeRow]) ->
             kappa = cohen_of(table[None].astype(float), weights_of(4, weighting))[0]
             value = getattr(one, name).value
             assert value == pytest.approx(kappa) if not np.isnan(kappa) else value is None
+        both = grades_of(row for row in rows if row[2] in (one.first, one.second))
+        whole = inter_agreement(both, SCALE, 0, 20).ordinal.alpha
+        assert one.alpha.value == (None if whole is None else pytest.approx(whole))
 
 
 def test_the_real_ratings_have_the_kappas_that_two_libraries_gave(shared: Path) -> None:

@@ -89,6 +89,42 @@ def test_the_json_has_the_keys_that_others_read(store: Store) -> None:
     json.dumps(report, allow_nan=False)
 
 
+def test_agreement_of_chosen_annotators_is_that_of_a_project_of_theirs(store: Store) -> None:
+    judged_twice(store)
+    alone = agreement_report(store).between
+    rows = [ImportedJudgment("query 0", f"document 0.{number}", "eve", 3) for number in range(2)]
+    add_judgments(store, rows, "eve.csv")
+    assert agreement_report(store).between != alone
+    chosen = agreement_report(store, annotators=["ben", "ada"])
+    assert (chosen.between, chosen.annotators) == (alone, ["ada", "ben"])
+    assert [row.annotator for row in chosen.within] == ["ada", "ben"]
+    with pytest.raises(InputError, match="at least two"):
+        agreement_report(store, annotators=["ada"])
+    with pytest.raises(NotFoundError, match="mallory"):
+        agreement_report(store, annotators=["ada", "mallory"])
+
+
+def test_at_a_boundary_only_its_two_sides_count(store: Store) -> None:
+    judged_twice(store)
+    found = agreement_report(store, boundary=2, details=True)
+    assert (found.scale, found.steps, found.boundary) == ((0, 1), ("below 2", "2 or above"), 2)
+    assert found.between.raw.share == 1.0, "ada and ben differ within the sides only"
+    assert found.between.marginals == (8, 8)
+    assert agreement_report(store, boundary=3).between.raw.share == 7 / 8
+    for boundary in (0, 4):
+        with pytest.raises(
+            InputError, match=f"--boundary {boundary}: .* above the lowest: 1, 2, 3"
+        ):
+            agreement_report(store, boundary=boundary)
+
+
+def test_the_command_takes_annotators_and_a_boundary(store: Store) -> None:
+    judged_twice(store)
+    command = ["--project", str(store.path), "agreement", "--annotators", "ada,ben", "--boundary", "2"]
+    assert json.loads(invoke([*command, "--json"]).stdout)["between"]["raw"]["share"] == 1.0
+    assert "ada, ben only, grades below 2 against 2 and above" in " ".join(invoke(command).stdout.split())
+
+
 def test_an_empty_project_has_figures_with_reasons(store: Store) -> None:
     report = agreement_report(store)
     assert report.between.ordinal.undefined == NO_UNITS
