@@ -193,8 +193,13 @@ def read_judgments(
     if not judgments:
         records.refuse_nothing_taken("judgment", reader.left_out)
     return JudgmentFile(
-        *(judgments, records.source, list(reader.new_queries.values())),
-        *(reader.known_as, dict(reader.left_out), reader.unknown.names, dict(reader.times.unread)),
+        judgments=judgments,
+        source=records.source,
+        new_queries=list(reader.new_queries.values()),
+        known_as=reader.known_as,
+        left_out=dict(reader.left_out),
+        unknown=reader.unknown.names,
+        unread=dict(reader.times.unread),
     )
 
 
