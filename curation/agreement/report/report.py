@@ -69,8 +69,8 @@ class AgreementReport:
 
     `seed` and `resamples` are those of the bootstrap; `scale` are the guide's values, `steps` its names for
     them; with a `boundary` these are its two sides, 0 and 1. `annotators` are those asked for; None is all.
-    `details` are None where they were not asked for. `uninformative` are the annotators who agree with nobody,
-    or give one grade only, so that their consistency says nothing.
+    `details` are None where they were not asked for. `uninformative` are the annotators who agree with
+    nobody, or give one grade only, so that their consistency says nothing.
     """
 
     round_name: str | None
