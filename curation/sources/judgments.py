@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
-from curation.sources.answer_times import AnswerTimes
+from curation.sources.imported_times import ImportedTimes
 from curation.sources.queries import KnownQueries, QueryColumn, named_by, query_id_of
 from curation.sources.query_import import (
     BARE,
@@ -296,7 +296,7 @@ class _JudgmentReader:
         self.new_queries: dict[str, Query] = {}
         self.known_as: dict[str, str] = {}
         self.left_out: Counter[str] = Counter()
-        self.times = AnswerTimes(fields.date_order, fields.duration, fields.duration_unit)
+        self.times = ImportedTimes(fields.date_order, fields.duration, fields.duration_unit)
 
     def read(self) -> list[ImportedJudgment]:
         """The judgments, in the order of the file; raises what was wrong with it."""

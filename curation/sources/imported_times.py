@@ -33,7 +33,7 @@ _NAMED_UNIT = re.compile(r"(?:^|[_ -])(?:(ms|msec|millis|milliseconds)|(s|sec|se
 _ORDER = "Say which comes first: --date-order mdy (month, as in the US) or dmy (day)."
 
 
-class AnswerTimes:
+class ImportedTimes:
     """Reads the times and durations of one file; `unread` is what could not be read → how often.
 
     Raises
