@@ -16,7 +16,7 @@ import streamlit as st
 
 from app import ui
 from curation.errors import CurationError
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 _SESSION = "acts"
 

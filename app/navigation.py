@@ -15,7 +15,7 @@ from app import ui, views
 from app.page import AppPage
 from curation.errors import CurationError
 from curation.people.annotators import require_role
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 EVERYONE = ("annotator", "reviewer", "lead")
 REVIEWERS = ("reviewer", "lead")

@@ -19,9 +19,8 @@ from starlette.routing import Route
 from app import api
 from app.context import PROJECT
 from app.guard import Guard
-from app.signin import provider_routes, routes
+from app.signin import routes
 from app.signin.current_user import sessions
-from app.signin.password import password
 from app.signin.providers import auth_settings
 from curation.errors import RefusedError
 
@@ -40,9 +39,9 @@ def build() -> st.App:
     own_routes = [
         Route("/sign-in", routes.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", routes.sign_out, methods=["POST"]),
-        Route("/password", password, methods=["GET", "POST"]),
+        Route("/password", routes.password, methods=["GET", "POST"]),
         Route("/label", RedirectResponse("/", 307)),  # Streamlit serves its first page at / only
-        *provider_routes.ROUTES,
+        *routes.PROVIDER_ROUTES,
         *api.ROUTES,
     ]
     guard = Middleware(Guard)

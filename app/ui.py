@@ -13,7 +13,7 @@ import streamlit as st
 from app.components.account import account
 from curation.guides.guide import Guide
 from curation.labeling.session.excerpts import Segment
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _COMMAND = re.compile(r"`(goldset [^`]+)`")

@@ -29,8 +29,8 @@ from curation.agreement.annotators.intra_annotator import Repeats, Showings
 from curation.agreement.annotators.signals.agreement import AGREEMENT
 from curation.agreement.annotators.signals.signal import Evidence, Look
 from curation.agreement.between.grades import grades_of
-from curation.statistics.false_discovery import threshold
 from curation.statistics.intervals import wilson
+from curation.statistics.p_values import threshold
 
 PEOPLE = [f"person {number:02}" for number in range(13)]
 QUERIES, EACH, OVERLAP, REPEATS = 130, 8, 3, 30

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from curation.sampling.tags.find_tags import tag_texts
-from curation.sampling.tags.kinds import RULE_TAGS
+from curation.sampling.tags.stored_tags import RULE_TAGS
 from curation.text import normalise_query
 from tests.support import ROOT, hand_tagged
 

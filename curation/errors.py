@@ -44,6 +44,12 @@ class InputError(CurationError):
         super().__init__("\n".join(lines))
 
 
+def refuse_problems(problems: Sequence[str], *, path: Path | None = None, way_out: str = "") -> None:
+    """Raise an InputError with all problems, if there are any."""
+    if problems:
+        raise InputError(problems, path=path, way_out=way_out)
+
+
 class NotFoundError(CurationError):
     """A name that the project does not hold."""
 

@@ -35,7 +35,7 @@ from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
-from curation.sampling import draw_sample
+from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.decisions import read_decision_lines

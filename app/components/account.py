@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components import asset
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 _account = st.components.v2.component(
     "goldset_account",

@@ -15,8 +15,7 @@ from app.context import project_store
 from app.signin.sessions import Sessions, SignIn
 from curation.errors import StoreBusyError
 from curation.people.identities import SignInState, ended_sign_ins, sign_in_states
-from curation.store import require_setting
-from curation.store.rows import Annotator
+from curation.store import Annotator, require_setting
 
 
 class AccountCache:

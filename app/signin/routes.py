@@ -1,4 +1,8 @@
-"""Signing in by name and password, and signing out."""
+"""Signing in by name and password or through an identity provider, signing out, and changing one's password.
+
+A sign-in through a provider goes to the provider, and comes back with its answer. The page on which people
+change their own password is linked from the header of every page.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +12,17 @@ from urllib.parse import quote, urlencode
 from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from app.context import project_store
 from app.signin import oidc, pages
 from app.signin.current_user import accounts, sessions, sign_in_of
-from app.signin.providers import START, IdentityProvider, auth_settings, providers
+from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
 from app.signin.sessions import LASTS, SignIn
 from app.signin.throttle import login_throttle
-from curation.errors import CurationError
-from curation.people.annotators import authenticate
-from curation.people.identities import end_sign_in, sign_in_states
+from curation.errors import CurationError, InputError, StoreBusyError
+from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
+from curation.people.identities import end_sign_in, find_identity, sign_in_states
 
 _FORM = pages.template("signin.html")
 _THIS_BROWSER_ONLY = (
@@ -119,3 +124,116 @@ def _check(name: str, password: str) -> SignIn | None:
 def _link(provider: IdentityProvider, target: str) -> str:
     address = f"{START}?{urlencode({'provider': provider.name, 'next': target})}"
     return f'<a class="way" href="{escape(address)}">Sign in with {escape(provider.label)}</a>'
+
+
+_PASSWORD_FORM = pages.template("password.html")
+
+
+async def password(request: Request) -> Response:
+    """GET shows the form; POST takes the old and the new password, and keeps this browser alone signed in."""
+    name = request.state.annotator
+    sign_in = sign_in_of(request.cookies)
+    if sign_in is None or sign_in.password_revision < 0:
+        return pages.page("Password", "You have no password here.", _BY_PROVIDER)
+    if request.method != "POST":
+        return _password_page(name)
+    form = await pages.form(request)
+    if form is None:
+        return _password_page(name, 413, "That is longer than three passwords.")
+    return await _change(request, sign_in, *(form.get(field, "") for field in ("old", "new", "again")))
+
+
+async def _change(request: Request, sign_in: SignIn, old: str, new: str, again: str) -> Response:
+    name = sign_in.name
+    if new != again:
+        return _password_page(name, 422, "The new password was not written alike twice.")
+    if rest := login_throttle.attempt(name):
+        problem = f"Too many wrong tries. Try again in {rest} s."
+        return _password_page(name, 429, problem, {"Retry-After": str(rest)})
+    try:
+        revision = await to_thread.run_sync(
+            change_password, project_store(), name, old, new, limiter=pages.hashing()
+        )
+    except InputError as error:  # about the new one: the old one was right
+        login_throttle.succeeded(name)
+        return _password_page(name, 422, str(error))
+    except CurationError as error:
+        return _password_page(name, 503 if isinstance(error, StoreBusyError) else 422, str(error))
+    login_throttle.succeeded(name)
+    accounts().expire()
+    return enter(request, SignIn(name, revision, sign_in.email), "/")
+
+
+_BY_PROVIDER = (
+    "<p>You sign in through an identity provider: change your password there. A password of this project "
+    "is given by its lead, with <code>goldset annotator password</code>.</p>"
+    '<p class="help"><a href="/">Back</a></p>'
+)
+
+
+def _password_page(
+    name: str, status: int = 200, problem: str = "", headers: dict[str, str] | None = None
+) -> Response:
+    content = _PASSWORD_FORM.substitute(
+        name=escape(name), problem=pages.alert(problem), shortest=SHORTEST_PASSWORD
+    )
+    return pages.page("Password", f"Change the password of {name}.", content, status, headers)
+
+
+async def start(request: Request) -> Response:
+    """GET: send the browser to the provider that `provider` names."""
+    name = request.query_params.get("provider", "")
+    provider = next((found for found in providers() if found.name == name), None)
+    if provider is None:
+        return RedirectResponse("/sign-in", 303)
+    target = own_path(request.query_params.get("next", "/"))
+    response = await oidc.begin(request, provider, target)
+    problem = f"{provider.label} cannot be reached. Try again later."
+    return response or sign_in_page(target, status=503, problem=problem)
+
+
+async def callback(request: Request) -> Response:
+    """GET: the provider's answer. It counts once, and only in the browser that began the sign-in."""
+    pending = oidc.pending_sign_in(request) if providers() else None
+    if pending is None:  # also after a sign-out at the provider
+        return RedirectResponse("/sign-in", 303)
+    response = await _finish(request, pending)
+    oidc.PENDING.delete(response)
+    return response
+
+
+PROVIDER_ROUTES = [Route(START, start), Route(CALLBACK, callback)]
+
+
+async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
+    answer = await oidc.finish(request, pending)
+    if answer is None:
+        return sign_in_page(pending.target, problem="The sign-in was not completed. Try again.")
+    if not (answer.email and answer.verified):
+        problem = (
+            "Your provider did not say that it verified your e-mail address, so it cannot be trusted here."
+        )
+        return sign_in_page(pending.target, status=403, problem=problem)
+    try:
+        sign_in = await to_thread.run_sync(_find_sign_in, answer.email)
+    except CurationError as error:
+        return sign_in_page(pending.target, status=503, problem=str(error))
+    if sign_in is None:
+        problem = (
+            f"{answer.email} is not known to this project. Ask its lead to add this address: "
+            f"`goldset annotator identity NAME {answer.email}`."
+        )
+        return sign_in_page(pending.target, status=403, problem=problem)
+    response = enter(request, sign_in, pending.target)
+    oidc.remember_provider(response, answer)
+    return response
+
+
+def _find_sign_in(email: str) -> SignIn | None:
+    """The sign-in of the annotator whose address it is, or None."""
+    with project_store().reading() as cursor:
+        identity = find_identity(cursor, email)
+        account = sign_in_states(cursor).get(identity.annotator) if identity else None
+    if identity is None or account is None:
+        return None
+    return SignIn(account.annotator.name, account.password_revision, identity.email)

@@ -12,15 +12,13 @@ from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from curation.agreement import agreement_report
 from curation.agreement.annotators.details import annotator_details
-from curation.agreement.report.feedback_section import feedback_section
 from curation.agreement.report.fingerprint import read_fingerprint
-from curation.agreement.report.page import agreement_page
+from curation.agreement.report.page import agreement_page, feedback_section
 from curation.agreement.report.report import findings
 from curation.agreement.report.sections import sections
 from curation.labeling.rounds.rounds import list_rounds
 from curation.reports.page import Section
-from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store import Annotator, Store
 
 ALL = "All rounds"
 KEPT = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.grading import grading
 from app.page import EVERYONE, AppPage
 from app.signin.current_user import sessions
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 
 def show(annotator: Annotator) -> None:

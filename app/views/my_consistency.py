@@ -19,7 +19,7 @@ from curation.agreement.annotators.own_work import (
 )
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.showings import next_showings
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
 SHOWN = 50

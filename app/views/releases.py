@@ -8,13 +8,12 @@ from app import ui
 from app.context import project_store
 from app.page import LEADS, AppPage
 from curation.errors import CurationError
-from curation.releases.overrides import override_told
+from curation.releases.overview import override_told
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import Verified, verify
 from curation.splits.certificate.certificate import read_certificate
 from curation.splits.certificate.page import certificate_page, certificate_sections, findings
-from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store import Annotator, Store
 
 COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
 

@@ -24,15 +24,13 @@ from curation.adjudication.decisions import (
 from curation.adjudication.disputes import unjudged
 from curation.consensus.consensus import PairConsensus, settled
 from curation.consensus.votes import Votes, read_votes
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError, RefusedError, refuse_problems
 from curation.guides.guide import Guide, current_guide
 from curation.people.annotators import require_author
 from curation.sources.decisions import DecisionLine
 from curation.sources.queries import KnownQueries, QueryColumn
 from curation.sources.tables.numbers import whole_number
-from curation.store import Cursor, Store, get_setting, record_event
-from curation.store.retry import write_if_unchanged
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event, write_if_unchanged
 from curation.text import LONGEST_NOTE
 
 REVIEWERS = ("reviewer", "lead")
@@ -81,8 +79,7 @@ def decide(
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         problems = list(_check(grade, reason, current_guide(cursor)))
-        if problems:
-            raise InputError(problems)
+        refuse_problems(problems)
         if not _judged(cursor, (query_id, document_id)):
             raise unjudged(query_id, document_id)
     pair = (query_id, document_id)
@@ -131,8 +128,7 @@ def decide_many(
         left_out: Counter[str] = Counter()
         field = proposals[0].query_field if proposals else None
         rulings, problems = _rulings(proposals, found.guide, QueryColumn(found.queries, field), left_out)
-        if problems:
-            raise InputError(problems, path=source, way_out="Nothing was decided: mend these lines first.")
+        refuse_problems(problems, path=source, way_out="Nothing was decided: mend these lines first.")
         chosen = _chosen(rulings, found, reviewer, every_pair, left_out)
         return _DecisionPlan(chosen, found.current, Decided(len(chosen), dict(left_out)))
 
@@ -249,8 +245,7 @@ def _ruling(item: DecisionLine, guide: Guide, queries: QueryColumn) -> Ruling | 
     if grade is None:
         raise InputError(f"grade {item.grade!r} is not a whole number")
     problems = list(_check(grade, item.reason, guide))
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     query = queries.find(item.query, item.line)
     return Ruling(query.query_id, item.document_id, grade, item.reason.strip()) if query else UNJUDGED
 

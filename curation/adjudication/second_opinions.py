@@ -18,8 +18,7 @@ from curation.labeling.rounds.assignment import Candidate, Slot
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.members import members
 from curation.people.annotators import list_annotators, require_author
-from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.text import digest
 
 

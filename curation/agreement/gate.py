@@ -25,12 +25,11 @@ from curation.agreement.annotators.intra_annotator import (
 )
 from curation.agreement.between.grades import read_grades
 from curation.agreement.between.inter_annotator import Alpha, inter_agreement
-from curation.errors import InputError
+from curation.errors import refuse_problems
 from curation.guides.guide import current_guide
 from curation.labeling.judgments.events import EVENT
 from curation.statistics.intervals import wilson
-from curation.store import Cursor, Store, get_setting, put_setting, record_event
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 from curation.text import canonical_json
 
 ALPHA, CONSISTENCY = "ordinal alpha", "consistency"
@@ -149,8 +148,7 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
         problems.append(f"--alpha {demand.alpha:g}: expected -1 to 1")
     if not 0 <= demand.consistency <= 1:
         problems.append(f"--consistency {demand.consistency:g}: expected a share from 0 to 1")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     with store.transaction() as cursor:
         before = read_demand(cursor)
         if before != demand:

@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, left_out, say, table
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.adjudication.adjudication import Decided

@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table, write_page
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.releases.diff.diff import Diff

@@ -11,7 +11,7 @@ import typer
 from curation.cli.goldset import Json, Licence, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.releases.export.formats import FORMATS
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.releases.export.export import Exported

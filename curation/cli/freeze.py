@@ -8,7 +8,7 @@ import typer
 
 from curation.cli.goldset import Json, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.releases.freeze.freeze import Frozen

@@ -10,7 +10,7 @@ import typer
 from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.cli.split import NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
-from curation.errors import InputError
+from curation.errors import refuse_problems
 
 if TYPE_CHECKING:
     from curation.splits.groups.sweep import SweepStep
@@ -128,8 +128,7 @@ def _rules(
         cut=tuple(map(parsed_cut, cut or ())),
     )
     wrong = problems(rules)
-    if wrong:
-        raise InputError(wrong)
+    refuse_problems(wrong)
     return rules
 
 

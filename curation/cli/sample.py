@@ -13,7 +13,7 @@ from curation.cli.output import emit, left_out, progress_bar, say, table, write_
 from curation.errors import InputError
 
 if TYPE_CHECKING:
-    from curation.sampling import SampleReport
+    from curation.sampling.sample import SampleReport
 
 
 @app.command()
@@ -124,27 +124,28 @@ def sample(
       goldset sample --size 200 --allocation neyman --from-release v1 --run bm25-tuned --exclude-release v1
       goldset sample --size 50 --seed 8 --min-count 2 --exclude-judged --exclude-released
     """
-    from curation import sampling
     from curation.releases.spread import spread_if_asked
     from curation.releases.stored import released_queries
     from curation.sampling.chart import sample_page
+    from curation.sampling.frame.limits import Limits
+    from curation.sampling.plan import SamplingPlan, read_quotas
+    from curation.sampling.sample import draw_sample
+    from curation.sampling.top_up import top_up as draw_more
 
     store = project_store()
     _refuse_no_page(html, store.path)
     if top_up:
         _refuse_other_options(context)
         with progress_bar() as progress:
-            quotas, released = sampling.read_quotas(quota or []), released_queries(store)
-            report = sampling.top_up(store, quotas, size, progress, released=released)
+            quotas, released = read_quotas(quota or []), released_queries(store)
+            report = draw_more(store, quotas, size, progress, released=released)
     else:
         if size is None:
             raise InputError(
                 "No --size was given; expected how many queries to draw, for instance --size 200."
             )
-        plan = sampling.SamplingPlan(
-            listed(strata), design, allocation, sampling.read_quotas(quota or []), head, torso
-        )
-        limits = sampling.Limits(
+        plan = SamplingPlan(listed(strata), design, allocation, read_quotas(quota or []), head, torso)
+        limits = Limits(
             since=_time("--since", since),
             until=_time("--until", until),
             min_count=min_count,
@@ -155,7 +156,7 @@ def sample(
         )
         with progress_bar() as progress:
             spread, released = spread_if_asked(store, from_release, run), released_queries(store)
-            report = sampling.draw_sample(
+            report = draw_sample(
                 store, size, seed, plan, limits, progress, model, released=released, spread=spread
             )
     if html is not None:

@@ -9,12 +9,12 @@ import typer
 
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 from curation.store import Store
 
 if TYPE_CHECKING:
     from curation.splits.assignment.by_time import ByTime
-    from curation.splits.split_report import SplitReport
+    from curation.splits.split import SplitReport
 
 RelevantGrade = Annotated[
     int | None,
@@ -191,8 +191,7 @@ def _parts(dev: float | None, test: float | None, named: list[str] | tuple[str, 
             problems.append(f"the part {name!r} was given twice")
         elif fraction is not None and (fraction or name not in ("dev", "test")):
             parts[name] = fraction
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     return parts
 
 

@@ -10,7 +10,7 @@ import typer
 from curation.cli.goldset import Json, TagAuthor, command_group, project_store
 from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.output import emit, progress_bar, say, table
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.sampling.tags.find_tags import TagsFound
@@ -130,7 +130,7 @@ def _emit_set(result: TagsSet, as_json: bool) -> None:
 
 
 def _show_found(found: TagsFound) -> None:
-    from curation.sampling.tags.kinds import RULE_TAGS
+    from curation.sampling.tags.stored_tags import RULE_TAGS
 
     shown = [
         (tag, None if tag in found.not_looked_for and not count else count)  # unknown is not zero

@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from curation.errors import InputError
-from curation.store import Cursor, Store, get_setting, put_setting, record_event
-from curation.store.settings import COMMAND_LINE
+from curation.errors import refuse_problems
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 from curation.text import canonical_json
 
 MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"
@@ -74,8 +73,7 @@ def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> No
         problems.append(f"--smoothing {rule.smoothing:g}: expected 0 to 100 cases")
     if not 0.5 <= rule.least < 1:
         problems.append(f"--least {rule.least:g}: expected a probability from 0.5 to below 1")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     with store.transaction() as cursor:
         before = read_rule(cursor)
         if before.settings == rule.settings:

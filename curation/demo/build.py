@@ -24,7 +24,7 @@ from curation.pooling import build_pool
 from curation.progress import Progress, silent
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
-from curation.sampling import draw_sample
+from curation.sampling.sample import draw_sample
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.decisions import read_decision_lines
 from curation.sources.judgments import JudgmentFields

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from curation.errors import InputError, NotFoundError
 from curation.guides.guide import current_guide
 from curation.people.annotators import require_author
-from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
-from curation.store.settings import COMMAND_LINE
 from curation.text import LONGEST_NOTE, digest
 
 

@@ -10,7 +10,7 @@ from curation.progress import Progress
 from curation.store import Store
 
 if TYPE_CHECKING:
-    from curation.sampling import SampleReport
+    from curation.sampling.sample import SampleReport
 
 Parameters = Mapping[str, Any]
 
@@ -32,7 +32,9 @@ def _sample(store: Store, parameters: Parameters, progress: Progress, author: st
     from curation.releases.spread import spread_if_asked
     from curation.releases.stored import released_queries
     from curation.retrieval import DEFAULT_MODEL
-    from curation.sampling import Limits, SamplingPlan, draw_sample
+    from curation.sampling.frame.limits import Limits
+    from curation.sampling.plan import SamplingPlan
+    from curation.sampling.sample import draw_sample
 
     within = parameters["limits"]
     times = {end: within[end] and datetime.fromisoformat(within[end]) for end in ("since", "until")}
@@ -55,7 +57,7 @@ def _sample(store: Store, parameters: Parameters, progress: Progress, author: st
 
 def _top_up(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     from curation.releases.stored import released_queries
-    from curation.sampling import top_up
+    from curation.sampling.top_up import top_up
 
     released = released_queries(store)
     return _drawn(top_up(store, parameters["quotas"], parameters["size"], progress, author, released))

@@ -21,13 +21,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from curation.pooling.easy_negatives import RANDOM
+from curation.pooling.candidates import RANDOM
 from curation.pooling.relevance import Pair, Relevance
 from curation.pooling.systems import SystemHits
 from curation.similarity.identical import Identical, StandIns
 from curation.similarity.near_duplicates import near_duplicate
 from curation.similarity.shingles import Shingles, word_shingles
-from curation.store.rows import Document, Query
+from curation.store import Document, Query
 
 TOP, BELOW = "top", "below"
 STRATA = (TOP, BELOW, RANDOM)

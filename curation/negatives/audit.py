@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.consensus.relevance import VotesOnScale, read_votes_on_scale, relevance_of
-from curation.errors import InputError, RefusedError
+from curation.errors import RefusedError, refuse_problems
 from curation.labeling.rounds.assignment import Candidate
 from curation.labeling.rounds.candidates import Chosen
 from curation.labeling.rounds.layout import RoundLayout
@@ -22,16 +22,15 @@ from curation.labeling.rounds.opening import RoundOpened, open_over
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.assumed import STRATA, AlikePair, Population, assumed_negatives
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
-from curation.pooling.easy_negatives import RANDOM
+from curation.pooling.candidates import RANDOM
 from curation.pooling.relevance import Pair
 from curation.pooling.systems import Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL
 from curation.sources.queries import active_queries
 from curation.statistics.allocation import allocate
-from curation.store import Cursor, Store
+from curation.store import Cursor, Document, Query, Store
 from curation.store.documents import current_corpus
-from curation.store.rows import Document, Query
 from curation.text import seeded
 
 DEPTH = 100
@@ -161,8 +160,7 @@ def _check_numbers(size: int, depth: int, threshold: float) -> None:
         problems.append(f"--depth {depth}: expected at least 1.")
     if not 0 < threshold <= 1:
         problems.append(f"--threshold {threshold:g}: expected a similarity above 0 and up to 1.")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def _free_name(cursor: Cursor) -> str:

@@ -31,8 +31,7 @@ from curation.errors import RefusedError
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.negatives.audit import SOURCE, Drawn
 from curation.statistics.intervals import wilson
-from curation.store import Cursor, Store
-from curation.store.rows import Round
+from curation.store import Cursor, Round, Store
 
 MINIMUM_JUDGED = 10
 """With fewer judged pairs, and more in the stratum, a rate is no figure to show."""

@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.consensus.relevance import read_votes_on_scale, relevance_of
-from curation.errors import InputError, RefusedError
+from curation.errors import RefusedError, refuse_problems
 from curation.pooling.relevance import Ranked, Relevance
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
 from curation.similarity.shingles import Shingles, word_shingles
 from curation.sources.queries import active_queries
-from curation.store import Store, fetch
+from curation.store import Query, Store, fetch
 from curation.store.documents import current_snapshot, snapshot_texts
-from curation.store.rows import Query
 
 WANT = 10
 NEAR_DUPLICATE = 0.8
@@ -221,8 +220,7 @@ def _check_numbers(want: int, threshold: float) -> None:
         problems.append(f"{want} hard negatives a query were asked for; expected at least 1.")
     if not 0 < threshold <= 1:
         problems.append(f"--threshold {threshold:g}: expected a similarity above 0 and up to 1.")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def _by_query(queries: Sequence[Query], ranked: Iterable[Ranked], relevance: Relevance) -> list[_Pooled]:

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 import argon2
 
-from curation.errors import InputError, NotFoundError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.identities import email_problems, insert_identity
-from curation.store import Cursor, Store, fetch, record_event, utc_now
-from curation.store.rows import Annotator
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 ROLES = ("annotator", "reviewer", "lead")
 SHORTEST_PASSWORD = 8
@@ -187,8 +185,7 @@ def _fits(current: _Password | None, password: str) -> bool:
 
 def _replace_password(store: Store, name: str, new: str, revision: int, *, author: str) -> int:
     problems = _password_problems(new)
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     hashed = _hasher.hash(new)
     with store.transaction() as cursor:
         current = _current_password(cursor, name)
@@ -211,8 +208,7 @@ def _check(name: str, role: str, password: str | None, email: str | None) -> Non
         problems += _password_problems(password)
     if email is not None:
         problems += email_problems(email)
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def _password_problems(password: str) -> list[str]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from curation.errors import InputError, NotFoundError, RefusedError
-from curation.store import Cursor, Store, fetch, record_event, utc_now
-from curation.store.rows import Annotator
+from curation.errors import NotFoundError, RefusedError, refuse_problems
+from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 
 SIGN_OUT = "sign out"
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
@@ -43,8 +42,7 @@ def add_identity(store: Store, name: str, email: str) -> EmailIdentity:
     RefusedError: the address is another annotator's, or the name is known only from imported judgments.
     """
     problems = email_problems(email)
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     with store.transaction() as cursor:
         row = cursor.execute("SELECT imported FROM annotators WHERE name = ?", [name]).fetchone()
         if row is None:

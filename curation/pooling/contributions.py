@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, NotFoundError, RefusedError
-from curation.pooling.candidates import TOP
-from curation.pooling.easy_negatives import RANDOM
+from curation.pooling.candidates import RANDOM, TOP
 from curation.pooling.relevance import Pair, Ranked, Relevance
 from curation.store import Cursor, Store, fetch
 

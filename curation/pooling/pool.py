@@ -4,22 +4,35 @@ Pooling (Spärck Jones and van Rijsbergen 1975; TREC) puts up for judgment what 
 high. Every candidate keeps each system, rank and score that proposed it, so that it can be asked later what
 a system alone contributed. A pool's id is the hash of all that goes in, the ids included under which
 identical documents are judged already: building it twice adds nothing.
+
+A budget of pairs is spent evenly, where there are more candidates than people can judge. Every query's
+candidates are put in order: by the best rank that any system gave, then by how many systems
+proposed them, then by document id. The budget goes round: each query's first candidate, each query's second,
+and so on. A query with few candidates leaves its turns to the others, and the last round, for which the
+budget does not suffice, takes the queries in an order drawn by seed.
 """
 
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from curation.errors import InputError, RefusedError
+from curation.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
-from curation.pooling.budget import spend
-from curation.pooling.candidates import CandidateSource, SystemReport, system_reports, unite
-from curation.pooling.easy_negatives import REACH, Draw, draw_negatives
+from curation.pooling.candidates import (
+    REACH,
+    CandidateSource,
+    Draw,
+    SystemReport,
+    draw_negatives,
+    system_reports,
+    unite,
+)
 from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
@@ -27,12 +40,42 @@ from curation.retrieval.terms import choose_stemmer
 from curation.retrieval.word_counts import counted_otherwise
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
-from curation.store import Cursor, Store, append, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append, record_event, utc_now
 from curation.store.documents import current_corpus, current_snapshot
-from curation.store.rows import Document, Query
-from curation.store.settings import COMMAND_LINE
-from curation.text import canonical_json, digest
+from curation.text import canonical_json, digest, seeded
 from curation.words import CUT, is_cut_otherwise
+
+Pair = tuple[str, str]
+
+
+class Spent(NamedTuple):
+    """The proposals within the budget, each pair with all of its systems, and how many pairs are over it."""
+
+    proposals: list[CandidateSource]
+    over: int
+
+
+def spend(proposals: Sequence[CandidateSource], budget: int | None, seed: int) -> Spent:
+    """The proposals of at most `budget` pairs; None is no limit."""
+    ranks: defaultdict[Pair, list[int]] = defaultdict(list)
+    for proposal in proposals:
+        ranks[proposal.query_id, proposal.document_id].append(proposal.rank or 0)
+    if budget is None or len(ranks) <= budget:
+        return Spent(list(proposals), 0)
+    chosen = set(_rounds(ranks, seed)[:budget])
+    kept = [p for p in proposals if (p.query_id, p.document_id) in chosen]
+    return Spent(kept, len(ranks) - budget)
+
+
+def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
+    """All pairs in the order in which the budget is spent on them."""
+    of_query: defaultdict[str, list[Pair]] = defaultdict(list)
+    for pair in sorted(ranks, key=lambda pair: (min(ranks[pair]), -len(ranks[pair]), pair)):
+        of_query[pair[0]].append(pair)
+    turns = seeded(of_query, seed, key=lambda query_id: ["budget", query_id])
+    rounds = max(map(len, of_query.values()))
+    return [of_query[q][place] for place in range(rounds) for q in turns if place < len(of_query[q])]
+
 
 _LEXICAL = frozenset({"bm25", "hybrid"})
 
@@ -97,7 +140,7 @@ def build_pool(
     ----------
     systems: names out of `pooling.SYSTEMS`, and `run:NAME` for imported runs.
     model: what dense and hybrid embed with; see `retrieval.embeddings.find_model`.
-    budget: at most so many pairs that systems propose, evenly over the queries; see `pooling.budget`. Random
+    budget: at most so many pairs that systems propose, evenly over the queries (`spend`). Random
         negatives come on top.
     author: who asked, for the audit trail: a lead or the command line.
     stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
@@ -160,8 +203,7 @@ def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> Non
         problems.append(f"{random_negatives} random negatives were asked for; expected 0 or more.")
     if budget is not None and budget < 1:
         problems.append(f"A budget of {budget} pairs was given; expected at least 1.")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def _read(store: Store, author: str) -> _PoolInputs:

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from curation.errors import InputError
+from curation.errors import refuse_problems
 from curation.progress import Progress
 from curation.retrieval import RUN_PREFIX, Bm25, Dense, Hit, Hybrid, ImportedRun, Retriever
 from curation.retrieval.terms import project_stemmer
 from curation.sources.runs import find_run, run_entries
-from curation.store import Store
-from curation.store.rows import Document, Query
+from curation.store import Document, Query, Store
 
 SYSTEMS = ("bm25", "dense", "hybrid")
 _PARTS = ("bm25", "dense")
@@ -38,12 +37,11 @@ def known_systems(names: Sequence[str]) -> list[str]:
     problems = [f"{name!r} is no system." for name in unknown]
     if not names:
         problems = ["No system was named."]
-    if problems:
-        raise InputError(
-            problems,
-            way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)} and {RUN_PREFIX}NAME, "
-            "where NAME is an imported run.",
-        )
+    refuse_problems(
+        problems,
+        way_out=f"A pool is built from one or more of {', '.join(SYSTEMS)} and {RUN_PREFIX}NAME, "
+        "where NAME is an imported run.",
+    )
     return [*(name for name in SYSTEMS if name in names), *runs]
 
 

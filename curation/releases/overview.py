@@ -1,15 +1,19 @@
-"""What releases there are, what is in one, and who had its sealed grades."""
+"""What releases there are, what is in one, and who had its sealed grades.
+
+An override is what a release tells of having been frozen against the gate.
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.releases.seal import Opening, openings, sealed_parts
-from curation.releases.stored import graded_pairs, list_releases
+from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import opened
-from curation.store import Store
+from curation.store import Cursor, Store
 
 
 class ListedRelease(NamedTuple):
@@ -103,3 +107,21 @@ def show(store: Store, name: str) -> ShownRelease:
         openings=len(log),
         log=tuple(log),
     )
+
+
+def override_told(cursor: Cursor, release: ReleaseRow) -> list[str]:
+    """Who froze against the gate, why, and what stood against it, in sentences; none where nothing did."""
+    row = cursor.execute(
+        "SELECT content FROM release_parts WHERE release_id = ? AND part = 'release'", [release.release_id]
+    ).fetchall()
+    try:
+        override = json.loads(row[0][0]).get("override")
+    except (IndexError, ValueError):
+        return []  # altered: verifying says so
+    if override is None:
+        return []
+    against = ", ".join(check["figure"] for check in override["against"])
+    return [
+        f"Frozen by {release.frozen_by} (in the release: {override['by']}) against the gate, where {against} "
+        f"stood against it: “{override['reason']}”"
+    ]

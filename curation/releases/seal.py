@@ -11,11 +11,10 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.releases.verify import opened
-from curation.store import Cursor, Store, append, fetch, record_event, utc_now
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
 
 TEST = "test"
 """The part that is always sealed, also in releases that were frozen before seals."""
@@ -53,8 +52,7 @@ def refuse_unknown_parts(option: str, parts: Iterable[str], wanted: Iterable[str
         f"{option} {name}: the split has no such part; it has {', '.join(known)}"
         for name in sorted(set(wanted).difference(known))
     ]
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:

@@ -20,9 +20,8 @@ from zlib import crc32
 
 from curation.errors import NotFoundError
 from curation.sampling.frame.limits import ReleasedQueries
-from curation.store import Cursor, Store, fetch
+from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import documents_by_hash
-from curation.store.rows import Document
 from curation.text import canonical_json
 
 FORMAT = 2

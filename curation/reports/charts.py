@@ -14,7 +14,7 @@ from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
-from curation.reports.rendering import render
+from curation.reports.page import render
 
 _WIDTH = 800
 _ROW = 28

@@ -1,13 +1,58 @@
-"""A report as one HTML file: no scripts, no network. The terminal and the app show the same sections."""
+"""A report as one HTML file: no scripts, no network. The terminal and the app show the same sections.
+
+The templates of pages and charts are here, and how they write numbers. Jinja escapes every value
+that is not `Markup`; only charts, which escaped their own values, are `Markup`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from curation.reports.rendering import render
+
+def render(template: str, **values: object) -> Markup:
+    """A template of this room with its values filled in, escaped."""
+    return Markup(_environment().get_template(template).render(values))  # noqa: S704
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("curation.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "cell": _cell,
+        "count": "{:,}".format,
+        "figure": "{:.3f}".format,
+        "percent": "{:.0%}".format,
+        "pixels": "{:.1f}".format,
+        "plain": "{:g}".format,
+        "shorten": _shorten,
+    }
+    return environment
+
+
+def _cell(value: object) -> str:
+    """What a table shows of a value: None is unknown, and fractions have three places."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _shorten(name: str, letters: int = 27) -> str:
+    """The beginning of a long name; the chart's tooltip has all of it."""
+    return name if len(name) <= letters else f"{name[: letters - 1]}…"
 
 
 @dataclass(frozen=True)

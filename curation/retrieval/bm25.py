@@ -30,8 +30,7 @@ from curation.progress import Progress, silent
 from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import STOP_WORDS, content_words, is_gram, searched_terms
 from curation.retrieval.word_counts import WordCounts, count_words, stored_word_counts
-from curation.store import Store
-from curation.store.rows import Document, Query
+from curation.store import Document, Query, Store
 from curation.text import digest
 from curation.words import words
 

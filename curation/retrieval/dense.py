@@ -20,8 +20,7 @@ from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed, find_model
 from curation.retrieval.passages import Cutter, Span, cut_documents, find_cutter, passage_text
 from curation.retrieval.retriever import Hit, best_rows
-from curation.store import Store
-from curation.store.rows import Document, Query
+from curation.store import Document, Query, Store
 from curation.words import words
 
 _CELLS = 8_000_000  # cosines that are held at once

@@ -15,7 +15,7 @@ from typing import Any
 
 from curation.progress import Progress, silent
 from curation.retrieval.retriever import Hit, Retriever
-from curation.store.rows import Query
+from curation.store import Query
 
 K = 60
 LIST_DEPTH = 1000

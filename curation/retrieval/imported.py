@@ -9,7 +9,7 @@ from typing import Any
 from curation.progress import Progress, silent
 from curation.retrieval.retriever import Hit
 from curation.sources.runs import Run, RunEntry
-from curation.store.rows import Query
+from curation.store import Query
 
 RUN_PREFIX = "run:"
 

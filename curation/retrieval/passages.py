@@ -22,8 +22,7 @@ import pyarrow as pa
 
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import ModelSource, find_model, open_model
-from curation.store import Store
-from curation.store.rows import Document
+from curation.store import Document, Store
 from curation.text import digest
 
 OVERLAP = 0.25

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
-from curation.store.rows import Query
+from curation.store import Query
 
 
 class Hit(NamedTuple):

@@ -23,9 +23,8 @@ from curation.retrieval.bm25 import K1, B, Bm25
 from curation.retrieval.retriever import Hit, best_hits
 from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, searched_terms
 from curation.sources.queries import active_queries
-from curation.store import Store
+from curation.store import Document, Query, Store
 from curation.store.documents import current_corpus
-from curation.store.rows import Document, Query
 
 _DIGITS = 1e-9
 

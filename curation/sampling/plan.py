@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from curation.errors import InputError
+from curation.errors import refuse_problems
 from curation.sampling.designs import DESIGNS
 from curation.sampling.frame.bands import HEAD, TORSO
 from curation.sampling.frame.limits import Limits
@@ -56,8 +56,7 @@ def read_quotas(asked: Sequence[str]) -> dict[str, int]:
     ]
     names = [name.strip() for name, _, _ in parts]
     problems += [f"{name!r} has two quotas" for name in sorted(set(names)) if names.count(name) > 1]
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     return {name: int(number) for name, (_, _, number) in zip(names, parts, strict=True)}
 
 
@@ -80,8 +79,7 @@ def check_plan(size: int, plan: SamplingPlan, spread: FigureSpread | None) -> No
         )
     if plan.allocation != "neyman" and spread:
         problems.append(WITHOUT_NEYMAN)
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def parameters_of(

@@ -20,11 +20,9 @@ from curation.sampling.designs import Drawing, Stratum, draw_pps, draw_stratifie
 from curation.sampling.frame.frame import Dimensions, Frame, read_frame
 from curation.sampling.frame.limits import NO_RELEASES, Limits, ReleasedQueries
 from curation.sampling.plan import SamplingPlan, check_plan, parameters_of
-from curation.sampling.sample_warnings import about_strata
-from curation.sampling.stored_sample import DrawnQuery, store_sample
+from curation.sampling.stored_sample import DrawnQuery, about_strata, store_sample
 from curation.sampling.variances import FigureSpread, Variances, variance_warnings, variances_of
-from curation.store import Store
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Store
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 
 DIMENSIONS = ("band", "segment", "length")
 TAG = "tag:"
@@ -58,8 +58,7 @@ def check_dimensions(by: Sequence[str]) -> None:
     problems += [f"strata by {name!r} were asked for twice" for name in repeated]
     if not by:
         problems = [f"no strata were named; {expected}"]
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def names_after(prefix: str, by: Sequence[str]) -> list[str]:

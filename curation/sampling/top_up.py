@@ -27,8 +27,7 @@ from curation.sampling.plan import limits_of
 from curation.sampling.sample import SampleReport, store_drawing
 from curation.sampling.stored_sample import StoredSample, queries_of, read_current
 from curation.statistics.allocation import allocate, impossible
-from curation.store import Store
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Store
 
 
 def top_up(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from curation.store.rows import Document
+from curation.store import Document
 
 
 class Identical:

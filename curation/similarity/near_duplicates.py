@@ -18,7 +18,7 @@ from curation.progress import Progress, silent
 from curation.similarity.forest import Ints, Links
 from curation.similarity.pairs import alike
 from curation.similarity.shingles import Shingles, jaccard, word_shingles
-from curation.store.rows import Document
+from curation.store import Document
 
 _BATCH = 8_192
 

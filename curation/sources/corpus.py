@@ -22,6 +22,7 @@ from curation.sources.tables.records import Record, Records, beir_file
 from curation.sources.tables.values import metadata_json, text_of
 from curation.store import (
     Cursor,
+    Document,
     Store,
     append,
     get_setting,
@@ -30,7 +31,6 @@ from curation.store import (
     utc_now,
 )
 from curation.store.documents import count_versions, snapshot_versions, version_hashes
-from curation.store.rows import Document
 from curation.text import digest
 
 ID_FIELDS = ("_id", "id", "doc_id", "docid", "document_id", "docno")

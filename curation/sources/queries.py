@@ -16,8 +16,7 @@ from typing import Literal
 
 from curation.errors import InputError
 from curation.sources.redaction.personal_data import redact
-from curation.store import Cursor, fetch, get_setting
-from curation.store.rows import Query
+from curation.store import Cursor, Query, fetch, get_setting
 from curation.text import digest, normalise_query
 
 PREFIXES = ("q-", "d-")

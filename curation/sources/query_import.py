@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.errors import RefusedError, refuse_problems
 from curation.progress import Progress, silent
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
 from curation.sources.redaction.personal_data import redact
@@ -23,8 +23,7 @@ from curation.sources.tables.lines import clean
 from curation.sources.tables.problems import Problems
 from curation.sources.tables.records import Record, Records, beir_file
 from curation.sources.tables.values import metadata_json, text_of
-from curation.store import Cursor, Store, append, record_event
-from curation.store.rows import Query
+from curation.store import Cursor, Query, Store, append, record_event
 from curation.text import canonical_json, normalise_query
 
 ID_FIELDS = ("_id", "id", "query_id", "qid", "query-id")
@@ -168,8 +167,7 @@ def add_query(
         for what, given in (("query", text), ("information need", need), ("id", query_id or ""))
         if clean(given, Counter()) != given
     ]
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     known = KnownQueries(cursor)
     query = Query(query_id or query_id_of(normalised), text, normalised, "written", need or None)
     _refuse_known(known, query)

@@ -20,9 +20,8 @@ from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
 from curation.sources.queries import active_queries
-from curation.store import Cursor, get_setting
+from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
-from curation.store.rows import Document, Query
 
 _BETWEEN = " · "  # what `sampling.strata` joins the values of crossed dimensions with
 

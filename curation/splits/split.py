@@ -1,14 +1,18 @@
-"""Making a split: read, find ties, assign, check, store.
+"""Making a split: read, find ties, assign, check, store and report.
 
 The id of a split is the digest of everything that decides it. So the same call on the same labels finds the
 split that it made before, and adds nothing.
+
+A split is stored with its row, its edges and its assignments. Its report tells what it is, what ties were
+found, and how good the parts are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,6 +20,8 @@ from curation.consensus.consensus import settled
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import find_model
+from curation.splits.assignment.assignment import ALL, PartShare
+from curation.splits.assignment.by_time import ByTime
 from curation.splits.assignment.carried_over import (
     NOTHING_CARRIED_OVER,
     CarriedOver,
@@ -23,12 +29,12 @@ from curation.splits.assignment.carried_over import (
     read_carried_over,
 )
 from curation.splits.assignment.spoiling import spoiled_by
-from curation.splits.certificate.certificate import certificate_of
+from curation.splits.certificate.certificate import Certificate, certificate_of
 from curation.splits.checked_assignment import CheckedAssignment, assign_and_check
-from curation.splits.groups.cuts import still_tied
+from curation.splits.groups.cuts import StillTied, still_tied
 from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import GradedQueries, graded_queries, read_labels
-from curation.splits.refusals import large_groups, refuse_empty, refuse_large
+from curation.splits.refusals import LargeGroup, large_groups, refuse_empty, refuse_large
 from curation.splits.request import (
     LARGEST_GROUP,
     PARTS,
@@ -38,17 +44,146 @@ from curation.splits.request import (
     check_request,
 )
 from curation.splits.rules import GROUP, Rules
-from curation.splits.split_report import SplitReport
-from curation.splits.stored_split import split_id_of, store_split
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.parameters import compared_texts, described
 from curation.splits.ties.reading import with_tie_data
 from curation.splits.ties.same_key import groups_across
 from curation.splits.ties.search import Ties, find_edges
-from curation.store import Store
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Store, append, get_setting, put_setting, record_event, utc_now
+from curation.text import canonical_json, digest
 from curation.words import CUT, is_cut_otherwise
+
+
+def split_id_of(graded: GradedQueries, parameters: Mapping[str, Any], carried: CarriedOver) -> str:
+    """The digest of everything that decides a split."""
+    inputs = graded.inputs
+    relevant = [(query_id, sorted(documents)) for query_id, documents in sorted(inputs.relevant.items())]
+    texts = [(name, digest(text)) for name, text in sorted(inputs.documents.items())]
+    queries = sorted(inputs.queries.items())
+    levels = [(name, sorted(found)) for name, found in sorted(graded.levels.items())]
+    keys = [(name, sorted(found)) for name, found in sorted(inputs.keys.items())]
+    times = [(name, time.isoformat()) for name, time in sorted(inputs.times.items())]
+    beside = [sorted(carried.parts.items()), keys, times]
+    return digest("split", parameters, queries, levels, relevant, texts, beside)
+
+
+def store_split(
+    store: Store, report: SplitReport, checked: CheckedAssignment, edges: Sequence[Edge], actor: str
+) -> bool:
+    """Store the split and make it the current one; says whether it is new."""
+    split_id = report.split_id
+    content = asdict(report)
+    del content["created"]
+    row = [split_id, canonical_json(report.parameters), canonical_json(_with_texts_for_times(content))]
+    edge_columns = _edge_columns(split_id, edges)
+    assignment_columns = _assignment_columns(split_id, checked.groups, checked.parts)
+    reached = {share.part: share.reached for share in report.shares if share.dimension == ALL}
+    detail = {"split": split_id, **report.parameters, "queries": reached}
+    with store.transaction(appends=True) as cursor:
+        new = not cursor.execute("SELECT 1 FROM splits WHERE split_id = ?", [split_id]).fetchone()
+        if new:
+            cursor.execute("INSERT INTO splits VALUES (?, ?, ?, ?)", [*row, utc_now()])
+            append(cursor, "leakage_edges", edge_columns)
+            append(cursor, "split_assignments", assignment_columns)
+        if new or get_setting(cursor, "split") != split_id:
+            put_setting(cursor, "split", split_id)
+            record_event(cursor, "split", detail, actor)
+    return new
+
+
+def _with_texts_for_times(value: Any) -> Any:
+    """The value with times as text."""
+    if isinstance(value, dict):
+        return {key: _with_texts_for_times(item) for key, item in value.items()}
+    return value.isoformat(sep=" ") if isinstance(value, datetime) else value
+
+
+def _edge_columns(split_id: str, edges: Sequence[Edge]) -> dict[str, list[Any]]:
+    return {
+        "split_id": [split_id] * len(edges),
+        "query_a": [edge.query_a for edge in edges],
+        "query_b": [edge.query_b for edge in edges],
+        "kind": [edge.kind for edge in edges],
+        "similarity": [edge.similarity for edge in edges],
+        "detail": [_detail(edge) for edge in edges],
+    }
+
+
+def _detail(edge: Edge) -> str:
+    """What makes the edge; the key only where there is one."""
+    return canonical_json({"documents": edge.documents} | ({"key": edge.key} if edge.key else {}))
+
+
+def _assignment_columns(
+    split_id: str, groups: Mapping[str, str], assigned: Mapping[str, str]
+) -> dict[str, list[str]]:
+    ids = sorted(assigned)
+    return {
+        "split_id": [split_id] * len(ids),
+        "query_id": ids,
+        "group_id": [groups[query_id] for query_id in ids],
+        "part": [assigned[query_id] for query_id in ids],
+    }
+
+
+@dataclass(frozen=True)
+class SplitReport:
+    """What a split is and how good.
+
+    Attributes
+    ----------
+    created: False where this very split existed already; nothing was added then.
+    certificate: parameters, shares, and what the exhaustive check across the parts found.
+    ties: kind → number of ties found: pairs of similar query texts; pairs of queries for each document that
+        is relevant to both; pairs of nearly identical relevant documents.
+    edges: kind → number of edges kept: the strongest ties that hold the groups together.
+    cut: the ties that were cut by name, whether or not they cross the parts.
+    still_tied: pairs that were cut and that other ties still join.
+    missed: edges that the search missed and the exhaustive check found.
+    large_groups: groups with more than 5 % of the queries, and what they spoil.
+    groups_across: groups of documents that are relevant in several parts, where groups are no tie.
+    kept: queries whose part is carried over from a release.
+    disagreeing: of these, queries that releases have in different parts: the newest release decides.
+    by_time: how the cut by time went; None where parts were balanced.
+    left_out: reason → number.
+    """
+
+    split_id: str
+    created: bool
+    certificate: Certificate
+    ties: dict[str, int]
+    edges: dict[str, int]
+    cut: tuple[Edge, ...]
+    still_tied: tuple[StillTied, ...]
+    missed: int
+    large_groups: tuple[LargeGroup, ...]
+    groups_across: int
+    kept: int
+    disagreeing: int
+    by_time: ByTime | None
+    left_out: dict[str, int]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return self.certificate.parameters
+
+    @property
+    def queries(self) -> int:
+        return self.certificate.queries
+
+    @property
+    def groups(self) -> int:
+        return self.certificate.groups
+
+    @property
+    def largest(self) -> int:
+        return self.certificate.largest
+
+    @property
+    def shares(self) -> tuple[PartShare, ...]:
+        return self.certificate.shares
+
 
 STORED_EDGES = "strongest spanning forest"
 

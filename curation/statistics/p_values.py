@@ -1,7 +1,14 @@
-"""P values: by permutations, by signs, and by Student's t for a ratio over queries."""
+"""P values: by permutations, by signs, and by Student's t for a ratio over queries.
+
+The step-up rule of Benjamini and Hochberg limits how many false alarms many tests raise together.
+
+Y. Benjamini and Y. Hochberg (1995), Controlling the false discovery rate, Journal of the Royal Statistical
+Society B 57.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import erfc, sqrt
 from typing import Any
 
@@ -66,3 +73,15 @@ def mean_p(value: float, off: Floats) -> float:
     if error < 1e-12:
         return 1.0 if abs(value) < 1e-12 else 0.0
     return 2 * float(stdtr(queries - 1, -abs(value) / error))
+
+
+def threshold(ps: Sequence[float], share: float) -> float:
+    """The largest p that counts among all these tests; below 0 where none does.
+
+    The k-th smallest p of m counts up to k/m of `share`. Where nothing is to be found, anything counts in at
+    most `share` of cases; else at most `share` of what counts is false on average. This holds for tests that
+    are independent or lean the same way.
+    """
+    ordered = sorted(ps)
+    counting = [p for k, p in enumerate(ordered, start=1) if p <= k * share / len(ordered)]
+    return counting[-1] if counting else -1.0

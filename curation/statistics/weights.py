@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import isqrt
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 
 NEYMAN = "neyman"
 ALLOCATIONS = ("equal", "proportional", "square-root", NEYMAN)
@@ -61,8 +61,7 @@ def neyman_weights(populations: Sequence[int], variances: Sequence[float]) -> li
         for number, variance in enumerate(variances, 1)
         if not 0 <= variance < float("inf")
     ]
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     return [
         population * _root(Fraction(variance))
         for population, variance in zip(populations, variances, strict=True)

@@ -11,10 +11,18 @@ from curation.store.database import (
     utc_now,
 )
 from curation.store.files import Cursor
-from curation.store.settings import get_setting, put_setting, record_event, require_setting
+from curation.store.retry import write_if_unchanged
+from curation.store.rows import Annotator, Document, Presentation, Query, Round
+from curation.store.settings import COMMAND_LINE, get_setting, put_setting, record_event, require_setting
 
 __all__ = [
+    "COMMAND_LINE",
+    "Annotator",
     "Cursor",
+    "Document",
+    "Presentation",
+    "Query",
+    "Round",
     "Store",
     "append",
     "append_rows",
@@ -27,4 +35,5 @@ __all__ = [
     "record_event",
     "require_setting",
     "utc_now",
+    "write_if_unchanged",
 ]

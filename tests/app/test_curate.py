@@ -23,7 +23,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling import build_pool
 from curation.progress import silent
-from curation.sampling import draw_sample
+from curation.sampling.sample import draw_sample
 from curation.sampling.tags.stored_tags import set_tags, tagged_queries
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment

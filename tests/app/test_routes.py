@@ -21,7 +21,7 @@ from app import api, context
 from app.guard import Guard
 from app.signin import current_user
 from app.signin import routes as signin
-from app.signin.password import password
+from app.signin.routes import password
 from app.signin.sessions import LASTS, Sessions, SignIn
 from app.signin.throttle import LoginThrottle, login_throttle
 from curation.labeling.practice.opening import open_practice

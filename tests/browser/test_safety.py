@@ -35,10 +35,10 @@ from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import add_annotator
 from curation.pooling.pool import build_pool
 from curation.project import init_project
-from curation.sampling import draw_sample, top_up
+from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags
-from curation.sampling.tags.stored_tags import set_tags
-from curation.sampling.tags.written_queries import write_query
+from curation.sampling.tags.stored_tags import set_tags, write_query
+from curation.sampling.top_up import top_up
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store

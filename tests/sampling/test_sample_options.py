@@ -14,9 +14,11 @@ import pytest
 
 from curation.errors import CurationError, InputError, RefusedError
 from curation.releases.stored import released_queries
-from curation.sampling import Limits, SampleReport, SamplingPlan, draw_sample
 from curation.sampling.chart import sample_chart, sample_page
 from curation.sampling.designs import Stratum
+from curation.sampling.frame.limits import Limits
+from curation.sampling.plan import SamplingPlan
+from curation.sampling.sample import SampleReport, draw_sample
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
 from tests.support.command_line import invoke

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.errors import RefusedError
-from curation.sampling import Limits, draw_sample
+from curation.sampling.frame.limits import Limits
 from curation.sampling.frame.spellings import THRESHOLD, essentials, group_spellings, slip
+from curation.sampling.sample import draw_sample
 from curation.similarity.shingles import character_shingles, jaccard
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.text import normalise_query

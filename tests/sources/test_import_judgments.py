@@ -10,7 +10,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import import_judgments
-from curation.sampling import draw_sample
+from curation.sampling.sample import draw_sample
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
 from curation.sources.queries import query_id_of

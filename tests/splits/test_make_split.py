@@ -15,7 +15,7 @@ from curation.cli.split import split as split_command
 from curation.consensus.consensus import settled
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
-from curation.sampling import draw_sample
+from curation.sampling.sample import draw_sample
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic

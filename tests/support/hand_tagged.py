@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from curation.project import init_project
 from curation.sampling.tags.find_tags import tag_texts
-from curation.sampling.tags.kinds import OF_CORPUS, RULE_TAGS
+from curation.sampling.tags.stored_tags import OF_CORPUS, RULE_TAGS
 from curation.sources.corpus import CorpusFields, import_corpus
 from curation.statistics.intervals import wilson
 from curation.store import Store, open_store

@@ -23,8 +23,7 @@ from curation.adjudication.second_opinions import awaited_opinions
 from curation.errors import NotFoundError
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.excerpts import mark, query_stems
-from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store import Annotator, Store
 
 
 def show(annotator: Annotator) -> None:

@@ -8,8 +8,7 @@ from app import ui
 from app.views.adjudicate.decision import NO_GRADE
 from app.views.adjudicate.reviewing import reviewing
 from curation.adjudication.decisions import DecidedPair, recent_decisions
-from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store import Annotator, Store
 from curation.text import digest
 
 

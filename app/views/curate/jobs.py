@@ -12,8 +12,7 @@ from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
 from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs
-from curation.store import Store
-from curation.store.rows import Annotator
+from curation.store import Annotator, Store
 
 EVERY = 1.0
 """Seconds between two reads of a running job's progress."""

@@ -8,7 +8,7 @@ from app import ui
 from app.page import LEADS, AppPage
 from app.views.curate import opening, pool, queries, sample
 from app.views.curate.jobs import look
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 STEPS = {
     "Sample": sample.show,

@@ -10,9 +10,15 @@ from app import ui
 from app.components.picker import PickerRow, picker
 from app.views.curate.jobs import CurateContext
 from curation.retrieval import DEFAULT_MODEL
-from curation.sampling.tags.kinds import FAILURE_MODES, RULE_TAGS, TAGS
-from curation.sampling.tags.stored_tags import TaggedQuery, set_tags, tagged_queries
-from curation.sampling.tags.written_queries import write_query
+from curation.sampling.tags.stored_tags import (
+    FAILURE_MODES,
+    RULE_TAGS,
+    TAGS,
+    TaggedQuery,
+    set_tags,
+    tagged_queries,
+    write_query,
+)
 from curation.words import fold
 
 ANY, UNTAGGED, NOT_DRAWN = "any", "no tag", "not drawn from traffic"

@@ -13,20 +13,15 @@ from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError
 from curation.releases.stored import list_releases
 from curation.retrieval import DEFAULT_MODEL
-from curation.sampling import (
-    ALLOCATIONS,
-    DESIGNS,
-    DIMENSIONS,
-    Limits,
-    SamplingPlan,
-    StoredSample,
-    current_sample,
-    read_quotas,
-)
 from curation.sampling.chart import sample_chart
-from curation.sampling.strata import TAG
-from curation.sampling.tags.kinds import TAGS
+from curation.sampling.designs import DESIGNS
+from curation.sampling.frame.limits import Limits
+from curation.sampling.plan import SamplingPlan, read_quotas
+from curation.sampling.stored_sample import StoredSample, current_sample
+from curation.sampling.strata import DIMENSIONS, TAG
+from curation.sampling.tags.stored_tags import TAGS
 from curation.sources.runs import stored_runs
+from curation.statistics.weights import ALLOCATIONS
 
 DEFAULT_SIZE = 200
 """Queries that the form proposes to draw; the command has no default."""

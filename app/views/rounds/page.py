@@ -11,7 +11,7 @@ from app.page import LEADS, AppPage
 from app.views.rounds import manage, progress, quality, remarks
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import RoundStatus, round_status
-from curation.store.rows import Annotator
+from curation.store import Annotator
 
 KINDS = {
     "labeling": "Labeling",

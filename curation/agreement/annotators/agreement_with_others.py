@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from curation.agreement.annotators.differences import MINIMUM_GRADES
 from curation.agreement.annotators.favourite_grade import one_grade_p, others_of, tallied
 from curation.agreement.between.grades import Grades
-from curation.statistics.false_discovery import threshold
 from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
-from curation.statistics.p_values import mean_p
+from curation.statistics.p_values import mean_p, threshold
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 from curation.guides.guide import Guide
 from curation.labeling.judgments.events import JudgmentEvent
 from curation.labeling.judgments.judging import JudgingContext, PresentationState, UsedKey, judge
 from curation.labeling.judgments.submissions import Submission
 from curation.sources.judgments import ImportedJudgment, JudgmentKey
-from curation.store.rows import Presentation, Query
+from curation.store import Presentation, Query
 from curation.text import digest
 
 
@@ -125,8 +125,7 @@ def _judge(
     for annotator, items in submissions.items():
         outcomes, events = judge(annotator, items, context)
         problems = [f"{o.presentation_id}: {o.status}: {o.message}" for o in outcomes if o.status != "saved"]
-        if problems:
-            raise InputError(problems)
+        refuse_problems(problems)
         known = [item.submitted_at is not None for item in items]
         plan.events += [event._replace(time_known=at) for event, at in zip(events, known, strict=True)]
 

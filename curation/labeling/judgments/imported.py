@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.events import append_events
 from curation.labeling.judgments.import_plan import ImportInputs, ImportPlan, plan_import
@@ -163,10 +163,7 @@ def _by_key(
                 f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
                 f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
             )
-    if problems:
-        raise InputError(
-            problems, way_out="An annotator has one grade for a pair: keep one of the two lines."
-        )
+    refuse_problems(problems, way_out="An annotator has one grade for a pair: keep one of the two lines.")
     return by_key
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.labeling.rounds.rounds import find_round
-from curation.labeling.rounds.unshown import unshown
+from curation.labeling.rounds.upcoming import unshown
 from curation.store import Store, utc_now
 
 BREAK = timedelta(minutes=10)

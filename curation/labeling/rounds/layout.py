@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.errors import InputError
+from curation.errors import refuse_problems
 from curation.labeling.rounds.assignment import (
     CLOSEST_DUPLICATE,
     Candidate,
@@ -27,7 +27,7 @@ from curation.labeling.rounds.control_items import (
     plant,
     with_control_items,
 )
-from curation.store.rows import Presentation
+from curation.store import Presentation
 from curation.text import digest
 
 
@@ -73,8 +73,7 @@ class RoundLayout(NamedTuple):
             problems.append(f"{self.known} is no share of control items: expected 0 to 0.5, such as 0.05")
         if self.per_day is not None and self.per_day < 1:
             problems.append(f"{self.per_day} answers a day: expected 1 or more")
-        if problems:
-            raise InputError(problems)
+        refuse_problems(problems)
         return self._replace(annotators=names)
 
 

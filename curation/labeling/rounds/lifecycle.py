@@ -16,10 +16,9 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, RefusedError
 from curation.guides.guide import Guide, current_guide, guide_by_hash, read_guide, store_guide
 from curation.labeling.rounds.rounds import find_round
-from curation.labeling.rounds.unshown import unshown
+from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import require_author
-from curation.store import Cursor, Store, fetch, record_event, utc_now
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 from curation.text import canonical_json
 
 KEEP, SWITCH = "keep", "switch"

@@ -6,13 +6,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from curation.errors import InputError, NotFoundError
+from curation.errors import NotFoundError, refuse_problems
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.opening import RoundOpened, open_over
-from curation.store import Cursor, Store, fetch
-from curation.store.rows import Round
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Round, Store, fetch
 from curation.text import seeded
 
 PILOT_QUERIES = 10
@@ -105,8 +103,7 @@ def _pilot_layout(name: str, annotators: Sequence[str], seed: int, queries: int)
         problems.append("a pilot compares annotators: name at least two")
     if queries < 1:
         problems.append(f"{queries} queries: a pilot has at least 1, usually {PILOT_QUERIES}")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     return layout
 
 

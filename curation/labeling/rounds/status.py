@@ -10,7 +10,7 @@ from typing import NamedTuple
 from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.spacing import Spacing, spacing
-from curation.labeling.rounds.unshown import TOO_NEAR, unshown
+from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.store import Store, fetch
 
 

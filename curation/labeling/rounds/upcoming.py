@@ -3,6 +3,9 @@
 Rounds come in the order in which they were opened, and items that were put off after everything else. The two
 showings of a blind duplicate keep their distance also when the first was put off. The repeat then waits until
 20 other items have been answered since; where so many do not come, it is not shown at all.
+
+An annotator who has too few items left never gets there. The repeat then is unshown: it no longer counts as
+open, and the round can be complete. This is computed each time: if more work comes, the repeat can be shown.
 """
 
 from __future__ import annotations
@@ -186,4 +189,43 @@ JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::T
 LEFT JOIN states s USING (presentation_id)
 WHERE p.annotator = $who AND p.presentation_id NOT IN (SELECT presentation_id FROM withdrawals)
 ORDER BY r.place, p.position
+"""
+
+
+TOO_NEAR = (
+    "blind duplicates cannot come back: their first showing was put off, and fewer than "
+    f"{CLOSEST_DUPLICATE - 1} other items come after it"
+)
+
+
+class Unshown(NamedTuple):
+    """A presentation that will not be shown unless more work comes."""
+
+    presentation_id: str
+    round_id: str
+    annotator: str
+
+
+def unshown(cursor: Cursor) -> list[Unshown]:
+    """The presentations of all open rounds that will not be shown."""
+    waiting = [row[0] for row in cursor.execute(_WAITING).fetchall()]
+    if not waiting:
+        return []
+    rounds = read_open_rounds(cursor)
+    work = {who: upcoming_work(rounds, read_items(cursor, who, rounds)) for who in waiting}
+    return [
+        Unshown(item.presentation_id, item.round_id, who)
+        for who, upcoming in work.items()
+        if not upcoming.left
+        for item in upcoming.items
+        if item.answered_at is None
+    ]
+
+
+_WAITING = """
+SELECT DISTINCT p.annotator
+FROM live_presentations p LEFT JOIN presentation_states s USING (presentation_id)
+WHERE p.duplicate_of IN (SELECT presentation_id FROM judgment_events WHERE kind = 'later')
+  AND NOT coalesce(s.answered, false)
+ORDER BY p.annotator
 """

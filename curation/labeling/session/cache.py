@@ -7,6 +7,8 @@ cache. So a cache never holds an answer that was not stored. It is not the last 
 database refuse what was written already, and then the database is asked.
 
 A cache serves one request at a time. The least recently used ones are dropped first.
+
+The texts of an item are its query, its document, and the part of the document that matched.
 """
 
 from __future__ import annotations
@@ -14,17 +16,75 @@ from __future__ import annotations
 import sys
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.judgments.events import JudgmentEvent
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
 from curation.labeling.rounds.upcoming import OpenRound, QueueItem, read_items, read_open_rounds
+from curation.labeling.session.matched_passages import ShownPair, Span, matched_parts
 from curation.labeling.session.recent import Answer, Recent, recent
-from curation.labeling.session.texts import Text, read_texts, short_texts
 from curation.store import Cursor, Store, utc_now
+from curation.store.documents import version_texts
+
+LONGEST_READ_EARLY = 10_000
+"""Bytes of the longest document that is read before it is needed."""
+
+
+class Text(NamedTuple):
+    """The texts of one item; `matched` is the part of the document to take the excerpt from."""
+
+    query: str
+    information_need: str | None
+    title: str
+    body: str
+    url: str | None
+    published: str | None
+    matched: Span | None
+
+    @property
+    def short(self) -> bool:
+        """Whether it can be kept without taking much memory."""
+        return len(self.body) <= LONGEST_READ_EARLY
+
+
+def read_texts(cursor: Cursor, needed: Sequence[QueueItem], early: Sequence[QueueItem]) -> dict[str, Text]:
+    """Presentation → text: of the needed items, and of `early` ones whose document is not long.
+
+    Reading twenty texts costs hardly more than reading three.
+    """
+    items = {item.presentation_id: item for item in [*needed, *early]}
+    wanted = sorted({item.query_id for item in items.values()})
+    queries = {row[0]: row[1:] for row in cursor.execute(_QUERIES, [wanted]).fetchall()}
+    hashes = sorted({item.content_hash for item in items.values()})
+    whole = sorted({item.content_hash for item in needed})
+    documents = version_texts(cursor, hashes, whole, LONGEST_READ_EARLY)
+    read = {key: item for key, item in items.items() if documents[item.content_hash].body is not None}
+    matched = matched_parts(cursor, [_pair(item) for item in read.values()])
+    return {
+        key: Text._make((*queries[item.query_id], *documents[item.content_hash], matched.get(key)))
+        for key, item in read.items()
+    }
+
+
+def short_texts(texts: dict[str, Text], among: Collection[str]) -> dict[str, Text]:
+    """The short texts of these presentations."""
+    return {key: text for key, text in texts.items() if key in among and text.short}
+
+
+def _pair(item: QueueItem) -> ShownPair:
+    return ShownPair(item.presentation_id, item.query_id, item.document_id, item.content_hash)
+
+
+# Two queries: each finds twenty texts in some milliseconds, and a join of both takes several times as long.
+_QUERIES = """
+SELECT query_id, text, information_need
+FROM queries JOIN (SELECT unnest(?::TEXT[]) AS query_id) USING (query_id)
+"""
+
 
 MOST_ITEMS = 200_000
 """Items in all caches of a project together, some 500 bytes each; a single cache may hold more."""

@@ -24,8 +24,7 @@ from curation.labeling.transfers.transfer import (
     plan_transfer,
     read_inputs,
 )
-from curation.store import Cursor, Store
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store
 
 NEXT_UP = 20
 """Items at the head of a queue that are not moved, because a screen may hold them already."""

@@ -22,8 +22,7 @@ from curation.labeling.transfers.transfer import (
     plan_transfer,
     read_inputs,
 )
-from curation.store import Cursor, Store
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Cursor, Store
 from curation.text import digest
 
 SEEN = "put off or taken back: they were seen, and stay"

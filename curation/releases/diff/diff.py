@@ -1,20 +1,26 @@
 """What became of a gold set: two releases beside each other.
 
 Queries are compared by their ids, pairs by query and document, documents by their content hashes.
+
+Of what the releases were made with, everything that differs is shown as text. Their figures of agreement are
+put beside each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.releases.diff.changes import (
+    ComparedRelease,
     Documents,
     GradeCounts,
     Move,
     QueryRow,
     Regrade,
+    ReleaseSummary,
     Reworded,
     document_changes,
     grade_changes,
@@ -24,13 +30,117 @@ from curation.releases.diff.changes import (
     reworded_queries,
     sealed_queries,
 )
-from curation.releases.diff.compared_release import ComparedRelease, ReleaseSummary
-from curation.releases.diff.figures import FigureRow, agreement_figures
-from curation.releases.diff.settings import Setting, setting_changes
 from curation.releases.seal import open_sealed
 from curation.releases.verify import Opened, opened
-from curation.store import Store
-from curation.store.settings import COMMAND_LINE
+from curation.statistics.intervals import wilson
+from curation.store import COMMAND_LINE, Store
+from curation.text import canonical_json, digest
+
+ALPHAS = ("ordinal", "interval", "nominal")
+
+
+class ComparedFigure(NamedTuple):
+    """A figure of agreement with its 95 % interval; `n` is what it rests on, `why` says why it is missing."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    why: str | None
+
+
+class FigureRow(NamedTuple):
+    """A figure before and after; `counted` says what its n counts."""
+
+    name: str
+    counted: str
+    before: ComparedFigure
+    after: ComparedFigure
+
+
+def agreement_figures(before: ComparedRelease, after: ComparedRelease) -> tuple[FigureRow, ...]:
+    """Alpha at each level, equal grades, and blind duplicates."""
+    rows = [
+        FigureRow(f"alpha, {level}", "pairs", _figure(before, level, "alpha"), _figure(after, level, "alpha"))
+        for level in ALPHAS
+    ]
+    rows.append(
+        FigureRow("equal grades", "pairs", _figure(before, "raw", "share"), _figure(after, "raw", "share"))
+    )
+    repeats = [_blind_duplicates(release) for release in (before, after)]
+    return (*rows, FigureRow("blind duplicates graded alike", "repeats", *repeats))
+
+
+def _figure(side: ComparedRelease, name: str, value: str) -> ComparedFigure:
+    found = side.agreement.get("between", {}).get(name)
+    if found is None:
+        return ComparedFigure(None, None, None, 0, "this release does not say")
+    why = found["undefined"] or ("too few pairs" if found["too_few"] else found["no_interval"])
+    shown = None if found["undefined"] or found["too_few"] else found[value]
+    low, high = (found["low"], found["high"]) if shown is not None else (None, None)
+    return ComparedFigure(shown, low, high, found["units"], why)
+
+
+def _blind_duplicates(side: ComparedRelease) -> ComparedFigure:
+    """All annotators' blind duplicates together: their numbers are not the same people in two releases."""
+    rows = [row for row in side.agreement.get("within", []) if row["identical"] is not None]
+    n = sum(row["n"] for row in rows)
+    if not n:
+        return ComparedFigure(None, None, None, 0, "no blind duplicates")
+    alike = sum(round(row["identical"] * row["n"]) for row in rows)
+    low, high = wilson(alike, n)
+    return ComparedFigure(alike / n, low, high, n, None)
+
+
+ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id")
+"""What the header has and the comparison shows elsewhere, or not at all."""
+
+
+class Setting(NamedTuple):
+    """Something that the releases were made with, as text; None where there is none."""
+
+    what: str
+    before: str | None
+    after: str | None
+
+
+def setting_changes(before: ComparedRelease, after: ComparedRelease) -> tuple[Setting, ...]:
+    """What differs of all that the releases were made with."""
+    old, new = _made_with(before), _made_with(after)
+    return tuple(
+        Setting(what, old.get(what), new.get(what))
+        for what in dict.fromkeys([*old, *new])
+        if old.get(what) != new.get(what)
+    )
+
+
+def _made_with(side: ComparedRelease) -> dict[str, str]:
+    release = side.release
+    consensus = side.agreement.get("consensus", {})
+    told: dict[str, Any] = {
+        "consensus": consensus.get("settings") or {"rule": consensus.get("rule")},
+        "guide": {row["title"]: row["guide_hash"] for row in release.rows("guides")},
+        "sampling": _without((release.rows("sampling") or [{}])[0], "report"),
+        "split": _without((release.rows("split") or [{}])[0], "certificate", "split_id"),
+        "corpus": {"snapshot": digest(sorted(side.documents.items()))},
+        "release": _without(side.header, *ELSEWHERE),
+        "frozen with": json.loads(release.row.manifest).get("versions", {}),
+        "form of the content": side.summary.format,
+    }
+    return dict(_flat("", told))
+
+
+def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def _flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    """('split: seed', '1') and so on, for all that an object holds."""
+    if isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _flat(f"{path}: {name}" if path else str(name), item)
+    elif value is not None:
+        yield path, value if isinstance(value, str) else canonical_json(value)
 
 
 class Count(NamedTuple):

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
-from curation.releases.diff.diff import Count, Diff
-from curation.releases.diff.figures import ComparedFigure
+from curation.releases.diff.diff import ComparedFigure, Count, Diff
 from curation.reports.page import Section, Table, html_page
 from curation.text import isolated
 

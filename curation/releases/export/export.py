@@ -3,6 +3,10 @@
 An export is made from frozen content that was verified first. It is written into a folder beside its place
 and moved there when it is whole, so that a half-written one is never found. Grades of sealed parts pass the
 gate (`seal`) before the first file is opened.
+
+The manifest also names how the export was written, and its own sum. Its text is a function of what
+it says (sorted keys, two spaces, one line feed at the end), so that not a space
+in it can change unseen: `sum` is the SHA-256 of the canonical JSON of all else.
 """
 
 from __future__ import annotations
@@ -14,20 +18,38 @@ import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from threading import get_ident
 from typing import Any
 
-from curation.errors import InputError, RefusedError
+from curation import __version__
+from curation.errors import InputError, RefusedError, refuse_problems
 from curation.progress import Progress, silent
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import ExportOptions, Gold, gold_of
-from curation.releases.export.manifest import MANIFEST, manifest_text, written_with
 from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts
 from curation.releases.verify import Opened, opened, verify
-from curation.store import Store, record_event
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Store, record_event
+from curation.text import canonical_json
+
+MANIFEST = "manifest.json"
+LAYOUT = "2"
+"""Changes with the bytes that formats write of the same release. 2: configs of data-set cards name it."""
+
+
+def manifest_text(contents: Mapping[str, Any]) -> str:
+    """The file's text; its `sum` is computed, whatever the contents say."""
+    rest = {name: value for name, value in contents.items() if name != "sum"}
+    whole = rest | {"sum": hashlib.sha256(canonical_json(rest).encode("utf-8")).hexdigest()}
+    return f"{json.dumps(whole, ensure_ascii=False, indent=2, sort_keys=True)}\n"
+
+
+def written_with() -> dict[str, str]:
+    """The versions on which an export's bytes depend besides the release."""
+    return {"goldset": __version__, "exports": LAYOUT, "pyarrow": version("pyarrow")}
+
 
 DEFAULT = ExportOptions()
 
@@ -130,8 +152,7 @@ def _check(format: str, options: ExportOptions) -> None:
         problems.append(f"--negatives {options.negatives}: expected at least 1")
     if not options.licence.strip() or not options.licence.isprintable():
         problems.append(f"--license {options.licence!r}: expected a licence's name on one line")
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
 
 
 def _graded(

@@ -12,8 +12,7 @@ from curation.releases.card.card import Card
 from curation.releases.stored import Pin, Table, pinned_documents
 from curation.releases.verify import Opened
 from curation.sources.queries import PREFIXES
-from curation.store import Store
-from curation.store.rows import Document
+from curation.store import Document, Store
 
 
 class ExportOptions(NamedTuple):

@@ -35,9 +35,8 @@ from curation.splits.inputs import within
 from curation.splits.refusals import edge_sentence
 from curation.splits.ties.parameters import rules_of
 from curation.splits.ties.reading import with_tie_data
-from curation.store import Store, append, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Store, append, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
-from curation.store.settings import COMMAND_LINE
 
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")

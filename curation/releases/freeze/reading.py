@@ -14,8 +14,7 @@ from curation.errors import RefusedError
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.rounds.rounds import list_rounds
 from curation.splits.inputs import SplitLabels, read_labels
-from curation.store import Cursor, get_setting, require_setting
-from curation.store.rows import Round
+from curation.store import Cursor, Round, get_setting, require_setting
 
 NO_SPLIT = "There is no split yet. Make one first: `goldset split --dev 0.7 --test 0.3 --seed 0`."
 

@@ -19,7 +19,7 @@ from curation.releases.freeze.content import Content, Sharing
 from curation.releases.stored import Table
 from curation.similarity.identical import Identical
 from curation.splits.inputs import SplitInputs
-from curation.store.rows import Document
+from curation.store import Document
 
 IDENTICAL = "identical"
 RULES = (IDENTICAL,)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyarrow.compute as pc
 
-from curation.errors import InputError, RefusedError
+from curation.errors import RefusedError, refuse_problems
 from curation.sampling.frame.limits import Limits, ReleasedQueries, release_ids
 from curation.sampling.strata import FIELD, TAG, names_after
 from curation.store import Cursor, get_setting
@@ -166,8 +166,7 @@ def _refuse_unknown_fields(cursor: Cursor, values: dict[str, Any]) -> None:
     known = [name for (name,) in cursor.execute(_FIELD_NAMES).fetchall()]
     have = f"expected one of {', '.join(map(repr, known))}" if known else "it has no further fields"
     problems = [f"the traffic has no field {field!r}; {have}" for field in empty if field not in known]
-    if problems:
-        raise InputError(
-            problems,
-            way_out="A log's further fields come in with `goldset import traffic … --metadata-field NAME`.",
-        )
+    refuse_problems(
+        problems,
+        way_out="A log's further fields come in with `goldset import traffic … --metadata-field NAME`.",
+    )

@@ -16,20 +16,22 @@ from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.retrieval.word_counts import vocabulary
 from curation.sampling.tags import rules
-from curation.sampling.tags.kinds import OF_CORPUS, RULE_TAGS, TAGS, check_tags
 from curation.sampling.tags.misspellings import Spelling
 from curation.sampling.tags.names import names_of
 from curation.sampling.tags.stored_tags import (
+    OF_CORPUS,
+    RULE_TAGS,
+    TAGS,
     TagStatement,
     append_statements,
+    check_tags,
     is_new,
     tags_by_people,
     tags_in_force,
 )
 from curation.sources.queries import active_queries
-from curation.store import Cursor, Store, get_setting, record_event
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event
 from curation.store.documents import current_corpus, current_snapshot
-from curation.store.settings import COMMAND_LINE
 
 Mask = NDArray[np.bool_]
 

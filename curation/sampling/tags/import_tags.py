@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 from curation.errors import InputError
-from curation.sampling.tags.kinds import KNOWN_TAGS, TAGS, unknown_tag
-from curation.sampling.tags.stored_tags import TagsSet, TagStatement, write_persons_tags
+from curation.sampling.tags.stored_tags import (
+    KNOWN_TAGS,
+    TAGS,
+    TagsSet,
+    TagStatement,
+    unknown_tag,
+    write_persons_tags,
+)
 from curation.sources.queries import KnownQueries, NamedBy, named_by
 from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
-from curation.store import Store
-from curation.store.settings import COMMAND_LINE
+from curation.store import COMMAND_LINE, Store
 
 QUERY_FIELDS = ("query", "query_id", "qid", "text", "_id", "id")
 TAG_FIELDS = ("tag", "tags")

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from curation.retrieval.terms import STOP_WORDS
-from curation.store.rows import Document
+from curation.store import Document
 from curation.words import words
 
 NAME_FIELDS = frozenset(

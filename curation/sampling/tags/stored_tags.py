@@ -2,21 +2,56 @@
 
 Rules and people both append to `query_tags` that a query has a tag or has it not. The latest statement of
 each counts, and a person's overrides any rule's.
+
+Of the tags there are, rules find some (`RULE_TAGS`), and only people set the others (`FAILURE_MODES`). A
+query that a person writes is stored with the tags that they give it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.errors import InputError, NotFoundError
 from curation.people.annotators import require_author
 from curation.sampling.tags.answerable import answered_no, unanswerable
-from curation.sampling.tags.kinds import FAILURE_MODES, TAGS, check_tags
 from curation.sources.queries import KnownQueries, active_queries
-from curation.store import Cursor, Store, append, get_setting, record_event, utc_now
-from curation.store.settings import COMMAND_LINE
+from curation.sources.query_import import add_query
+from curation.store import COMMAND_LINE, Cursor, Query, Store, append, get_setting, record_event, utc_now
+
+RULE_TAGS: tuple[str, ...] = (
+    "question",
+    "entity",
+    "misspelling",
+    "temporal",
+    "multi-intent",
+    "synonym",
+    "short",
+    "long",
+)
+FAILURE_MODES: tuple[str, ...] = (
+    "single-hop",
+    "multi-hop",
+    "ambiguous",
+    "out-of-domain",
+    "adversarial",
+    "unanswerable",
+)
+TAGS = RULE_TAGS + FAILURE_MODES
+OF_CORPUS = frozenset({"entity", "misspelling", "synonym"})
+"""Tags whose rule reads the corpus."""
+KNOWN_TAGS = f"Tags: {', '.join(TAGS)}."
+
+
+def check_tags(names: Iterable[str]) -> None:
+    unknown = [unknown_tag(name) for name in dict.fromkeys(names) if name not in TAGS]
+    if unknown:
+        raise InputError(unknown, way_out=KNOWN_TAGS)
+
+
+def unknown_tag(name: str) -> str:
+    return f"there is no tag {name!r}"
 
 
 class TaggedQuery(NamedTuple):
@@ -244,3 +279,34 @@ def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
     if missing:
         raise NotFoundError(f"{absent} `goldset tags list` shows those in force.")
     return list(found)
+
+
+def write_query(
+    store: Store,
+    text: str,
+    query_id: str | None = None,
+    information_need: str | None = None,
+    tags: Sequence[str] = (),
+    author: str = COMMAND_LINE,
+    actor: str = COMMAND_LINE,
+) -> Query:
+    """Add a query that somebody wrote, with the tags that they give it.
+
+    Parameters
+    ----------
+    author, actor: see `set_tags`.
+
+    Raises
+    ------
+    InputError: there is no such tag; or see `sources.queries.add_query`.
+    RefusedError: the project holds the text, or the id, already; or the actor is no lead.
+    """
+    check_tags(tags)
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, actor, "lead")
+        query = add_query(cursor, text, query_id, information_need)
+        record_event(cursor, "query add", {"query": query.query_id}, author)
+        write_persons_tags(
+            cursor, [TagStatement(query.query_id, tag, True) for tag in dict.fromkeys(tags)], author
+        )
+    return query

@@ -17,8 +17,7 @@ from curation.progress import Progress, silent
 from curation.retrieval import Dense
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.retrieval.terms import content_words, stem
-from curation.store import Store
-from curation.store.rows import Document, Query
+from curation.store import Document, Query, Store
 from curation.text import normalise_query
 from curation.words import words
 

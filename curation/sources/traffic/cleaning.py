@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.errors import InputError
+from curation.errors import refuse_problems
 from curation.sources.redaction.personal_data import redact
 from curation.text import normalise_query
 
@@ -72,8 +72,7 @@ class CleaningRules:
         if self.personal_data not in POLICIES:
             found, expected = repr(self.personal_data), " or ".join(POLICIES)
             problems.append(f"the policy for personal data is {found}; expected {expected}")
-        if problems:
-            raise InputError(problems)
+        refuse_problems(problems)
 
     @property
     def reasons(self) -> dict[int, str]:

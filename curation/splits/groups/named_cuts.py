@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 from curation.text import normalise_query
 
 
@@ -52,6 +52,5 @@ def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> t
             found.add((min(ids), max(ids)))
         elif len(ids) == 2:
             wrong.append(f"--cut {'~'.join(cut)}: both name the query {ids[0]}; expected two queries")
-    if wrong:
-        raise InputError(wrong)
+    refuse_problems(wrong)
     return tuple(sorted(found))

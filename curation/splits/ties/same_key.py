@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from curation.errors import InputError
+from curation.errors import refuse_problems
 from curation.splits.inputs import SplitInputs
 from curation.splits.rules import GROUP, SESSION, SESSIONS
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
@@ -61,8 +61,7 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
             problems.append(f"--same {kind}: {missing}")
         for query_id, value in found:
             keys[query_id].add((kind, value))
-    if problems:
-        raise InputError(problems)
+    refuse_problems(problems)
     return keys
 
 

@@ -14,8 +14,7 @@ from curation.agreement.annotators.bias import AnnotatorBias
 from curation.agreement.annotators.details import details_of
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
 from curation.agreement.annotators.signals.signal import FALSE_SHARE, control_item_share
-from curation.statistics.false_discovery import threshold
-from curation.statistics.p_values import mean_p, sign_p
+from curation.statistics.p_values import mean_p, sign_p, threshold
 
 NOTHING = control_item_share(0, 0)
 ps = st.lists(st.floats(0, 1), min_size=1, max_size=12)

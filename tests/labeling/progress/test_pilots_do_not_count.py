@@ -9,7 +9,8 @@ import pytest
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling import build_pool
-from curation.sampling import Limits, draw_sample
+from curation.sampling.frame.limits import Limits
+from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries
 from curation.sources.traffic.traffic_import import import_traffic

@@ -10,7 +10,7 @@ from curation.labeling.progress.forecast import read_work
 from curation.labeling.rounds.lifecycle import close_round, open_states, round_state
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
-from curation.labeling.rounds.unshown import TOO_NEAR, unshown
+from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.labeling.session.history import recent_answers
 from curation.labeling.session.showings import next_showings, previous_answered
 from curation.labeling.session.submit import submit

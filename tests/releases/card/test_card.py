@@ -15,7 +15,7 @@ from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.judgments import without_names
 from curation.releases.verify import Opened, opened
-from curation.sampling import draw_sample
+from curation.sampling.sample import draw_sample
 from curation.sampling.tags.stored_tags import set_tags
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment

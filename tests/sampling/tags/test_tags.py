@@ -8,12 +8,17 @@ from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
 from curation.pooling import build_pool
-from curation.sampling import draw_sample, top_up
+from curation.sampling.sample import draw_sample
 from curation.sampling.tags.find_tags import find_tags, tag_texts
 from curation.sampling.tags.import_tags import import_tags
-from curation.sampling.tags.kinds import OF_CORPUS
-from curation.sampling.tags.stored_tags import set_tags, tagged_queries, unanswerable_share
-from curation.sampling.tags.written_queries import write_query
+from curation.sampling.tags.stored_tags import (
+    OF_CORPUS,
+    set_tags,
+    tagged_queries,
+    unanswerable_share,
+    write_query,
+)
+from curation.sampling.top_up import top_up
 from curation.sources.corpus import import_corpus
 from curation.sources.queries import active_queries, query_id_of
 from curation.sources.query_import import import_queries

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.sampling.tags.kinds import RULE_TAGS
+from curation.sampling.tags.stored_tags import RULE_TAGS
 from tests.support import ROOT, hand_tagged
 
 DOCS = ROOT / "docs" / "tags.md"

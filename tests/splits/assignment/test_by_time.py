@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from curation.errors import RefusedError
 from curation.labeling.judgments.imported import add_judgments
-from curation.sampling import draw_sample
+from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import import_traffic

@@ -11,8 +11,8 @@ from curation.agreement.annotators.change_points import SHORTEST, ChangePoint
 from curation.agreement.annotators.fast_answers import FastAnswers
 from curation.agreement.annotators.favourite_grade import FavouriteGrade
 from curation.agreement.annotators.intra_annotator import IntraAgreement, SelfConsistency
-from curation.statistics.false_discovery import threshold
 from curation.statistics.intervals import wilson
+from curation.statistics.p_values import threshold
 
 FALSE_SHARE = 0.1
 """Of people with whom nothing is the matter, at most so many get feedback; of all points at most so much is

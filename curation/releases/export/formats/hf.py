@@ -17,7 +17,7 @@ from curation.releases.export.formats.export_format import ExportFormat, Written
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
-    from curation.store.rows import Document
+    from curation.store import Document
 
 
 BATCH = 10_000

@@ -23,7 +23,7 @@ from curation.releases.export.formats.export_format import Written, json_line, w
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
-    from curation.store.rows import Document
+    from curation.store import Document
 
 CHANGED = "grade that was given on another version of its document"
 UNRANKED = "document graded below relevant that no system ranked"
