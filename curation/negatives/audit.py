@@ -169,9 +169,7 @@ def _free_name(cursor: Cursor) -> str:
 
 
 def _read(cursor: Cursor) -> _AuditInputs:
-    rows = cursor.execute(
-        "SELECT pool_id, parameters FROM pools ORDER BY built_at DESC, pool_id LIMIT 1"
-    ).fetchall()
+    rows = cursor.execute("SELECT pool_id, parameters FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
     if not rows:
         raise RefusedError("No system has proposed anything yet. Build a pool with `goldset pool`.")
     parameters = json.loads(rows[0][1])

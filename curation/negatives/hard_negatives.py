@@ -274,6 +274,6 @@ SELECT c.query_id, c.document_id, c.system, c.rank, c.score
 FROM candidate_sources c JOIN pools p USING (pool_id)
 WHERE c.rank IS NOT NULL
 QUALIFY row_number() OVER (
-    PARTITION BY c.query_id, c.document_id, c.system ORDER BY p.built_at DESC, p.pool_id) = 1
+    PARTITION BY c.query_id, c.document_id, c.system ORDER BY p.rowid DESC) = 1
 ORDER BY ALL
 """

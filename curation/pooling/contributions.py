@@ -163,8 +163,7 @@ def twins_of(ranked: Iterable[Ranked], relevance: Relevance) -> list[Twins]:
 
 def _find_pool(cursor: Cursor, beginning: str | None) -> _StoredPool:
     rows = cursor.execute(
-        "SELECT pool_id, parameters, report FROM pools WHERE starts_with(pool_id, ?) "
-        "ORDER BY built_at DESC, pool_id",
+        "SELECT pool_id, parameters, report FROM pools WHERE starts_with(pool_id, ?) ORDER BY rowid DESC",
         [beginning or ""],
     ).fetchall()
     if not rows and beginning is None:

@@ -187,7 +187,7 @@ def last_pool(store: Store) -> PoolReport | None:
     """The pool that was built last, as it was reported; None before the first. `added` is not kept: 0."""
     with store.reading() as cursor:
         rows = cursor.execute(
-            "SELECT pool_id, snapshot_id, report FROM pools ORDER BY built_at DESC, pool_id LIMIT 1"
+            "SELECT pool_id, snapshot_id, report FROM pools ORDER BY rowid DESC LIMIT 1"
         ).fetchall()
     if not rows:
         return None

@@ -125,6 +125,8 @@ def test_a_system_counts_as_it_was_pooled_last(pooled: Store, tmp_path: Path) ->
         pooled, tmp_path, {name: text for name, text in TEXTS.items() if name != "hat"}, {"q1": "red shoe"}
     )
     build_pool(pooled, ["run:a"], depth=10, random_negatives=0, seed=1)
+    with pooled.transaction() as cursor:  # the clock stepped back before the second pool
+        cursor.execute("UPDATE pools SET built_at = TIMESTAMP '2001-01-01' WHERE rowid = 1")
     report = hard_negatives(pooled)
     assert [(negative.rank, negative.margin) for negative in of(report).negatives] == [(3, 2)]
     assert report.left_out == {"places name a document that the corpus no longer has": 2}
