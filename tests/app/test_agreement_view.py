@@ -109,7 +109,9 @@ def test_the_revision_changes_with_a_correction_a_decision_and_a_setting(
     assert revision() == seen[0]
     put(project, tmp_path / "again.csv", ["query 0,d0,a,3"])
     seen.append(revision())
-    decide(project, "query 0", "d0", 1, "it says so")
+    with project.reading() as cursor:
+        (asked,) = cursor.execute("SELECT query_id FROM queries WHERE text = 'query 0'").fetchone() or ()
+    decide(project, asked, "d0", 1, "it says so")
     seen.append(revision())
     with project.transaction() as cursor:
         put_setting(cursor, "consensus", '{"rule":"median"}')

@@ -34,10 +34,11 @@ def test_ties_are_ordered_by_document_id_and_lists_have_no_order() -> None:
 def test_the_first_ten_do_not_depend_on_how_many_are_asked_for() -> None:
     corpus = [Document(f"d{n:03}", "", "", "red " * (n % 7) + "hat " * (n % 5) + f"w{n}") for n in range(400)]
     asked = [Query("q", "red hat", "red hat", "written")]
-    hybrid = Hybrid([Bm25(corpus), Titles(corpus)])
+    bm25 = Bm25(corpus)
+    hybrid = Hybrid([bm25, Titles(corpus)])
     [deep] = hybrid.search(asked, 1000)
     assert hybrid.search(asked, 10) == [deep[:10]]
-    assert hybrid.settings["parts"] == {"bm25": Bm25.settings, "titles": {}}
+    assert hybrid.settings["parts"] == {"bm25": bm25.settings, "titles": {}}
 
 
 class Titles:

@@ -186,9 +186,10 @@ def test_queries_that_a_round_shows_or_a_release_holds_can_be_left_out(store: St
     draw_sample(store, 4, seed=0)
     with store.transaction() as cursor:
         ids = dict(cursor.execute("SELECT normalised, query_id FROM queries").fetchall())
-        for kind, shown in {"labeling": "shown", "pilot": "sampled", "practice": "sampled"}.items():
+        rounds = {"labeling": "shown", "pilot": "sampled", "practice": "sampled"}
+        for number, (kind, shown) in enumerate(rounds.items()):
             cursor.execute(
-                "INSERT INTO rounds VALUES ($1, $1, $1, 'h', '{}', now()::TIMESTAMP, length($1))", [kind]
+                "INSERT INTO rounds VALUES ($1, $1, $1, 'h', '{}', now()::TIMESTAMP, $2)", [kind, number]
             )
             cursor.execute(
                 "INSERT INTO presentations VALUES ($1, $1, 'ann', $2, 'd', 'h', 0, NULL)", [kind, ids[shown]]

@@ -134,10 +134,10 @@ def _passages(body: str, longest: int) -> list[str]:
 
 def _cut(sentence: str, longest: int) -> list[str]:
     """A sentence in pieces of at most `longest` characters, cut before a word; within one that is longer."""
-    pieces = []
-    while len(sentence) > longest:
-        spaces = [match.end() for match in _SPACE.finditer(sentence, 0, longest)]
-        end = spaces[-1] if spaces else longest
-        pieces.append(sentence[:end])
-        sentence = sentence[end:]
-    return [*pieces, sentence]
+    pieces, start = [], 0
+    while len(sentence) - start > longest:
+        spaces = [match.end() for match in _SPACE.finditer(sentence, start, start + longest)]
+        end = spaces[-1] if spaces else start + longest
+        pieces.append(sentence[start:end])
+        start = end
+    return [*pieces, sentence[start:]]

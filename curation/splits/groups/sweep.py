@@ -1,8 +1,8 @@
 """The threshold sweep: how groups grow as a threshold falls, and where they explode.
 
 Components explode at a threshold: of 3,000 templated queries the largest group is 297 at 0.65 and 2,369 at
-0.60. One search at the lowest threshold gives all steps: the strongest spanning forest, taken from a
-similarity on, has the same groups as all ties from there on. The other kinds stay as the rules have them.
+0.60. Each step is a search of its own, because a tie may rest on something else than the similarity that is
+swept: a reworded query, a document within another. The other kinds stay as the rules have them.
 """
 
 from __future__ import annotations
@@ -91,12 +91,11 @@ def _searchable(kinds: Sequence[TieKind], inputs: SplitInputs) -> list[TieKind]:
 def _steps(
     inputs: SplitInputs, rules: Rules, kind: TieKind, thresholds: Sequence[float], progress: Progress
 ) -> list[SweepStep]:
-    of_kind = find_edges(inputs, kind.with_value(_alone(rules, kind), thresholds[-1]), progress).edges
     others = find_edges(inputs, kind.with_value(rules, kind.off), progress).edges
     steps = []
     for threshold in thresholds:
-        reached = [edge for edge in of_kind if edge.kind != kind.label or edge.similarity >= threshold]
-        groups = leakage_groups(inputs.queries, [*others, *reached])
+        own = find_edges(inputs, kind.with_value(_alone(rules, kind), threshold), progress).edges
+        groups = leakage_groups(inputs.queries, [*others, *own])
         sizes = np.unique(list(groups.values()), return_counts=True)[1]
         largest = int(sizes.max())
         single = int((sizes == 1).sum())

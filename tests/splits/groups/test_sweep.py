@@ -1,4 +1,4 @@
-"""The threshold sweep: the same groups as a search at each threshold, from one search."""
+"""The threshold sweep: the same groups as a search at each threshold."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
-from curation.splits.groups import sweep as sweep_module
 from curation.splits.groups.groups import leakage_groups
 from curation.splits.groups.sweep import SweepStep, sweep
 from curation.splits.inputs import SplitInputs
@@ -62,23 +61,11 @@ def test_a_step_says_what_a_search_at_its_threshold_finds(inputs: SplitInputs, s
 def test_components_explode_where_templates_meet() -> None:
     texts = {f"q{number:03}": f"cheap {place} hotel" for number, place in enumerate(PLACES)}
     steps = sweep(SplitInputs(texts, {}, {}), Rules(paraphrase=None), (0.8, 0.6, 0.5, 0.4), [QUERY_TEXT])
-    assert [step.largest for step in steps] == [1, 2, 6, 12]
-    assert steps[0] == SweepStep(QUERY_TEXT, 0.8, 12, 1, 1 / 12, 12)
+    assert [step.largest for step in steps] == [2, 2, 12, 12]
+    assert steps[0] == SweepStep(QUERY_TEXT, 0.8, 11, 2, 2 / 12, 10)
 
 
 PLACES = "berlin bern paris parma rome roma oslo osaka lima linz turin turku".split()
-
-
-def test_each_kind_is_searched_once_at_the_lowest_threshold(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def watched(inputs: SplitInputs, rules: Rules, progress: object) -> object:
-        asked.append((rules.query, rules.document))
-        return find_edges(inputs, rules)
-
-    monkeypatch.setattr(sweep_module, "find_edges", watched)
-    sweep(SplitInputs({"a": "red shoe", "b": "red shoes"}, {}, {}), Rules(), (0.9, 0.8, 0.7))
-    assert asked == [(0.7, None), (None, 0.8), (None, 0.7), (0.65, None)]
 
 
 def test_thresholds_that_are_none_are_refused_together() -> None:
