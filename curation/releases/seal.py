@@ -101,10 +101,10 @@ def open_sealed(
 
 
 def openings(cursor: Cursor, release_id: str) -> list[Opening]:
-    """Who opened the seal of a release's content, under whatever name, oldest first."""
+    """Who opened the seal of a release's content, under whatever name, in the order of opening."""
     sql = """
         SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
-        WHERE release_id = ? ORDER BY opened_at, opened_by, purpose, reason
+        WHERE release_id = ? ORDER BY rowid
     """
     return fetch(cursor, Opening, sql, [release_id])
 

@@ -120,8 +120,8 @@ def signed_row(
 
 
 def list_releases(cursor: Cursor) -> list[ReleaseRow]:
-    """All releases, oldest first."""
-    sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY frozen_at, name"
+    """All releases in the order of freezing; times do not count, because a clock may step back."""
+    sql = "SELECT name, release_id, manifest, frozen_at, frozen_by FROM releases ORDER BY rowid"
     return fetch(cursor, ReleaseRow, sql)
 
 

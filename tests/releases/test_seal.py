@@ -7,6 +7,7 @@ import resource
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -21,9 +22,9 @@ from curation.releases.export.gold import Gold
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import releases, show
 from curation.releases.seal import Opening, open_sealed, openings, sealed_parts
-from curation.releases.stored import part_rows, read_parts
+from curation.releases.stored import list_releases, part_rows, read_parts
 from curation.releases.verify import verify
-from curation.store import Store
+from curation.store import Store, append
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project, gold_project
 from tests.support.projects import add_names
@@ -35,6 +36,18 @@ def gold(tmp_path: Path) -> Iterator[Store]:
     store = frozen_project(tmp_path / "project")
     yield store
     store.close()
+
+
+def test_releases_and_openings_are_in_the_order_of_writing_whatever_the_clock_said(store: Store) -> None:
+    times = [datetime(2026, 5, 1), datetime(2026, 1, 1)]
+    with store.transaction() as cursor:
+        rows = {"name": ["first", "second"], "release_id": ["x"] * 2, "manifest": ["{}"] * 2}
+        append(cursor, "releases", {**rows, "frozen_at": times, "frozen_by": ["lee"] * 2})
+        opening = Opening("x", "first", ("test",), "export", "nightly", "lee", times[0])
+        for one in (opening, opening._replace(reason="again", opened_at=times[1])):
+            append(cursor, "seal_openings", {field: [value] for field, value in one._asdict().items()})
+        assert [row.name for row in list_releases(cursor)] == ["first", "second"]
+        assert [one.reason for one in openings(cursor, "x")] == ["nightly", "again"]
 
 
 def log(store: Store) -> list[Opening]:

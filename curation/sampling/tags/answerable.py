@@ -40,7 +40,7 @@ WITH newest AS (
             FROM known_answers k
             WHERE k.round_id = p.round_id AND k.query_id = p.query_id AND k.document_id = p.document_id))
     QUALIFY row_number() OVER (
-        PARTITION BY a.annotator, a.query_id ORDER BY a.answered_at DESC, a.round_id) = 1)
+        PARTITION BY a.annotator, a.query_id ORDER BY r.sequence DESC) = 1)
 SELECT query_id, count(*) FILTER (answer = 'yes'), count(*) FILTER (answer = 'partly'),
        count(*) FILTER (answer = 'no')
 FROM newest GROUP BY query_id ORDER BY query_id

@@ -143,5 +143,5 @@ _RELEASED = """
     SELECT r.name, r.release_id, p.content
     FROM releases r JOIN release_parts p USING (release_id)
     WHERE p.part = 'queries'
-    ORDER BY r.frozen_at, r.name
+    ORDER BY r.rowid
 """

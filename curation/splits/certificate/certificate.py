@@ -104,7 +104,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     if release is not None:
         row = cursor.execute(_OF_RELEASE, [release]).fetchone()
         if row is None:
-            rows = cursor.execute("SELECT name FROM releases ORDER BY frozen_at, name").fetchall()
+            rows = cursor.execute("SELECT name FROM releases ORDER BY rowid").fetchall()
             names = ", ".join(name for (name,) in rows)
             raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
         return parsed(row[0], f"The release {release!r}")

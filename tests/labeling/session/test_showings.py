@@ -220,6 +220,20 @@ def test_more_than_half_no_makes_a_query_unanswerable(opened: Store) -> None:
         assert len(expected) >= 1
 
 
+def test_the_answer_in_the_newest_round_counts_whatever_the_clock_said(opened: Store) -> None:
+    item = next_showings(opened, "ada", 1).showings[0]
+    answer_query(opened, "ada", item.presentation_id, "no", "answer-0001")
+    with opened.transaction() as cursor:
+        for table, changes in {
+            "rounds": "'again' AS round_id, 'again' AS name, sequence + 1 AS sequence",
+            "presentations": "'again' || presentation_id AS presentation_id, 'again' AS round_id",
+            "query_answers": "'again' AS round_id, 'yes' AS answer, 'answer-0002' AS client_key, "
+            "answered_at - INTERVAL 1 DAY AS answered_at",
+        }.items():
+            cursor.execute(f"INSERT INTO {table} SELECT * REPLACE ({changes}) FROM {table}")
+        assert [(row.yes, row.no) for row in unanswerable(cursor)] == [(1, 0)]
+
+
 def test_what_annotators_answer_feeds_the_unanswerable_share_of_the_sample(opened: Store) -> None:
     with opened.transaction() as cursor:
         rows = {"sample_id": ["s"] * 2, "query_id": ["query 0", "query 1"], "stratum": ["head"] * 2}
