@@ -8,7 +8,10 @@ within it. Words match by stem (`retrieval.terms.stem`), in scripts without spac
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from itertools import accumulate
+from operator import itemgetter
 from typing import NamedTuple
 
 from curation.retrieval.terms import STOP_WORDS, stem
@@ -67,12 +70,16 @@ def best_passage(
     stems = query_stems(query)
     if len(body) <= longest:
         return Excerpt(mark(body, stems), whole=True)
-    best, most = "", -1
-    for passage in _passages(_part(body, within), longest):
-        score = len({found[0] for found in _matches(passage, stems)})
+    part = _part(body, within)
+    found = sorted(_matches(part, stems), key=itemgetter(1))
+    starts = [start for _, start, _ in found]
+    best, most = (0, 0), -1
+    for first, last in _passages(part, longest):
+        inside = found[bisect_left(starts, first) : bisect_left(starts, last)]
+        score = len({matched for matched, _, end in inside if end <= last})
         if score > most:
-            best, most = passage, score
-    return Excerpt(mark(best.rstrip(), stems), whole=False)
+            best, most = (first, last), score
+    return Excerpt(mark(part[slice(*best)].rstrip(), stems), whole=False)
 
 
 def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
@@ -116,20 +123,18 @@ def _part(body: str, within: tuple[int, int] | None) -> str:
     return body[start:end].lstrip() or body
 
 
-def _passages(body: str, longest: int) -> list[str]:
-    """Runs of sentences of at most `longest` characters, each starting half a run after the one before."""
+def _passages(body: str, longest: int) -> Iterator[tuple[int, int]]:
+    """The places of runs of sentences of at most `longest` characters, each starting half a run after the
+    one before."""
     pieces = [piece for match in _SENTENCE.finditer(body) for piece in _cut(match.group(), longest)]
-    passages, start = [], 0
+    places = [0, *accumulate(map(len, pieces))]
+    start = 0
     while start < len(pieces):
-        end, length = start, 0
-        while end < len(pieces) and length + len(pieces[end]) <= longest:
-            length += len(pieces[end])
-            end += 1
-        passages.append("".join(pieces[start:end]))
+        end = bisect_right(places, places[start] + longest) - 1
+        yield places[start], places[end]
         if end == len(pieces):
             break
         start = max(start + 1, (start + end) // 2)
-    return passages
 
 
 def _cut(sentence: str, longest: int) -> list[str]:
