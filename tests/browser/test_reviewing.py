@@ -140,6 +140,7 @@ def test_words_typed_before_the_server_answers_are_words(browser: Browser, revie
     pair = on_screen(page, disputes(reviewed.store))
     with halted(reviewed):
         page.keyboard.press("2")
+        expect(page.get_by_label("Reason")).to_be_focused()
         page.keyboard.type("long, and not general")
         assert reason(page) == "long, and not general"
     chosen = page.locator(".st-key-grades button[kind=primary]")
