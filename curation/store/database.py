@@ -112,6 +112,9 @@ class Store:
             with closing(cursor):
                 self._local.leased, self._local.data_version = True, self._data_version
                 yield cursor
+        except StoreError:
+            self._opened = 0.0  # let go now: what failed to write the file does not read it either
+            raise
         finally:
             self._local.leased = False
             self._leave()
