@@ -5,6 +5,7 @@ let held = null;
 let reason = "";
 let page = { focus: "", choices: "", opens: "" };
 let opening = 0; // time until which to wait for the field that a key opens
+let typed = ""; // meanwhile
 
 const LONGEST_WAIT = 5_000; // ms
 const fieldIn = (container) => document.querySelector(`.st-key-${container} textarea`);
@@ -24,12 +25,27 @@ function swallow(event) {
   event.stopImmediatePropagation();
 }
 
-// What is typed right after a key is words already, not shortcuts, however long the server takes to answer.
+// What is typed right after a key is words already, not shortcuts, however busy the server or this page is.
 function follow(event) {
   const key = event.key.toLowerCase();
-  if (performance.now() < opening) swallow(event);
-  else if (page.choices.includes(key)) setTimeout(() => fieldIn(page.focus)?.focus());
-  else if (key === page.opens) opening = performance.now() + LONGEST_WAIT;
+  if (performance.now() < opening) {
+    typed += event.key;
+    swallow(event);
+  } else if (page.choices.includes(key)) {
+    event.preventDefault(); // else the key would be written into the field
+    fieldIn(page.focus)?.focus(); // now: the next key may come before any timer
+  } else if (key === page.opens) {
+    opening = performance.now() + LONGEST_WAIT;
+    typed = "";
+  }
+}
+
+// Where the field has the keyboard, with what was typed while it was on its way.
+function write(field) {
+  field.focus();
+  field.setRangeText(typed, field.value.length, field.value.length, "end");
+  if (typed) field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+  typed = "";
 }
 
 function up() {
@@ -43,11 +59,11 @@ export default ({ data }) => {
   window.addEventListener("keydown", down, true);
   window.addEventListener("keyup", up, true);
   page = data;
-  if (data.reason && data.reason !== reason) {
+  const awaited = data.opens && performance.now() < opening; // another field than this
+  if (data.reason && data.reason !== reason && !awaited) {
     opening = 0;
     const field = fieldIn(data.focus);
-    field?.focus();
-    field?.setSelectionRange(field.value.length, field.value.length);
+    if (field) write(field);
   }
   reason = data.reason;
 };

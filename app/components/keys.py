@@ -17,6 +17,6 @@ def keys(focus: str, reason: str, choices: str = "", opens: str = "") -> None:
     focus: the key of the container that holds the field.
     reason: '' leaves the focus where it is.
     choices: keys after which the field has the focus at once, before the server has answered.
-    opens: the key of a button that brings another field; what is typed until it is there does nothing.
+    opens: the key of a button that brings another field; what is typed until it is there is written into it.
     """
     _keys(key="keys", data={"focus": focus, "reason": reason, "choices": choices, "opens": opens})

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from curation.adjudication.disputes import Dispute, dispute, disputes
 from curation.adjudication.second_opinions import awaited_opinions
+from curation.guides.questions import guide_questions
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.lifecycle import append_round_event
 from curation.labeling.rounds.rounds import find_round
@@ -137,10 +138,10 @@ def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
 
 def test_words_typed_before_the_server_answers_are_words(browser: Browser, reviewed: Served) -> None:
     page = adjudicating(browser, reviewed)
+    page.evaluate(BUSY)
     pair = on_screen(page, disputes(reviewed.store))
     with halted(reviewed):
         page.keyboard.press("2")
-        expect(page.get_by_label("Reason")).to_be_focused()
         page.keyboard.type("long, and not general")
         assert reason(page) == "long, and not general"
     chosen = page.locator(".st-key-grades button[kind=primary]")
@@ -149,11 +150,25 @@ def test_words_typed_before_the_server_answers_are_words(browser: Browser, revie
     page.keyboard.press("Escape")
     with halted(reviewed):
         page.keyboard.press("g")
-        page.keyboard.type("nlx")  # the field is not there yet: neither words nor keys
-    expect(page.get_by_label("What does the guide leave open here?")).to_be_focused()
+        page.keyboard.type("No 2")  # the field is not there yet
+    open_point = page.get_by_label("What does the guide leave open here?")
+    expect(open_point).to_be_focused()
+    expect(open_point).to_have_value("No 2")
+    page.keyboard.type(" has an example")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Noted for the guide's next version.")).to_be_visible()
+    with reviewed.store.reading() as cursor:
+        assert [asked.words for asked in guide_questions(cursor)] == ["No 2 has an example"]
     expect(chosen).to_contain_text("2")
     expect(page.get_by_label("Reason")).to_have_value("long, and not general")
     assert on_screen(page, disputes(reviewed.store)) == pair
+
+
+BUSY = """() => {
+  const { setTimeout } = window;
+  window.setTimeout = (act, wait = 0, ...given) => setTimeout(act, wait + 300, ...given);
+}"""
+"""Makes a page so busy that keys come before timers, as browsers prefer keys."""
 
 
 @contextmanager

@@ -48,7 +48,8 @@ FADED = """() => {
 LOOK = """async () => {
   const wait = (ms) => new Promise((done) => requestAnimationFrame(() => setTimeout(done, ms)));
   const host = () => document.querySelector(".st-key-grading [data-testid=stBidiComponentIsolated]");
-  const grading = () => host()?.shadowRoot?.querySelector(".grading")?.dataset ?? {};
+  const root = () => host()?.shadowRoot?.querySelector(".grading");
+  const grading = () => root()?.dataset ?? {};
   const late = performance.now() + 60_000;
   while (!/item|welcome|question/.test(grading().phase) || "paused" in grading()) {
     if (performance.now() > late) throw new Error(`nothing to answer: ${JSON.stringify(grading())}`);
@@ -56,12 +57,19 @@ LOOK = """async () => {
   }
   await wait(0);
   await wait(160); // an answer counts from 150 ms on
-  return [grading().phase, grading().presentation ?? ""];
+  const [element, shown] = [root(), grading().presentation ?? ""];
+  window.goldsetLeaving?.disconnect();
+  window.goldsetLeft = false;
+  window.goldsetLeaving = new MutationObserver(() => {
+    window.goldsetLeft ||= element.dataset.presentation !== shown;
+  });
+  window.goldsetLeaving.observe(element, { attributeFilter: ["data-presentation"] });
+  return [grading().phase, shown];
 }"""
 """Waits until there is something to answer and the server has saved enough. Then looks at it for as long as a
 quick person needs from when it was drawn, and gives the phase and the presentation. All in one call."""
-LEFT = """(shown) => document.querySelector(".st-key-grading [data-testid=stBidiComponentIsolated]")
-  .shadowRoot.querySelector(".grading").dataset.presentation !== shown"""
+LEFT = "window.goldsetLeft"
+"""Whether the item that `LOOK` gave was left, even if it is back already: a refused answer brings it back."""
 
 
 class Event(NamedTuple):
@@ -197,7 +205,7 @@ class Annotating:
             self.go_on(SKIPPED[phase])
             phase, shown = self.page.evaluate(LOOK)
         self.page.keyboard.press(key)
-        self.page.wait_for_function(LEFT, arg=shown)
+        self.page.wait_for_function(LEFT)
         return str(shown)
 
     def saved(self) -> None:
