@@ -69,7 +69,7 @@ class Systems:
     @property
     def settings(self) -> Mapping[str, Any]:
         """System → all that its results depend on."""
-        return {name: dict(self._system(name).settings) for name in self._names}
+        return {name: dict(self.retriever(name).settings) for name in self._names}
 
     def search(self, queries: Sequence[Query], depth: int, progress: Progress) -> list[SystemHits]:
         """What each named system finds to `depth`; hybrid fuses what the others found already."""
@@ -81,13 +81,14 @@ class Systems:
             SystemHits(name, found[name], self._no_hit(name, queries, found[name])) for name in self._names
         ]
 
-    def _system(self, name: str) -> Retriever:
+    def retriever(self, name: str) -> Retriever:
+        """The named system by itself."""
         if name in self._runs:
             return self._runs[name]
         return self._hybrid if name == "hybrid" else self._parts[name]
 
     def _no_hit(self, name: str, queries: Sequence[Query], hits: Sequence[Sequence[Hit]]) -> dict[str, int]:
-        system = self._system(name)
+        system = self.retriever(name)
         empty = (query for query, found in zip(queries, hits, strict=True) if not found)
         return dict(sorted(Counter(system.why_none(query) for query in empty).items()))
 

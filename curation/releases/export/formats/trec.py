@@ -23,8 +23,8 @@ _SPACE = re.compile(r"[\s%]")
 
 def write_trec(folder: Path, gold: Gold) -> Written:
     """Topics of all parts and qrels; pairs without a grade as -1 where they are wanted."""
-    queries = _without_space(query["query_id"] for query in gold.queries)
-    documents = _without_space(gold.documents.ids)
+    queries = without_space(query["query_id"] for query in gold.queries)
+    documents = without_space(gold.documents.ids)
     topics = (f"{queries[query['query_id']]}\t{' '.join(query['text'].split())}" for query in gold.queries)
     write_lines(folder / "topics.tsv", topics)
     lines = [
@@ -53,7 +53,7 @@ def _rows(gold: Gold) -> list[tuple[str, str, int, str]]:
     return sorted(rows)
 
 
-def _without_space(ids: Iterable[str]) -> dict[str, str]:
+def without_space(ids: Iterable[str]) -> dict[str, str]:
     """Id → id without white space. Once one id has some, '%' is encoded in all: no two can meet."""
     known = sorted(set(ids))
     if not any(re.search(r"\s", name) for name in known):

@@ -1,0 +1,76 @@
+"""`goldset run`: baselines on a release's corpus, as run files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import Json, ReleaseName, app, listed, project_store
+from curation.cli.output import emit, progress_bar, say, table
+from curation.retrieval.embeddings import DEFAULT_MODEL
+
+if TYPE_CHECKING:
+    from curation.evaluation.baselines import BaselineRuns
+
+
+@app.command()
+def run(
+    name: ReleaseName,
+    out: Annotated[Path, typer.Option(help="Folder for the run files.")],
+    systems: Annotated[
+        str, typer.Option(help="Systems to run, separated by commas: bm25, dense, hybrid.")
+    ] = "bm25",
+    depth: Annotated[int, typer.Option(help="Documents for each query at most.")] = 1000,
+    split: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
+    model: Annotated[
+        str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
+    ] = DEFAULT_MODEL,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over files of the same names.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Search a release's corpus for its queries and write each system's ranked lists as a TREC run file.
+
+    Only what the release pins is searched. No grade is read, so sealed parts need no reason. Beside each run
+    is a JSON file with its settings, versions and seconds a query.
+
+    \b
+    Examples:
+      goldset run v1 --systems bm25,dense,hybrid --depth 1000 --out runs/v1
+      goldset run v1 --split dev --out runs/v1-dev --json
+    """
+    from curation.evaluation.baselines import write_baselines
+
+    with progress_bar() as progress:
+        written = write_baselines(
+            project_store(),
+            name,
+            listed(systems),
+            out,
+            depth=depth,
+            part=split,
+            model=model,
+            replace=replace,
+            progress=progress,
+        )
+    emit(as_json, written, lambda: _show(written))
+
+
+def _show(written: BaselineRuns) -> None:
+    table(
+        f"Runs of {written.name} ({written.part}) in {written.out}",
+        ["file", "queries", "lines", "without a result", "ms a query"],
+        [
+            (run.file.name, run.queries, run.results, sum(run.empty.values()), 1000 * run.seconds)
+            for run in written.runs
+        ],
+    )
+    say(f"{written.documents:,} documents were searched, to depth {written.depth:,}.")
+    if written.without_text:
+        say(f"{written.without_text:,} of them have no text: no system finds them.")
+    if written.mapped:
+        say(f"{written.mapped:,} ids hold white space and were encoded, as in the TREC export.")
+    for run in written.runs:
+        say(*(f"{run.system}: nothing for {count:,} queries: {why}" for why, count in run.empty.items()))
+    say(f"release id: {written.release_id}")

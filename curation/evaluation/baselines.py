@@ -1,0 +1,332 @@
+"""Baselines: BM25, dense and hybrid on a release's own corpus, written as TREC run files for any tool.
+
+What is searched is what the release pins: its versions of the documents, for its queries. No grade is read,
+so a run gives nothing away and passes no seal.
+
+Tools order a run by its scores, compare them in single precision, and break ties each in its own way. So
+scores are written as singles that decrease strictly: a document that scores as the one above it is written
+with the next smaller single. The order of equal scores is the retrievers': by document id. Ids are those of
+the TREC export.
+
+Beside each run file is a JSON file of the same name with all that the run depends on, and the seconds that
+each query took. The run file has the same bytes each time; seconds have not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from threading import get_ident
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from curation import __version__
+from curation.errors import InputError, RefusedError, refuse_problems
+from curation.pooling import SYSTEMS
+from curation.pooling.systems import Systems, known_systems
+from curation.progress import Progress, silent
+from curation.releases.export.formats.trec import without_space
+from curation.releases.seal import refuse_unknown_parts
+from curation.releases.stored import Pin, pinned_documents
+from curation.releases.verify import Opened, opened
+from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
+from curation.sources.corpus import content_hash_of
+from curation.store import COMMAND_LINE, Document, Query, Store, record_event
+from curation.text import normalise_query
+
+DEPTH = 1000
+ALL = "all"
+RUN_SUFFIX = ".trec"
+SIDECAR_SUFFIX = ".json"
+TIMED = (
+    "wall time to search for each query by itself, to the depth of the run; index and embeddings were made "
+    "before, those of the queries too"
+)
+"""What the seconds of a run are."""
+
+
+@dataclass(frozen=True)
+class BaselineRun:
+    """One system's run as it was written.
+
+    Attributes
+    ----------
+    file, sidecar: where it was written: the run, and what it depends on.
+    results: lines of the run file.
+    empty: reason → queries for which nothing was found; they are not in the run file.
+    seconds: per query, the mean (see `TIMED`).
+    """
+
+    system: str
+    file: Path
+    sidecar: Path
+    queries: int
+    results: int
+    empty: dict[str, int]
+    seconds: float
+    sha256: str
+
+
+@dataclass(frozen=True)
+class BaselineRuns:
+    """Runs on a release's corpus.
+
+    Attributes
+    ----------
+    part: of the split whose queries were searched for, or 'all'.
+    without_text: documents without any text, which no system finds.
+    mapped: ids that hold white space and were encoded, as in the TREC export.
+    """
+
+    name: str
+    release_id: str
+    part: str
+    depth: int
+    queries: int
+    documents: int
+    without_text: int
+    mapped: int
+    out: Path
+    runs: list[BaselineRun]
+
+
+def write_baselines(
+    store: Store,
+    name: str,
+    systems: Sequence[str],
+    out: Path,
+    *,
+    depth: int = DEPTH,
+    part: str = ALL,
+    model: str = DEFAULT_MODEL,
+    replace: bool = False,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+) -> BaselineRuns:
+    """Search a release's corpus for its queries and write one run file a system into the folder `out`.
+
+    All files are written beside their place and moved there when all are whole.
+
+    Parameters
+    ----------
+    systems: names out of `pooling.SYSTEMS`.
+    part: of the split, or 'all'.
+    model: what dense and hybrid embed with.
+    replace: write over files of the same names.
+
+    Raises
+    ------
+    InputError: unknown systems or part, a depth below 1; files of the same names are there and are not to be
+        replaced; the folder cannot be written.
+    NotFoundError: there is no such release or model.
+    RefusedError: the release or a document of it is not as it was frozen, a newer goldset froze it, or the
+        model cannot be used.
+    """
+    names = _checked(systems, depth)
+    release = opened(store, name)
+    queries = _queries(release, part)
+    out = out.resolve()
+    _refuse_existing(out, names, replace)
+    documents = _documents(store, release, progress)
+    engines = Systems(store, names, documents, model)
+    about = {
+        "release": name,
+        "release_id": release.row.release_id,
+        "split": part,
+        "depth": depth,
+        "queries": len(queries),
+        "documents": len(documents),
+        "versions": {"goldset": __version__, "numpy": version("numpy"), "scipy": version("scipy")},
+        "timed": TIMED,
+    }
+    ids = _ExportedIds(release)
+    runs = _write_all(out, [engines.retriever(name) for name in names], queries, ids, about, progress)
+    with store.transaction(appends=True) as cursor:
+        detail = {"release": release.row.release_id, "name": name, "split": part, "systems": names}
+        record_event(cursor, "run baselines", {**detail, "depth": depth}, actor)
+    return BaselineRuns(
+        name=name,
+        release_id=release.row.release_id,
+        part=part,
+        depth=depth,
+        queries=len(queries),
+        documents=len(documents),
+        without_text=sum(not document.text for document in documents),
+        mapped=ids.mapped,
+        out=out,
+        runs=runs,
+    )
+
+
+def run_lines(query_id: str, hits: Sequence[Hit], tag: str, ids: Mapping[str, str]) -> list[str]:
+    """The lines of one query in TREC's six columns; see the head of the module for the scores.
+
+    Parameters
+    ----------
+    ids: document id → id as it is written.
+    """
+    scores = decreasing([hit.score or 0.0 for hit in hits])
+    return [
+        f"{query_id} Q0 {ids[hit.document_id]} {rank} {score} {tag}"
+        for rank, (hit, score) in enumerate(zip(hits, scores, strict=True), 1)
+    ]
+
+
+def decreasing(scores: Iterable[float]) -> list[str]:
+    """Scores, best first, as texts of singles that decrease strictly: each as near to its own as can be."""
+    written: list[str] = []
+    above = np.float32(np.inf)
+    for score in scores:
+        above = min(np.float32(score), np.nextafter(above, np.float32(-np.inf)))
+        written.append(str(above))
+    return written
+
+
+class _ExportedIds:
+    """The ids of a release as its TREC export has them."""
+
+    def __init__(self, release: Opened) -> None:
+        self.queries = without_space(row["query_id"] for row in release.rows("queries"))
+        self.documents = without_space(row["document_id"] for row in release.rows("documents"))
+        pairs = [*self.queries.items(), *self.documents.items()]
+        self.mapped = sum(exported != own for own, exported in pairs)
+
+
+def _checked(systems: Sequence[str], depth: int) -> list[str]:
+    problems = []
+    if depth < 1:
+        problems.append(f"--depth {depth}: expected at least 1 document a query.")
+    if named := [system for system in systems if system.startswith(RUN_PREFIX)]:
+        problems.append(
+            f"{', '.join(named)}: an imported run is a run already; `goldset run` makes those of "
+            f"{', '.join(SYSTEMS)}."
+        )
+    refuse_problems(problems)
+    return known_systems(systems)
+
+
+def _queries(release: Opened, part: str) -> list[Query]:
+    rows = release.rows("queries")
+    if part != ALL:
+        refuse_unknown_parts("--split", release.header["queries"], [part])
+    return [
+        Query(
+            row["query_id"],
+            row["text"],
+            normalise_query(row["text"]),
+            row["source"],
+            row.get("information_need"),
+        )
+        for row in rows
+        if part in (ALL, row["part"])
+    ]
+
+
+def _documents(store: Store, release: Opened, progress: Progress) -> list[Document]:
+    """The documents as the release pins them."""
+    pins = [Pin(row["document_id"], row["content_hash"]) for row in release.rows("documents")]
+    found = []
+    for number, (pin, document) in enumerate(pinned_documents(store, pins), 1):
+        if document is None or content_hash_of(document) != pin.content_hash:
+            raise RefusedError(
+                f"The document {pin.document_id!r} of the release {release.row.name!r} is not as it was "
+                f"frozen, so nothing was searched. `goldset verify {release.row.name}` names everything."
+            )
+        found.append(document)
+        progress("reading documents", number, len(pins))
+    return found
+
+
+def _refuse_existing(out: Path, names: Sequence[str], replace: bool) -> None:
+    if out.exists() and not out.is_dir():
+        raise InputError("is a file; expected a folder for the runs", path=out)
+    files = [f"{name}{suffix}" for name in names for suffix in (RUN_SUFFIX, SIDECAR_SUFFIX)]
+    there = [] if replace else [name for name in files if (out / name).exists()]
+    if there:
+        raise InputError(
+            f"holds {', '.join(there)} already; choose another folder, or write over them with --replace",
+            path=out,
+        )
+
+
+def _write_all(
+    out: Path,
+    systems: Sequence[Retriever],
+    queries: Sequence[Query],
+    ids: _ExportedIds,
+    about: Mapping[str, Any],
+    progress: Progress,
+) -> list[BaselineRun]:
+    """Write the files beside their place and move them there when all are whole."""
+    new = out.parent / f".{out.name}.new-{os.getpid()}-{get_ident()}"
+    try:
+        new.mkdir(parents=True)
+        runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]
+        out.mkdir(parents=True, exist_ok=True)
+        for path in sorted(new.iterdir()):
+            path.replace(out / path.name)
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"the runs could not be written: {why}", path=out) from error
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    return runs
+
+
+def _write_run(
+    folder: Path,
+    out: Path,
+    system: Retriever,
+    queries: Sequence[Query],
+    ids: _ExportedIds,
+    about: Mapping[str, Any],
+    progress: Progress,
+) -> BaselineRun:
+    """Write one system's run and what it depends on into `folder`, which is going to be `out`."""
+    system.search(queries, 1, progress)  # makes the index and the embeddings
+    lines: list[str] = []
+    seconds: dict[str, float] = {}
+    empty: Counter[str] = Counter()
+    for done, query in enumerate(queries, 1):
+        began = perf_counter()
+        [hits] = system.search([query], about["depth"])
+        query_id = ids.queries[query.query_id]
+        seconds[query_id] = round(perf_counter() - began, 6)
+        lines += run_lines(query_id, hits, system.name, ids.documents)
+        if not hits:
+            empty[system.why_none(query)] += 1
+        progress(f"{system.name}: write", done, len(queries))
+    content = "".join(f"{line}\n" for line in lines).encode("utf-8")
+    sha256 = hashlib.sha256(content).hexdigest()
+    mean = round(sum(seconds.values()) / max(1, len(seconds)), 6)
+    run, sidecar = (f"{system.name}{suffix}" for suffix in (RUN_SUFFIX, SIDECAR_SUFFIX))
+    (folder / run).write_bytes(content)
+    described = {
+        "system": system.name,
+        "settings": dict(system.settings),
+        **about,
+        "empty": dict(sorted(empty.items())),
+        "file": {"name": run, "sha256": sha256, "lines": len(lines)},
+        "seconds": {"mean": mean, "queries": seconds},
+    }
+    text = json.dumps(described, ensure_ascii=False, indent=2, sort_keys=True)
+    (folder / sidecar).write_text(f"{text}\n", encoding="utf-8")
+    return BaselineRun(
+        system.name,
+        out / run,
+        out / sidecar,
+        len(seconds),
+        len(lines),
+        dict(sorted(empty.items())),
+        mean,
+        sha256,
+    )
