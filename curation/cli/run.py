@@ -9,7 +9,6 @@ import typer
 
 from curation.cli.goldset import Json, ReleaseName, app, listed, project_store
 from curation.cli.output import emit, progress_bar, say, table
-from curation.retrieval.embeddings import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from curation.evaluation.baselines import BaselineRuns
@@ -26,7 +25,7 @@ def run(
     split: Annotated[str, typer.Option(help="The part of the split whose queries are run, or all.")] = "all",
     model: Annotated[
         str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
-    ] = DEFAULT_MODEL,
+    ] = "all-MiniLM-L6-v2",
     replace: Annotated[bool, typer.Option("--replace", help="Write over files of the same names.")] = False,
     as_json: Json = False,
 ) -> None:
