@@ -1,1 +1,1 @@
-"""Pure statistics: intervals, allocation, weights."""
+"""Pure statistics: intervals, paired comparisons, p values, power, allocation, weights."""

@@ -9,12 +9,12 @@ Society B 57.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import erfc, sqrt
+from math import erfc, log, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
+from scipy.special import gammaln, stdtr
 
 from curation.statistics.intervals import Floats
 
@@ -48,16 +48,23 @@ def sign_p(differences: NDArray[np.integer[Any]]) -> float:
 
     R. A. Fisher (1935), The Design of Experiments, section 21: the signs are all that chance decides.
     """
-    from scipy.stats import binom  # takes a second
-
     sizes, times = np.unique(np.abs(differences[differences != 0]), return_counts=True)
     mass, reach = np.ones(1), 0
     for size, number in zip(sizes.tolist(), times.tolist(), strict=True):
         own = np.zeros(2 * size * number + 1)
-        own[:: 2 * size] = binom.pmf(np.arange(number + 1), number, 0.5)
+        own[:: 2 * size] = _coins(number)
         mass, reach = np.convolve(mass, own), reach + size * number
     far = np.abs(np.arange(-reach, reach + 1)) >= abs(int(differences.sum()))
     return min(1.0, float(mass[far].sum()))
+
+
+def _coins(number: int) -> Floats:
+    """How probable 0, 1, …, `number` heads are, shape (number + 1,)."""
+    heads = np.arange(number + 1)
+    choices = gammaln(number + 1) - gammaln(heads + 1) - gammaln(number - heads + 1)
+    mass: Floats = np.exp(choices - number * log(2))
+    mass /= mass.sum()
+    return mass
 
 
 def mean_p(value: float, off: Floats) -> float:
@@ -85,3 +92,21 @@ def threshold(ps: Sequence[float], share: float) -> float:
     ordered = sorted(ps)
     counting = [p for k, p in enumerate(ordered, start=1) if p <= k * share / len(ordered)]
     return counting[-1] if counting else -1.0
+
+
+def holm(ps: Floats) -> Floats:
+    """The p values of a family of tests, corrected so that at most 5 % of families have a false alarm at 5 %.
+
+    S. Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+    Statistics 6: the k-th smallest of m is multiplied by m − k + 1, never below those before it, at most 1.
+    It holds however the tests depend on each other.
+
+    Parameters
+    ----------
+    ps: shape (m,). NaN is no test: it remains NaN, and m does not count it.
+    """
+    tests = np.flatnonzero(~np.isnan(ps))
+    order = tests[np.argsort(ps[tests], kind="stable")]
+    corrected = np.full(ps.shape, np.nan)
+    corrected[order] = np.minimum(np.maximum.accumulate(ps[order] * np.arange(len(order), 0, -1)), 1.0)
+    return corrected
