@@ -29,7 +29,8 @@ def verify(
 
     A release is compared with its checksums, and each of its documents with its hash. A folder is compared
     with its manifest. If --project is the project that it came from, the folder is also compared with a new
-    export, and altered lines are named. No grade is shown.
+    export, and altered lines are named. No grade is shown. Of a release that an older goldset froze, it is
+    also said why the same labels would have another id now.
 
     \b
     Examples:

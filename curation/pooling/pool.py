@@ -77,7 +77,7 @@ def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
     return [of_query[q][place] for place in range(rounds) for q in turns if place < len(of_query[q])]
 
 
-_LEXICAL = frozenset({"bm25", "hybrid"})
+LEXICAL = frozenset({"bm25", "hybrid"})
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def build_pool(
         "seed": seed,
         "systems": engines.settings,
     }
-    if not _LEXICAL.isdisjoint(names) and _is_cut_otherwise(given):
+    if not LEXICAL.isdisjoint(names) and _is_cut_otherwise(given):
         parameters["words"] = CUT
     asked = [(query.query_id, query.text) for query in given.queries]
     identical = Identical(given.documents)
@@ -176,7 +176,7 @@ def build_pool(
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
-    counted_again = 0 if _LEXICAL.isdisjoint(names) else counted_otherwise(store)
+    counted_again = 0 if LEXICAL.isdisjoint(names) else counted_otherwise(store)
     found = engines.search(given.queries, max(REACH, depth), progress)
     proposals, report = _unite(given, found, parameters, identical, stand_ins, engines.outside)
     built = _keep(store, _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report), author)

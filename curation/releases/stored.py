@@ -3,8 +3,9 @@
     release_id = SHA-256 (all 64 hex digits) of the canonical JSON of [[part, sha256], …], ordered by part
 
 Beside each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
-the line. The manifest also names the versions that froze the release, which are not part of the id, and has
-a sum of itself and of the other columns: name, time and who froze it.
+the line. The manifest also names the versions that froze the release and the conventions that it was written
+by (`conventions`), which are not part of the id, and has a sum of itself and of the other columns: name, time
+and who froze it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from curation.errors import NotFoundError
+from curation.errors import NotFoundError, RefusedError
 from curation.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import documents_by_hash
@@ -166,6 +167,22 @@ def read_parts(cursor: Cursor, release_id: str) -> dict[str, str]:
 def part_rows(content: str) -> Table:
     """The rows of a part."""
     return [json.loads(line) for line in part_lines(content)]
+
+
+def parsed_part(name: str, part: str, content: str) -> Table:
+    """The rows of a part of the release of that name.
+
+    Raises
+    ------
+    RefusedError: the part is not JSON, though it agrees with its sum.
+    """
+    try:
+        return part_rows(content)
+    except ValueError:
+        raise RefusedError(
+            f"The part {part!r} of the release {name!r} agrees with its sum, yet it is not JSON: it was not "
+            "written by goldset. Freeze again under another name."
+        ) from None
 
 
 def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:

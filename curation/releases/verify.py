@@ -7,24 +7,23 @@ goldset froze.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
+from curation.releases.conventions import frozen_otherwise
 from curation.releases.stored import (
     FORMAT,
-    NO_NUMBER,
-    SESSION_HASH,
     PartSum,
     Pin,
     ReleaseRow,
     Table,
     find_release,
     line_sum,
+    parsed_part,
     part_lines,
     part_rows,
     part_sum,
@@ -41,9 +40,6 @@ SIGNED = 2
 """The first form of the content whose manifests always have a sum of their own."""
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
 """Parts that hold no grade of a pair: an altered line of theirs is shown. Of others only the ids are."""
-NAMES = "names"
-"""What the manifest says about names in reasons; older releases say nothing."""
-_PSEUDONYM = re.compile(rf"\ba[1-9]\d*\b|{NO_NUMBER}")
 BEFORE_SUMS = {"gate", "parts", "versions"}
 """What manifests without a sum of their own hold."""
 ROW_ALTERED = (
@@ -61,7 +57,8 @@ class Verified:
     intact: nothing was altered.
     problems: a sentence for each altered part, naming its first altered line, and for each altered document
         (the first `SHOWN`; `altered` counts all).
-    notes: why a release of the same labels, frozen now, would have another id.
+    notes: why a release of the same labels, frozen now, would have another id (`conventions`); none where
+        it was altered.
     """
 
     name: str
@@ -88,7 +85,7 @@ class Opened:
         ------
         RefusedError: the part is not JSON, though it agrees with its sum.
         """
-        return _rows(self.row.name, part, self.texts.get(part, ""))
+        return parsed_part(self.row.name, part, self.texts.get(part, ""))
 
     @cached_property
     def header(self) -> dict[str, Any]:
@@ -123,7 +120,7 @@ def refuse_newer(name: str, texts: Mapping[str, str]) -> None:
     ------
     RefusedError: it did, or the release does not say what it is.
     """
-    header = _rows(name, "release", texts.get("release", ""))
+    header = parsed_part(name, "release", texts.get("release", ""))
     format = header[0].get("format") if header and isinstance(header[0], dict) else None
     if not isinstance(format, int):
         raise RefusedError(
@@ -160,25 +157,8 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
         documents=len(pins),
         altered=len(problems),
         problems=tuple(problems[:SHOWN]),
-        notes=() if problems else tuple(_frozen_otherwise(row, texts)),
+        notes=() if problems else frozen_otherwise(store, row, texts),
     )
-
-
-def _frozen_otherwise(row: ReleaseRow, texts: Mapping[str, str]) -> Iterator[str]:
-    """What an older goldset wrote into this content that is written otherwise now."""
-    if SESSION_HASH.search(texts.get("edges", "")):
-        yield (
-            "Its ties name sessions by hashes that only this project has. Since then they are numbered by "
-            "their queries, so a release frozen now has another id."
-        )
-    reasons = [
-        str(line["reason"]) for line in _rows(row.name, "adjudications", texts.get("adjudications", ""))
-    ]
-    if NAMES not in json.loads(row.manifest) and any(map(_PSEUDONYM.search, reasons)):
-        yield (
-            "In its reasons, any account's name was replaced in any case. Since then only names of people in "
-            "the release are, as they are written, so a release frozen now may have another id."
-        )
 
 
 def _part_problems(row: ReleaseRow, texts: Mapping[str, str]) -> list[str]:
@@ -199,16 +179,6 @@ def _part_problems(row: ReleaseRow, texts: Mapping[str, str]) -> list[str]:
                 f"the part {part!r} was altered: {_difference(part, texts[part], expected[part])}"
             )
     return problems
-
-
-def _rows(name: str, part: str, text: str) -> Table:
-    try:
-        return part_rows(text)
-    except ValueError:
-        raise RefusedError(
-            f"The part {part!r} of the release {name!r} agrees with its sum, yet it is not JSON: it was not "
-            "written by goldset. Freeze again under another name."
-        ) from None
 
 
 def _expected(row: ReleaseRow) -> dict[str, PartSum]:

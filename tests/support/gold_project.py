@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,11 +13,13 @@ from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.export.export import export as export_release
 from curation.releases.freeze.freeze import freeze
+from curation.releases.stored import find_release, part_sum, release_id_of, signed_row
+from curation.releases.verify import opened
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
-from curation.store import Store, open_store, utc_now
+from curation.store import Store, append, append_rows, open_store, utc_now
 from curation.store.rows import Query
 from curation.text import normalise_query
 from tests.support.projects import new_project
@@ -119,11 +122,43 @@ def _frozen_project() -> bytes:
         return store.path.read_bytes()
 
 
-def add_pool(store: Store, ranks: Mapping[tuple[str, str], int | None], system: str = "bm25") -> None:
+def freeze_as_older(
+    store: Store, name: str, changes: Iterable[tuple[str, str, str]] = (), follows: Iterable[str] = ()
+) -> str:
+    """A release 'older' as an older goldset froze it: with the content of `name` but for replaced words.
+
+    Parameters
+    ----------
+    changes: part, words of its text, and what it has in their place.
+    follows: names of the conventions that this goldset followed already.
+    """
+    texts = dict(opened(store, name).texts)
+    for part, words, instead in changes:
+        assert words in texts[part]
+        texts[part] = texts[part].replace(words, instead)
+    sums = {part: part_sum(text) for part, text in texts.items()}
+    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
+    parts = {part: found._asdict() for part, found in sums.items()}
+    manifest = {"gate": [], "parts": parts, "versions": {}, **dict.fromkeys(follows, "as now")}
+    row = signed_row("older", release_id, manifest, datetime(2026, 5, 1), "command line")
+    columns = {"part": list(texts), "content": list(texts.values())}
+    with store.transaction() as cursor:
+        if release_id != find_release(cursor, name).release_id:
+            append(cursor, "release_parts", {"release_id": [release_id] * len(texts), **columns})
+        append_rows(cursor, "releases", [row])
+    return release_id
+
+
+def add_pool(
+    store: Store,
+    ranks: Mapping[tuple[str, str], int | None],
+    system: str = "bm25",
+    settings: str = '{"depth": 3}',
+) -> None:
     """A pool of one system: (query id, document id) → rank, None for a random document."""
     pool_id = f"pool of {system}"
     with store.transaction() as cursor:
-        cursor.execute("INSERT INTO pools VALUES (?, 's', '{\"depth\": 3}', '{}', ?)", [pool_id, utc_now()])
+        cursor.execute("INSERT INTO pools VALUES (?, 's', ?, '{}', ?)", [pool_id, settings, utc_now()])
         for (query_id, document_id), rank in ranks.items():
             pair = [query_id, document_id]
             cursor.execute("INSERT OR IGNORE INTO candidates VALUES (?, ?)", pair)

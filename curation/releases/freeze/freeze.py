@@ -16,6 +16,7 @@ from curation.agreement.gate import Gate
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
+from curation.releases.conventions import CONVENTIONS
 from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, with_shared
@@ -234,7 +235,7 @@ def _keep(
 ) -> bool:
     """Store the release; says whether the name is new."""
     manifest = {
-        "names": "people of the release, whole words, by case",
+        **{one.name: one.told for one in CONVENTIONS},
         "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
         "parts": {part: found._asdict() for part, found in sums.items()},
         "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},

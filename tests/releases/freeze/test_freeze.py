@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +20,14 @@ from curation.releases.card.card import Card
 from curation.releases.freeze.content import content_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
-from curation.releases.stored import part_rows, part_sum, read_parts, release_id_of, signed_row
+from curation.releases.stored import part_rows, read_parts
 from curation.releases.verify import opened, verify
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.log import TrafficFields
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
-from curation.store import Store, append, append_rows
+from curation.store import Store
 from curation.store.rows import Query
 from tests.support.command_line import invoke
 from tests.support.gold_project import (
@@ -38,6 +36,7 @@ from tests.support.gold_project import (
     PARTS,
     TOPICS,
     documents,
+    freeze_as_older,
     gold_project,
     judgments,
     labelled,
@@ -107,26 +106,6 @@ def test_a_split_by_session_releases_numbers_that_every_project_gives_its_sessio
     assert verify(one, "v1").notes == ()
 
 
-def _as_an_older_goldset_froze_it(store: Store, name: str, changes: Mapping[str, tuple[str, str]]) -> str:
-    """A release with the content of `name` but for replaced words in some parts; its name is 'older'."""
-    texts = dict(opened(store, name).texts)
-    for part, words in changes.items():
-        assert words[0] in texts[part]
-        texts[part] = texts[part].replace(*words)
-    sums = {part: part_sum(text) for part, text in texts.items()}
-    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
-    manifest = {"gate": [], "parts": {part: found._asdict() for part, found in sums.items()}, "versions": {}}
-    row = signed_row("older", release_id, manifest, datetime(2026, 5, 1), "command line")
-    with store.transaction() as cursor:
-        append(
-            cursor,
-            "release_parts",
-            {"release_id": [release_id] * len(texts), "part": list(texts), "content": list(texts.values())},
-        )
-        append_rows(cursor, "releases", [row])
-    return release_id
-
-
 def test_hashes_of_sessions_in_an_older_split_are_numbered_and_an_older_release_says_why(
     tmp_path: Path,
 ) -> None:
@@ -138,10 +117,10 @@ def test_hashes_of_sessions_in_an_older_split_are_numbered_and_an_older_release_
     freeze(store, "v1")
     keys = {row["detail"].get("key") for row in opened(store, "v1").rows("edges")}
     assert keys == {"session 1", "session 2"}
-    older = _as_an_older_goldset_froze_it(store, "v1", {"edges": ("session 1", f"session {'4f1c' * 4}")})
+    older = freeze_as_older(store, "v1", [("edges", "session 1", f"session {'4f1c' * 4}")])
     verified = verify(store, "older")
     assert (verified.intact, verified.release_id) == (True, older)
-    assert ["sessions by hashes" in note for note in verified.notes] == [True]
+    assert "sessions by hashes" in verified.notes[0]
     with pytest.raises(RefusedError, match="These parts differ: edges; `goldset verify older` says"):
         freeze(store, "older")
 
@@ -156,8 +135,8 @@ def test_an_account_that_has_no_part_in_a_release_changes_nothing_of_it(tmp_path
     again = freeze(store, "v1")
     assert (again.created, again.release_id) == (False, first.release_id)
     assert opened(store, "v1").rows("adjudications")[0]["reason"] == reason
-    _as_an_older_goldset_froze_it(store, "v1", {"adjudications": ("The max power", "The a7 power")})
-    assert ["any account's name" in note for note in verify(store, "older").notes] == [True]
+    freeze_as_older(store, "v1", [("adjudications", "The max power", "The a7 power")])
+    assert "any account's name" in verify(store, "older").notes[0]
 
 
 def test_a_second_name_for_the_same_content_shares_its_id_and_its_parts(tmp_path: Path) -> None:
