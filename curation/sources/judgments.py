@@ -7,7 +7,7 @@ All become one list, which `labeling.judgments.imported` adds to the project.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 from curation.guides.guide import Guide, current_guide
 from curation.progress import Progress, silent
 from curation.sources.imported_times import ImportedTimes
@@ -201,6 +201,32 @@ def read_judgments(
         unknown=reader.unknown.names,
         unread=dict(reader.times.unread),
     )
+
+
+def one_judgment_a_pair(
+    judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
+) -> dict[JudgmentKey, ImportedJudgment]:
+    """The judgments by annotator and pair; the same one again is counted in `left_out`.
+
+    Raises
+    ------
+    InputError: somebody gives two grades to one pair.
+    """
+    by_key: dict[JudgmentKey, ImportedJudgment] = {}
+    problems = []
+    for judgment in judgments:
+        first = by_key.setdefault(judgment.key, judgment)
+        if first is judgment:
+            continue
+        if first.grade == judgment.grade:
+            left_out["the same judgment again"] = left_out.get("the same judgment again", 0) + 1
+        else:
+            problems.append(
+                f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
+                f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
+            )
+    refuse_problems(problems, way_out="An annotator has one grade for a pair: keep one of the two lines.")
+    return by_key
 
 
 def parse_grade_map(text: str) -> dict[str, int | None]:

@@ -432,6 +432,27 @@ WHERE NOT EXISTS (
     WHERE j.query_id = a.query_id AND j.document_id = a.document_id
       AND j.in_force AND j.content_hash <> a.content_hash);
 
+-- What judges that are not people say about pairs, such as a language model, by the judge's name. No view of
+-- people's judgments reads this table: a judge has no vote. The highest revision of a version of a document counts.
+CREATE TABLE judge_judgments (
+    judge        TEXT NOT NULL,
+    query_id     TEXT NOT NULL,
+    document_id  TEXT NOT NULL,
+    content_hash TEXT NOT NULL,    -- the version that the corpus had at the import
+    revision     INTEGER NOT NULL CHECK (revision >= 0),
+    grade        INTEGER,          -- none: the judge could not tell
+    note         TEXT,
+    guide_hash   TEXT NOT NULL,    -- the guide in force at the import
+    source       TEXT NOT NULL,    -- file name, without its folder
+    submitted_at TIMESTAMP,        -- none: not known
+    imported_at  TIMESTAMP NOT NULL,
+    PRIMARY KEY (judge, query_id, document_id, content_hash, revision)
+);
+CREATE VIEW current_judge_judgments AS
+SELECT * FROM judge_judgments
+QUALIFY row_number() OVER (
+    PARTITION BY judge, query_id, document_id, content_hash ORDER BY revision DESC) = 1;
+
 -- ── Splits and releases ─────────────────────────────────────────────────────────────────────────
 
 CREATE TABLE splits (

@@ -9,6 +9,8 @@ import pytest
 from curation.store import migrations
 
 SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.sql"))
+UNNUMBERED = next(shape for shape in SHAPES if shape.stem == "0004_unknown_times")
+"""Before rounds had a sequence and decisions a version."""
 
 
 def shape_of(connection: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:
@@ -90,7 +92,7 @@ def test_judgments_imported_without_a_time_are_known_by_their_microsecond_steps(
 
 
 def test_rounds_are_numbered_in_the_order_of_opening_and_of_writing_where_that_is_equal() -> None:
-    connection = older(SHAPES[-1])
+    connection = older(UNNUMBERED)
     for name, day in (("late", 3), ("early", 1), ("twin one", 2), ("twin two", 2)):
         connection.execute(
             "INSERT INTO rounds VALUES ($1, $1, 'labeling', 'g', '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",
@@ -102,7 +104,7 @@ def test_rounds_are_numbered_in_the_order_of_opening_and_of_writing_where_that_i
 
 
 def test_older_decisions_get_the_version_that_had_been_judged_last() -> None:
-    connection = older(SHAPES[-1])
+    connection = older(UNNUMBERED)
     for number, version in enumerate(("first text", "second text"), 1):
         connection.execute(
             "INSERT INTO rounds VALUES ($1, $1, 'labeling', 'g', '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",

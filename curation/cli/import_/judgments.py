@@ -1,4 +1,4 @@
-"""`goldset import judgments`: judgments that people gave elsewhere."""
+"""`goldset import judgments`: judgments that people gave elsewhere, or a judge that is not a person."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, fi
 from curation.cli.output import emit, left_out, progress_bar, say, table
 
 if TYPE_CHECKING:
+    from curation.evaluation.judges.imported import JudgeImport
     from curation.labeling.judgments.imported import JudgmentImport
 JUDGMENT_COUNTS = {"judgments": "new", "changed": "corrections"}
 
@@ -41,6 +42,12 @@ def import_judgments_command(
     ] = None,
     annotator: Annotated[
         str | None, typer.Option(help="Who gave all grades, where the file does not name them, as in qrels.")
+    ] = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(
+            help="A judge that is not a person, such as a language model, gave all grades: they are no votes."
+        ),
     ] = None,
     note_field: Annotated[str | None, field("a note", "note")] = None,
     time_field: Annotated[str | None, field("the time of the judgment")] = None,
@@ -77,7 +84,7 @@ def import_judgments_command(
 
     Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
     text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
-    judgment.
+    judgment. With --judge the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
 
     \b
     Examples:
@@ -86,7 +93,9 @@ def import_judgments_command(
       goldset import judgments long.csv --annotator-field rater --cannot-tell-field unrateable
       goldset import judgments test.qrels --format qrels --annotator nist
       goldset import judgments esci.csv --annotator esci --grade-map 100=3,10=2,1=1,0=0 --skip-unknown
+      goldset import judgments llm.jsonl --judge gpt-5
     """
+    from curation.evaluation.judges.imported import import_judge
     from curation.labeling.judgments.imported import import_judgments
     from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
 
@@ -106,15 +115,24 @@ def import_judgments_command(
         annotator_name=annotator,
     )
     layout = layout_of(format, encoding, columns, no_header)
+    grades = parse_grade_map(grade_map) if grade_map else None
+    store = project_store()
     with progress_bar() as progress:
+        if judge is not None:
+            said = import_judge(
+                store,
+                path,
+                judge,
+                fields,
+                layout,
+                grade_map=grades,
+                skip_unknown=skip_unknown,
+                progress=progress,
+            )
+            emit(as_json, said, lambda: _show_judge(said))
+            return
         result = import_judgments(
-            project_store(),
-            path,
-            fields,
-            layout,
-            grade_map=parse_grade_map(grade_map) if grade_map else None,
-            skip_unknown=skip_unknown,
-            progress=progress,
+            store, path, fields, layout, grade_map=grades, skip_unknown=skip_unknown, progress=progress
         )
     emit(as_json, result, lambda: _show_judgments(result))
 
@@ -136,3 +154,17 @@ def _show_judgments(result: JudgmentImport) -> None:
     left_out(result.left_out, "judgments")
     for what, count in result.unread.items():
         say(f"taken without it: {count:,} × {what}")
+
+
+def _show_judge(result: JudgeImport) -> None:
+    if result.judgments or result.changed:
+        say(f"{result.judgments:,} new judgments of the judge {result.judge}. They are no votes.")
+    else:
+        say(f"Nothing changed: the project has these judgments of {result.judge}.")
+    names = ["new", "corrections", "unchanged", "cannot tell", "pairs outside pools"]
+    row = (result.judgments, result.changed, result.unchanged, result.cannot_tell, result.outside_pools)
+    table("Judge", names, [row])
+    left_out(result.left_out, "judgments")
+    for what, count in result.unread.items():
+        say(f"taken without it: {count:,} × {what}")
+    say(f"Next: goldset judge {result.judge}")

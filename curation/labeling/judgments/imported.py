@@ -13,14 +13,20 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from curation.errors import InputError, refuse_problems
+from curation.errors import InputError
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.events import append_events
 from curation.labeling.judgments.import_plan import ImportInputs, ImportPlan, plan_import
 from curation.labeling.rounds.opening import write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
-from curation.sources.judgments import ImportedJudgment, JudgmentFields, JudgmentKey, read_judgments
+from curation.sources.judgments import (
+    ImportedJudgment,
+    JudgmentFields,
+    JudgmentKey,
+    one_judgment_a_pair,
+    read_judgments,
+)
 from curation.sources.query_import import add_other_ids
 from curation.sources.tables.formats import FileLayout
 from curation.store import Cursor, Store, append, append_rows, record_event
@@ -122,7 +128,7 @@ def add_judgments(
     RefusedError: there is no corpus, or the same annotators kept judging meanwhile.
     """
     left_out = dict(left_out or {})
-    by_key = _by_key(judgments, left_out)
+    by_key = one_judgment_a_pair(judgments, left_out)
     name = f"imported: {source}"
     round_id = digest("round", name)
 
@@ -145,26 +151,6 @@ def add_judgments(
         busy=BUSY,
     )
     return _result(plan, name, left_out)
-
-
-def _by_key(
-    judgments: Sequence[ImportedJudgment], left_out: dict[str, int]
-) -> dict[JudgmentKey, ImportedJudgment]:
-    by_key: dict[JudgmentKey, ImportedJudgment] = {}
-    problems = []
-    for judgment in judgments:
-        first = by_key.setdefault(judgment.key, judgment)
-        if first is judgment:
-            continue
-        if first.grade == judgment.grade:
-            left_out["the same judgment again"] = left_out.get("the same judgment again", 0) + 1
-        else:
-            problems.append(
-                f"line {judgment.line}: {judgment.annotator} gives the pair ({judgment.query_id}, "
-                f"{judgment.document_id}) {judgment.grade}, but {first.grade} on line {first.line}"
-            )
-    refuse_problems(problems, way_out="An annotator has one grade for a pair: keep one of the two lines.")
-    return by_key
 
 
 def _fingerprint(cursor: Cursor, judgments: Mapping[JudgmentKey, object]) -> tuple[object, ...]:

@@ -1,0 +1,127 @@
+"""Do prediction-powered intervals hold the truth whatever the judge is worth? The table of docs/judges.md.
+
+A population of very many queries, each with a figure between 0 and 1 under people's grades and one under the
+judge's: a good judge, one that knows nothing, one that says the opposite, and one that finds nearly everything
+perfect. Each run draws a set of queries from the population and from these the queries that people grade: with equal
+probabilities, or systematically with probabilities proportional to a size that goes with the figure.
+
+Usage: python -m benchmarks.coverage_judges [runs]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.statistics.intervals import Floats, wilson
+from curation.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
+
+QUERIES, SAMPLED = 1_000, (30, 100, 300)
+POPULATION = 2_000_000
+
+
+def figures(random: np.random.Generator, size: int) -> Floats:
+    """Like nDCG of a middling system: a tenth of the queries at 0, some at 1, the rest in between."""
+    inner = random.beta(2.0, 1.5, size)
+    kind = random.random(size)
+    return np.where(kind < 0.1, 0.0, np.where(kind > 0.9, 1.0, inner))
+
+
+def good(random: np.random.Generator, people: Floats) -> Floats:
+    return np.clip(people + random.normal(0.05, 0.1, len(people)), 0, 1)
+
+
+def useless(random: np.random.Generator, people: Floats) -> Floats:
+    return random.beta(2.0, 2.0, len(people))
+
+
+def adversarial(random: np.random.Generator, people: Floats) -> Floats:
+    return np.clip(1 - people + random.normal(0, 0.1, len(people)), 0, 1)
+
+
+def flattering(random: np.random.Generator, people: Floats) -> Floats:
+    return np.where(random.random(len(people)) < 0.03, people, 1.0)
+
+
+JUDGES: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
+    "good": good,
+    "useless": useless,
+    "adversarial": adversarial,
+    "flattering": flattering,
+}
+
+
+class Held(NamedTuple):
+    """Over all runs: how often each interval held the truth, and its mean width."""
+
+    powered: float
+    untuned: float
+    classical: float
+    width: float
+    untuned_width: float
+    classical_width: float
+    saved: float
+    off: float
+
+
+def drawn(random: np.random.Generator, sizes: Floats | None, sampled: int) -> tuple[Floats, Floats]:
+    """Whom people grade, as 0 or 1, and the probabilities of that; proportional to `sizes` where given."""
+    if sizes is None:
+        chosen = np.zeros(QUERIES)
+        chosen[random.choice(QUERIES, sampled, replace=False)] = 1
+        return chosen, np.full(QUERIES, sampled / QUERIES)
+    probabilities = sampled * sizes / sizes.sum()
+    order = random.permutation(QUERIES)
+    steps = np.floor(np.cumsum(probabilities[order]) + random.random())
+    chosen = np.zeros(QUERIES)
+    chosen[order] = np.diff(steps, prepend=np.floor(steps[0] - probabilities[order[0]]))
+    return np.minimum(chosen, 1), probabilities
+
+
+def run(random: np.random.Generator, judge: str, sampled: int, unequal: bool) -> list[PredictionPoweredMean]:
+    """Tuned and untuned, on the same draw."""
+    people = figures(random, QUERIES)
+    said = JUDGES[judge](random, people)
+    sizes = 0.5 + people + random.random(QUERIES) if unequal else None
+    chosen, probabilities = drawn(random, sizes, sampled)
+    known = np.where(chosen > 0, people, np.nan)
+    return [prediction_powered_mean(said, known, probabilities, power=power) for power in (None, 1.0)]
+
+
+def measured(judge: str, sampled: int, unequal: bool, runs: int, seed: int = 0) -> Held:
+    random = np.random.default_rng(seed)
+    truth = float(figures(np.random.default_rng(1), POPULATION).mean())
+    rows = []
+    for _ in range(runs):
+        tuned, untuned = run(random, judge, sampled, unequal)
+        ends = [tuned.estimate, untuned.estimate, tuned.classical]
+        held = [float(one.low <= truth <= one.high) for one in ends]
+        widths = [one.high - one.low for one in ends]
+        rows.append((*held, *widths, tuned.saved, abs(tuned.judge - truth)))
+    return Held(*np.asarray(rows).mean(axis=0).tolist())
+
+
+def main(runs: int = 2_000) -> None:
+    print(
+        "| judge | people's queries | drawn | held | 95 % of that | untuned | people alone | width | "
+        "untuned | people alone | queries saved | judge off by |"
+    )
+    print("|---|---:|---|---:|---|---:|---:|---:|---:|---:|---:|---:|")
+    for unequal in (False, True):
+        for judge in JUDGES:
+            for sampled in SAMPLED:
+                found = measured(judge, sampled, unequal, runs)
+                low, high = wilson(round(found.powered * runs), runs)
+                print(
+                    f"| {judge} | {sampled} | {'by size' if unequal else 'equally'} | {found.powered:.1%} | "
+                    f"{low:.1%} to {high:.1%} | {found.untuned:.1%} | {found.classical:.1%} | "
+                    f"{found.width:.3f} | {found.untuned_width:.3f} | {found.classical_width:.3f} | "
+                    f"{found.saved:+.0f} | {found.off:.3f} |"
+                )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000)
