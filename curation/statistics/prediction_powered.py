@@ -186,7 +186,7 @@ def _variance_over_samples(units: _Units, values: Floats, kept: Floats) -> float
 
 
 def _kept(units: _Units, fitted: bool) -> Floats:
-    """The share of its variance that a unit's residual keeps: it draws the mean and a fitted weight to itself.
+    """The share of its variance that a unit's residual keeps: it draws mean and fitted weight to itself.
 
     With h the unit's leverage this is 1 − h for a mean, which makes the n − 1 of equal weights, and (1 − h)²
     with a fitted weight, as a jackknife would (HC2 and HC3 of J. G. MacKinnon and H. White (1985), Journal of
@@ -195,10 +195,12 @@ def _kept(units: _Units, fitted: bool) -> Floats:
     weights = units.sample_weights
     shares = weights / weights.sum()
     if not fitted:
-        return 1 - shares
+        kept: Floats = 1 - shares
+        return kept
     about = units.judge[units.asked] - _mean(units.judge[units.asked], weights)
     leverage = shares + weights * about**2 / (weights @ about**2)
-    return (1 - np.minimum(leverage, MOST_LEVERAGE)) ** 2
+    squared: Floats = (1 - np.minimum(leverage, MOST_LEVERAGE)) ** 2
+    return squared
 
 
 def _variance_of_draws(units: _Units) -> float:

@@ -24,7 +24,7 @@ def some(
 
 @pytest.mark.parametrize("power", [0.0, 0.3, 1.0])
 def test_estimate_and_variance_are_those_of_the_papers(power: float) -> None:
-    """Angelopoulos et al. (2023): λ mean of f on the others + mean of (y − λ f); λ²σ²f / N + σ²(y − λf) / n."""
+    """Angelopoulos et al. (2023): λ · mean of f on the N others + mean of (y − λ f) on the n."""
     judge, people = some()
     asked = ~np.isnan(people)
     found = prediction_powered_mean(judge, people, power=power)
@@ -116,7 +116,7 @@ def test_weights_are_as_good_as_repeating_units() -> None:
 
 
 def test_figures_are_those_of_ppi_python() -> None:
-    """It divides by n where ours divides by n − 1 (n − 2 with a fitted weight), and takes normal quantiles."""
+    """It divides by n, where ours corrects for small samples, and takes normal quantiles."""
     ppi_py = pytest.importorskip("ppi_py", reason="the extra 'oracle' is not installed")
     for seed in range(5):
         judge, people = some(noise=0.5, seed=seed)

@@ -234,8 +234,19 @@ def _plan(judge: str, judgments: Sequence[ImportedJudgment], source: str, inputs
             continue
         new += known is None
         revision = 0 if known is None else known[0] + 1
-        said = (revision, given.grade, given.note)
         rows.append(
-            _StoredRow(judge, *pair, version, *said, inputs.guide_hash, source, given.submitted_at, now)
+            _StoredRow(
+                judge=judge,
+                query_id=given.query_id,
+                document_id=given.document_id,
+                content_hash=version,
+                revision=revision,
+                grade=given.grade,
+                note=given.note,
+                guide_hash=inputs.guide_hash,
+                source=source,
+                submitted_at=given.submitted_at,
+                imported_at=now,
+            )
         )
     return _JudgePlan(rows, new, len(rows) - new, len(judgments) - len(rows), outside)
