@@ -1,0 +1,1 @@
+"""Figures over queries: means with intervals, strata, and estimates for the traffic."""
