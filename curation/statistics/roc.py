@@ -76,7 +76,8 @@ def roc_curve(cases: Floats, controls: Floats) -> list[RocPoint]:
 
 def _share_from(scores: Floats, thresholds: Floats) -> Floats:
     """The share of scores that are not below each threshold."""
-    share: Floats = 1 - np.searchsorted(np.sort(scores), thresholds, side="left") / len(scores)
+    below = np.searchsorted(np.sort(scores), thresholds, side="left")
+    share: Floats = (len(scores) - below) / len(scores)
     return share
 
 

@@ -2,8 +2,8 @@
 
 A query is taken as unanswerable if none of its judged documents is relevant. A query that people tagged
 `unanswerable` though a relevant document is known contradicts itself: it is in neither class, and counted.
-The tag alone decides nothing, but the figures say how many of the unanswerable queries have it. The others may
-have a relevant document that nobody judged.
+The tag alone decides nothing, but the figures say how many of the unanswerable queries have it. The others
+may have a relevant document that nobody judged.
 
 The confidence is the score of the first document; a query without a document has the least confidence there
 is. Scores of different queries must compare for that, which those of a rank fusion do not. A system that asks
