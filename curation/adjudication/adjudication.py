@@ -170,7 +170,7 @@ class _DecisionPlan(NamedTuple):
 
 
 def _read(cursor: Cursor) -> _DecisionInputs:
-    guide, queries = current_guide(cursor), KnownQueries(cursor)
+    guide, queries = current_guide(cursor), KnownQueries.read(cursor)
     decisions, versions = current_decisions(cursor), judged_versions(cursor)
     return _DecisionInputs(guide, queries, read_votes(cursor), decisions, versions)
 

@@ -34,7 +34,7 @@ LONG = 6
 MOST = 1_000
 """The largest number of strata that can be crossed."""
 
-_BETWEEN = " · "
+BETWEEN = " · "
 # What splits and releases call queries that the current sample did not draw, and the sum of all.
 _TAKEN = frozenset({"all", "traffic", "imported", "written"})
 
@@ -102,11 +102,11 @@ def cross(dimensions: Sequence[Labels]) -> Labels:
     codes = np.zeros(len(dimensions[0].codes), np.intp)
     for dimension, size in zip(dimensions, sizes, strict=True):
         codes = codes * size + dimension.codes
-    names = [_BETWEEN.join(name) for name in product(*(dimension.names for dimension in dimensions))]
+    names = [BETWEEN.join(name) for name in product(*(dimension.names for dimension in dimensions))]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(
-            f"Two strata would both be called {twice!r}: a value of the log holds {_BETWEEN.strip()!r}.",
+            f"Two strata would both be called {twice!r}: a value of the log holds {BETWEEN.strip()!r}.",
             way_out="Name fewer dimensions, or import the log with other values.",
         )
     return Labels(codes, tuple(names))

@@ -187,7 +187,7 @@ def read_judgments(
     used = _fields(records, fields or JudgmentFields())
     with store.reading() as cursor:
         documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
-        context = _ProjectContext(current_guide(cursor), KnownQueries(cursor), documents)
+        context = _ProjectContext(current_guide(cursor), KnownQueries.read(cursor), documents)
     reader = _JudgmentReader(records, used, context, dict(grade_map or {}), skip_unknown)
     judgments = reader.read()
     if not judgments:

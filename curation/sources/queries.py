@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
-from typing import Literal
+from collections.abc import Collection, Iterable, Mapping
+from typing import Literal, Self
 
 from curation.errors import InputError
 from curation.sources.redaction.personal_data import redact
@@ -30,19 +30,29 @@ OTHER_IDS = "other_ids"
 
 
 class KnownQueries:
-    """The project's queries at one moment, by all that a file may call them: id, other id or text."""
+    """Queries by all that a file may call them: id, other id or text.
 
-    def __init__(self, cursor: Cursor) -> None:
-        columns = "query_id, text, normalised, source, information_need, metadata::TEXT"
-        found = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
-        self.metadata = {row[0]: row[5] for row in found}
-        self._queries = {row[0]: Query(*row[:5]) for row in found}
+    Parameters
+    ----------
+    metadata: query id → JSON, where a query has any.
+    """
+
+    def __init__(self, queries: Iterable[Query], metadata: Mapping[str, str]) -> None:
+        self.metadata = metadata
+        self._queries = {query.query_id: query for query in queries}
         self._by_text: dict[str, list[Query]] = {}
         self._by_other_id: dict[str, Query] = {}
         for query in self._queries.values():
             self._by_text.setdefault(query.normalised, []).append(query)
-            for other in other_ids(self.metadata[query.query_id]):
+            for other in other_ids(metadata.get(query.query_id, "{}")):
                 self._by_other_id.setdefault(other, query)
+
+    @classmethod
+    def read(cls, cursor: Cursor) -> Self:
+        """All queries that the project has now."""
+        columns = "query_id, text, normalised, source, information_need, metadata::TEXT"
+        found = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
+        return cls([Query(*row[:5]) for row in found], {row[0]: row[5] for row in found})
 
     def __contains__(self, query_id: str) -> bool:
         return query_id in self._queries
@@ -154,7 +164,7 @@ def query_id_named(cursor: Cursor, name: str) -> str:
     ------
     InputError: as `KnownQueries.find`.
     """
-    found = KnownQueries(cursor).find(name)
+    found = KnownQueries.read(cursor).find(name)
     return found.query_id if found else name
 
 

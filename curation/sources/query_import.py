@@ -124,7 +124,7 @@ def import_queries(
     if not rows:
         records.refuse_nothing_taken("query", left_out)
     with store.transaction(appends=True) as cursor:
-        added, changed, known_as = _compare(rows, KnownQueries(cursor), records.problems)
+        added, changed, known_as = _compare(rows, KnownQueries.read(cursor), records.problems)
         _write(cursor, added, changed)
         counts = {"added": len(added), "changed": len(changed)}
         counts["unchanged"] = len(rows) - sum(counts.values())
@@ -168,7 +168,7 @@ def add_query(
         if clean(given, Counter()) != given
     ]
     refuse_problems(problems)
-    known = KnownQueries(cursor)
+    known = KnownQueries.read(cursor)
     query = Query(query_id or query_id_of(normalised), text, normalised, "written", need or None)
     _refuse_known(known, query)
     _write(cursor, [_ImportedQuery(query, "{}", 0)], [])
@@ -191,7 +191,7 @@ def compare_named(
 
 def add_other_ids(cursor: Cursor, known_as: Mapping[str, str]) -> None:
     """Store a file's ids of queries that the project knew by their text: the file's id → the project's."""
-    known = KnownQueries(cursor)
+    known = KnownQueries.read(cursor)
     changed = []
     for other, query_id in known_as.items():
         query = known.of_id(query_id)

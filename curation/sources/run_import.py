@@ -11,32 +11,28 @@ refused: systems that fuse lists write such runs, though trec_eval would order t
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from curation.errors import InputError, RefusedError
 from curation.progress import Progress, silent
-from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
-from curation.sources.run_files import RunFields, RunFile, RunRow
+from curation.sources.queries import KnownQueries
+from curation.sources.run_files import RunFields, RunFile
+from curation.sources.run_lines import RunLine, RunLines
 from curation.sources.runs import Run, RunEntry, stored_runs
 from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.numbers import whole_number
-from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
 from curation.store import Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.text import canonical_json, digest
 
-Number = TypeVar("Number", int, float)
 REPEATED = "a document again for the same query"
 _NAME = re.compile(r"[\w.+-]+")
 _SKIP_UNKNOWN = "Or leave such lines out with --skip-unknown."
@@ -79,16 +75,6 @@ class RunImport:
     mapped: int
 
 
-class _Line(NamedTuple):
-    """A line whose numbers were read; `rank` is the file's."""
-
-    line: int
-    query_id: str
-    document_id: str
-    rank: int | None
-    score: float | None
-
-
 def import_run(
     store: Store,
     path: Path,
@@ -121,7 +107,7 @@ def import_run(
     file = RunFile(path, fields, layout, progress)
     with store.reading() as cursor:
         documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
-        reader = _RunReader(file, KnownQueries(cursor), documents, skip_unknown, skip_repeated)
+        reader = _RunReader(file, KnownQueries.read(cursor), documents, skip_unknown, skip_repeated)
     entries = reader.read()
     run_id = digest("run", name, [entry[1:] for entry in entries])
     rows = [entry._replace(run_id=run_id) for entry in entries]
@@ -160,29 +146,27 @@ class _RunReader:
         skip_unknown: bool,
         skip_repeated: bool,
     ) -> None:
-        self._file = file
         self._problems = file.problems
-        of_ids = file.format in ("trec", "ranx-parquet")
-        self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
-        self._known = queries
         self._documents = documents
-        self._prefixed = queries.share_an_id(documents)
-        self.mapped: set[str] = set()
         self._skip_repeated = skip_repeated
-        self._ids: dict[str, str | None] = {}
         self.unknown = UnknownNames(file.problems, _WAYS_OUT, skip_unknown)
+        self._lines = RunLines(file, queries, documents, self.unknown.note)
+        self._by_rank = file.fields.rank is not None
         self.unordered = 0
         self.against_scores = 0
         self.left_out: Counter[str] = Counter()
 
+    @property
+    def mapped(self) -> set[str]:
+        """Names that were known without the prefix of an export."""
+        return self._lines.mapped
+
     def read(self) -> list[RunEntry]:
         """The entries, by query id and rank; raises what was wrong with the file."""
-        lists: defaultdict[str, list[_Line]] = defaultdict(list)
+        lists: defaultdict[str, list[RunLine]] = defaultdict(list)
         with suppress(InputError):  # noted with the file's problems: raised below with what else is found
-            for row in self._file:
-                line = self._line(row)
-                if line is not None:
-                    lists[line.query_id].append(line)
+            for line in self._lines:
+                lists[line.query_id].append(line)
         entries = [entry for query_id in sorted(lists) for entry in self._entries(lists[query_id])]
         self.unknown.settle(self.left_out)
         self._problems.check()
@@ -191,64 +175,12 @@ class _RunReader:
             self._problems.stop(f"no place of a ranking could be taken from it: {reasons or 'it is empty'}")
         return entries
 
-    def _line(self, row: RunRow) -> _Line | None:
-        missing = [what for what in ("query", "document") if not getattr(row, what)]
-        if missing:
-            self._problems.add(row.line, f"no {' and no '.join(missing)}", "Complete these lines.")
-            return None
-        rank = self._number(row, "rank", _rank)
-        score = self._number(row, "score", _score)
-        query_id = self._query(row)
-        if query_id is None:
-            self.unknown.note(UNKNOWN_QUERY, row.query, row.line)
-        if not query_id:
-            return None
-        document = self._document(row.document)
-        if document not in self._documents:
-            self.unknown.note(UNKNOWN_DOCUMENT, document, row.line)
-        return _Line(row.line, query_id, document, rank, score)
-
-    def _document(self, name: str) -> str:
-        """The project's id of a document that an export may have given a prefix."""
-        original = name.removeprefix(PREFIXES[1])
-        if self._prefixed and name not in self._documents and original in self._documents:
-            self.mapped.add(name)
-            return original
-        return name
-
-    def _number(self, row: RunRow, what: str, read: Callable[[Any], Number | None]) -> Number | None:
-        """The row's rank or score; None where the file has none, or where it was noted as a problem."""
-        if getattr(self._file.fields, what) is None:
-            return None
-        number = read(getattr(row, what))
-        if number is None:
-            self._problems.add(
-                row.line,
-                f"query {row.query!r}, document {row.document!r}: the {what} is {_shown(getattr(row, what))}",
-                f"Expected a {_EXPECTED[what]}.",
-            )
-        return number
-
-    def _query(self, row: RunRow) -> str | None:
-        """The id of the row's query, None for an unknown one, '' for a text that several have."""
-        if row.query not in self._ids:
-            try:
-                found = self._queries.find(row.query, row.line)
-                if found is None and self._prefixed and row.query.startswith(PREFIXES[0]):
-                    found = self._known.of_id(row.query.removeprefix(PREFIXES[0]))
-                    self.mapped |= {row.query} if found else set()
-                self._ids[row.query] = found and found.query_id
-            except InputError as error:
-                self._problems.add(row.line, str(error))
-                self._ids[row.query] = ""
-        return self._ids[row.query]
-
-    def _entries(self, lines: list[_Line]) -> Iterator[RunEntry]:
+    def _entries(self, lines: list[RunLine]) -> Iterator[RunEntry]:
         """One query's places in order."""
-        if any(number is None for line in lines for number in self._numbers(line)):
+        if any(self._lines.lacks_a_number(line) for line in lines):
             return  # what is missing was noted
         ordered = self._ordered(lines)
-        best: dict[str, _Line] = {}
+        best: dict[str, RunLine] = {}
         for place, line in enumerate(ordered, 1):
             first = best.setdefault(line.document_id, line)
             if line.document_id not in self._documents:
@@ -258,13 +190,8 @@ class _RunReader:
             else:
                 yield RunEntry("", line.query_id, line.document_id, place, line.score)
 
-    def _numbers(self, line: _Line) -> list[float | None]:
-        fields = self._file.fields
-        numbers = [(fields.rank, line.rank), (fields.score, line.score)]
-        return [number for field, number in numbers if field is not None]
-
-    def _ordered(self, lines: list[_Line]) -> list[_Line]:
-        if self._file.fields.rank is None:
+    def _ordered(self, lines: list[RunLine]) -> list[RunLine]:
+        if not self._by_rank:
             by_id = sorted(lines, key=lambda line: line.document_id, reverse=True)
             return sorted(by_id, key=lambda line: -(line.score or 0.0))
         ordered = sorted(lines, key=lambda line: (line.rank or 0, line.line))
@@ -276,7 +203,7 @@ class _RunReader:
             self.against_scores += 1
         return ordered
 
-    def _check_ranks(self, ordered: list[_Line]) -> None:
+    def _check_ranks(self, ordered: list[RunLine]) -> None:
         first = ordered[0]
         way_out = "Each query's ranks must be 1, 2, 3 …: write the file again, or rank it by score alone."
         if first.rank not in (0, 1):
@@ -290,7 +217,7 @@ class _RunReader:
                 continue
             self._problems.add(lower.line, f"{found} {self._problems.unit} {upper.line}", way_out)
 
-    def _repeated(self, line: _Line, first: _Line) -> None:
+    def _repeated(self, line: RunLine, first: RunLine) -> None:
         if self._skip_repeated:
             self.left_out[REPEATED] += 1
         else:
@@ -302,26 +229,8 @@ class _RunReader:
             )
 
 
-_EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
 _WAYS_OUT = {
     UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or name the right column with "
     f"--query-field: query_id is looked up by id, query_text by text, query by either. {_SKIP_UNKNOWN}",
     UNKNOWN_DOCUMENT: f"Import the corpus that was searched first. {_SKIP_UNKNOWN}",
 }
-
-
-def _shown(value: Any) -> str:
-    return repr(value) if isinstance(value, float) else repr(text_of(value)) if text_of(value) else "missing"
-
-
-def _rank(value: Any) -> int | None:
-    number = whole_number(text_of(value))
-    return number if number is not None and 0 <= number < 2**31 else None
-
-
-def _score(value: Any) -> float | None:
-    try:
-        number = float(text_of(value))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

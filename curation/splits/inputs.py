@@ -19,11 +19,10 @@ from curation.consensus.votes import Votes, read_votes
 from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
+from curation.sampling.strata import BETWEEN
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
-
-_BETWEEN = " · "  # what `sampling.strata` joins the values of crossed dimensions with
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ def _levels(queries: Mapping[str, Query], labels: SplitLabels) -> dict[str, froz
     for name, query in queries.items():
         stratum = labels.strata.get(name, query.source)
         found[name] |= {("stratum", stratum), ("source", query.source)}
-        values = stratum.split(_BETWEEN)
+        values = stratum.split(BETWEEN)
         if name in labels.strata and 1 < len(values) == len(labels.crossed):
             found[name] |= set(zip(labels.crossed, values, strict=True))
     for name, tag in zip(*(column.to_pylist() for column in labels.tags.columns), strict=True):

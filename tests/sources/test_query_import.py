@@ -131,7 +131,7 @@ def test_a_sampled_query_that_a_file_brings_with_an_id_stays_one_query_under_bot
     assert (result.added, result.changed, result.known_as) == (1, 1, {"42": own})
     with store.reading() as cursor:
         rows = cursor.execute("SELECT query_id, information_need, source FROM queries").fetchall()
-        known = KnownQueries(cursor)
+        known = KnownQueries.read(cursor)
     assert sorted(rows) == sorted(
         [
             (own, "the first letters", "imported"),

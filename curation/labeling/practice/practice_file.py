@@ -31,7 +31,7 @@ class PracticeFile:
     def __init__(self, cursor: Cursor, path: Path, columns: Mapping[str, str | None]) -> None:
         self._path = path
         self._columns = columns
-        self._queries = KnownQueries(cursor)
+        self._queries = KnownQueries.read(cursor)
         self._guide = current_guide(cursor)
         self._hashes = snapshot_versions(cursor, current_snapshot(cursor))
 

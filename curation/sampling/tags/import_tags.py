@@ -50,7 +50,7 @@ def import_tags(
     ]
     said: dict[tuple[str, str], tuple[int, bool]] = {}
     with store.transaction(appends=True) as cursor:
-        known = KnownQueries(cursor)
+        known = KnownQueries.read(cursor)
         for line, name, cell in lines:
             query_id = _query_of(known, name, named_by(of_query or ""), line, records)
             for tag, present in _tags_of(cell, line, records):

@@ -260,7 +260,7 @@ def _find_all(cursor: Cursor, names: Sequence[str]) -> list[str]:
     """The ids of these queries, each once; refuses all at once what cannot be found."""
     if not names:
         raise InputError("No query was named. Give the id or text of at least one.")
-    known = KnownQueries(cursor)
+    known = KnownQueries.read(cursor)
     found: dict[str, None] = {}
     unclear, missing = [], []
     for name in dict.fromkeys(names):

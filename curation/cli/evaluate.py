@@ -1,0 +1,169 @@
+"""`goldset evaluate`: what systems reach on a release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
+from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
+from curation.cli.import_.run import RunFormat
+from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.store import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from curation.evaluation.evaluate import EvaluatedSystem, Evaluation, RunFacts
+
+
+@app.command()
+def evaluate(
+    name: ReleaseName,
+    run: Annotated[
+        list[str],
+        typer.Option(
+            help="A run file, or NAME=FILE. May be given several times; files of one NAME are several runs "
+            "of one system, such as seeds."
+        ),
+    ],
+    split: Annotated[
+        str | None,
+        typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
+    ] = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(help="Why a sealed part is scored; logged with name and time.", show_default="refuse"),
+    ] = None,
+    by: Annotated[
+        str,
+        typer.Option(
+            help="Also by these facets, separated by commas: type (stratum and tag), stratum, band, segment, "
+            "tag, source, part."
+        ),
+    ] = "stratum",
+    measures: Annotated[
+        str | None,
+        typer.Option(
+            help="Separated by commas: ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, precision@k, "
+            "rprec, bpref, rbp(0.8), judged@k.",
+            show_default="each of them, at depth 10",
+        ),
+    ] = None,
+    relevant: Annotated[
+        int | None,
+        typer.Option(
+            help="Least grade of a relevant document, for binary measures.",
+            show_default="every grade above the lowest",
+        ),
+    ] = None,
+    skip_repeated: Annotated[
+        bool,
+        typer.Option(
+            "--skip-repeated", help="Keep the best place of a document that is repeated for a query."
+        ),
+    ] = False,
+    query_field: Annotated[str | None, field("the query, by id or text", "query_id, q_id, query")] = None,
+    document_field: Annotated[str | None, field("the document's id", "document, doc_id, docno")] = None,
+    rank_field: Annotated[str | None, field("the rank, where there is no score")] = None,
+    score_field: Annotated[str | None, field("the score, which orders the list", "score, similarity")] = None,
+    format: RunFormat = None,
+    encoding: Encoding = "utf-8",
+    columns: Columns = None,
+    no_header: NoHeader = False,
+    actor: Annotated[
+        str, typer.Option("--author", help="Who evaluates; logged for a sealed part.")
+    ] = COMMAND_LINE,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Evaluate systems on a release: measures with intervals, by kind of query, with what was not judged.
+
+    Lists are ordered by score as in trec_eval: equal scores by document id, descending. A query that a run
+    misses counts 0. A query without relevant documents is left out. Both are counted.
+
+    \b
+    Examples:
+      goldset evaluate v1 --run bm25.trec.gz
+      goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
+      goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
+      goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
+    """
+    from curation.evaluation.evaluate import EvaluationOptions
+    from curation.evaluation.evaluate import evaluate as evaluate_runs
+    from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
+    from curation.sources.run_files import RunFields
+
+    fields = RunFields(query_field, document_field, rank_field, score_field)
+    reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
+    named = None if measures is None else listed(measures)
+    options = EvaluationOptions(split, named, listed(by), relevant, seed, reading)
+    with progress_bar() as progress:
+        found = evaluate_runs(project_store(), name, named_runs(run), options, reason, actor, progress)
+    emit(as_json, found, lambda: _show(found))
+
+
+def _show(found: Evaluation) -> None:
+    parts = ", ".join(found.parts)
+    say(
+        f"{found.release}, {parts}: {found.queries:,} queries. Relevant: grade {found.relevant_grade} and "
+        f"above of {', '.join(map(str, found.scale))}.",
+    )
+    if found.without_relevant:
+        say(
+            f"{found.without_relevant:,} queries have no relevant document and are left out of binary "
+            "measures."
+        )
+    for system in found.runs:
+        _show_system(system, found)
+    for system in found.runs:
+        _show_strata(system, found)
+    if found.sealed:
+        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and this look is logged.")
+    say(f"release id: {found.release_id}; seed {found.seed}, {found.resamples:,} resamples")
+
+
+def _show_system(system: EvaluatedSystem, found: Evaluation) -> None:
+    columns = ["measure", "mean", "low", "high", "n", "judged", "traffic", "low", "high", "note"]
+    rows: list[tuple[object, ...]] = []
+    for measure in found.measures:
+        figure, traffic = system.overall[measure], system.traffic[measure]
+        mean = (figure.value, figure.low, figure.high, figure.n, figure.judged)
+        rows.append((measure, *mean, traffic.value, traffic.low, traffic.high, figure.no_interval or ""))
+    if all(traffic.value is None for traffic in system.traffic.values()):
+        columns = [*columns[:6], columns[9]]
+        rows = [(*row[:6], row[9]) for row in rows]
+    table(system.name, columns, rows)
+    for facts in system.files:
+        _show_facts(facts)
+    spread = system.seeds.get(found.measures[0])
+    if spread is not None and spread.sd is not None:
+        say(f"{spread.runs:,} runs of {system.name}: sd of {found.measures[0]} over them {spread.sd:.4f}.")
+
+
+def _show_facts(facts: RunFacts) -> None:
+    notes = {
+        "queries missing, counted 0": facts.missing,
+        "places with documents that the corpus does not have": facts.unknown_documents,
+        "queries whose ranks contradict their scores; the scores count": facts.against_scores,
+        "documents with equal scores, ordered by id": facts.ties.documents,
+        "queries where another order of equal scores would give other figures": facts.ties.mattering,
+    }
+    told = "; ".join(f"{count:,} {what}" for what, count in notes.items() if count)
+    say(f"{facts.source}: {facts.places:,} places{f'; {told}' if told else ''}.")
+    left_out(facts.left_out, "lines")
+
+
+def _show_strata(system: EvaluatedSystem, found: Evaluation) -> None:
+    headline = found.measures[0]
+    for facet, values in system.strata.items():
+        rows = []
+        for value, stratum in values.items():
+            figure = stratum.figures.get(headline)
+            shown = (
+                (None,) * 5
+                if figure is None
+                else (figure.value, figure.low, figure.high, figure.n, figure.judged)
+            )
+            rows.append((value, stratum.queries, *shown, stratum.left_out or ""))
+        columns = [facet, "queries", "mean", "low", "high", "n", "judged", "note"]
+        table(f"{system.name}: {headline} by {facet}", columns, rows)

@@ -1,0 +1,139 @@
+"""Means over queries, each with an interval, its size and how much of what it saw was judged.
+
+The interval is the expanded percentile bootstrap over queries (`statistics.intervals`): for few queries it is
+as wide as Student's t, and it never leaves the range of the values. Where every value is 0 or 1, as those of
+success@k, it is Wilson's: a bootstrap of queries that all succeeded would have no width. All figures of one
+call share their draws, so that figures of several runs can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.evaluation.metrics.scores import RunScores
+from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled, wilson
+
+Floats = NDArray[np.float64]
+
+TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
+ALL_EQUAL = "every query has the same value"
+UNDEFINED = "no query has a relevant document"
+
+
+class MeasureFigure(NamedTuple):
+    """One measure of one system.
+
+    Attributes
+    ----------
+    value: mean over the queries that have one; None where none has.
+    low, high: 95 % interval; None where there is none, and `no_interval` says why.
+    n: queries with a value.
+    judged: mean share of judged documents to the measure's depth, over queries that got any document.
+    best, worst: the value with equal scores in the best and the worst order.
+    residual: what unjudged and unseen documents could add to rbp; None for other measures.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    judged: float | None
+    no_interval: str | None
+    best: float | None
+    worst: float | None
+    residual: float | None
+
+
+def mean_figures(
+    scores: Sequence[RunScores], seed: int, queries: NDArray[np.bool_] | None = None
+) -> list[dict[str, MeasureFigure]]:
+    """For each run, measure → figure.
+
+    Parameters
+    ----------
+    queries: which of the Q queries; all by default.
+    """
+    if not scores:
+        return []
+    chosen = np.arange(len(scores[0].query_ids)) if queries is None else np.flatnonzero(queries)
+    values = np.concatenate([run.values[chosen] for run in scores], axis=1)
+    ends = mean_intervals(values, seed)
+    found = []
+    for number, run in enumerate(scores):
+        first = number * len(run.measures)
+        figures = {
+            measure.name: _figure(run, chosen, place, *ends[first + place])
+            for place, measure in enumerate(run.measures)
+        }
+        found.append(figures)
+    return found
+
+
+def mean_intervals(values: Floats, seed: int) -> list[tuple[tuple[float, float] | None, str | None]]:
+    """The 95 % interval of each column's mean, NaN left out, or why there is none.
+
+    Parameters
+    ----------
+    values: shape (Q, K), each between 0 and 1.
+    """
+    defined = ~np.isnan(values)
+    drawn = _resampled_means(np.where(defined, values, 0.0), defined, seed)
+    return [_interval(values[defined[:, place], place], drawn[:, place]) for place in range(values.shape[1])]
+
+
+def _resampled_means(values: Floats, defined: NDArray[np.bool_], seed: int) -> Floats:
+    if len(values) < MINIMUM_QUERIES:
+        return np.empty((0, values.shape[1]))
+    columns = values.shape[1]
+    blocks = []
+    for sums in resampled(np.concatenate([values, defined], axis=1), seed):
+        numbers = sums[:, columns:]
+        means = np.full(numbers.shape, np.nan)
+        blocks.append(np.divide(sums[:, :columns], numbers, out=means, where=numbers > 0))
+    return np.concatenate(blocks)
+
+
+def _interval(values: Floats, drawn: Floats) -> tuple[tuple[float, float] | None, str | None]:
+    if not len(values):
+        return None, UNDEFINED
+    if len(values) < MINIMUM_QUERIES:
+        return None, TOO_FEW
+    if np.isin(values, (0.0, 1.0)).all():
+        return wilson(int(values.sum()), len(values)), None
+    if (values == values[0]).all():
+        return None, ALL_EQUAL
+    found = percentile_interval(drawn, len(values))
+    return found, None if found else "too many resamples have no query with a value"
+
+
+def _figure(
+    run: RunScores,
+    chosen: NDArray[np.int64],
+    place: int,
+    ends: tuple[float, float] | None,
+    no_interval: str | None,
+) -> MeasureFigure:
+    values = run.values[chosen, place]
+    defined = ~np.isnan(values)
+    low, high = ends or (None, None)
+    return MeasureFigure(
+        value=mean_of(values),
+        low=low,
+        high=high,
+        n=int(defined.sum()),
+        judged=mean_of(run.judged[chosen, place][defined]),
+        no_interval=no_interval,
+        best=mean_of(run.best[chosen, place]),
+        worst=mean_of(run.worst[chosen, place]),
+        residual=mean_of(run.residual[chosen, place][defined]),
+    )
+
+
+def mean_of(values: Floats) -> float | None:
+    """The mean of those that are defined, None without any."""
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else None

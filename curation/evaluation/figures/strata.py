@@ -1,0 +1,179 @@
+"""Figures of each kind of query, and what they say of all together.
+
+A kind with fewer than `LEAST` queries is counted and has no figures. Of a sealed part, a kind is also left
+out where its figures would give away a smaller one: what is left over of the whole, or of all kinds that are
+shown, when it is taken away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, stdtrit
+
+from curation.evaluation.figures.means import MeasureFigure, mean_figures
+from curation.evaluation.inputs.facets import Facet
+from curation.evaluation.metrics.scores import RunScores
+from curation.statistics.intervals import MINIMUM_QUERIES
+
+LEAST = 10
+"""Queries of a kind without which it has no figures."""
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+SMALL = f"fewer than {LEAST} queries"
+GIVES_AWAY = f"with the other figures it would give away those of fewer than {LEAST} queries of a sealed part"
+
+
+@dataclass(frozen=True)
+class StratumFigures:
+    """One kind of query.
+
+    Attributes
+    ----------
+    figures: measure → figure; none where `left_out` says why.
+    """
+
+    queries: int
+    figures: Mapping[str, MeasureFigure]
+    left_out: str | None = None
+
+
+class MacroMean(NamedTuple):
+    """The mean over the means of strata, each counting the same; the interval is Student's t."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    strata: int
+
+
+class Median(NamedTuple):
+    """The median over queries; the interval is of order statistics, and so holds for any distribution."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+class WorstStratum(NamedTuple):
+    """The stratum with the lowest mean, among those with figures."""
+
+    stratum: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+class OtherMeans(NamedTuple):
+    """What one measure says beside the plain mean; `worst` None where no stratum has figures."""
+
+    macro: MacroMean
+    median: Median
+    worst: WorstStratum | None
+
+
+def facet_figures(
+    scores: Sequence[RunScores], facet: Facet, seed: int, sealed: Mask
+) -> list[dict[str, StratumFigures]]:
+    """For each run, value of the facet → figures.
+
+    Parameters
+    ----------
+    sealed: which of the queries are of a sealed part, shape (Q,).
+    """
+    hidden = left_out(facet, sealed)
+    found: list[dict[str, StratumFigures]] = [{} for _ in scores]
+    for value, mask in facet.values.items():
+        none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
+        figures = none if value in hidden else mean_figures(scores, seed, mask)
+        for run, row in zip(found, figures, strict=True):
+            run[value] = StratumFigures(int(mask.sum()), row, hidden.get(value))
+    return found
+
+
+def left_out(facet: Facet, sealed: Mask) -> dict[str, str]:
+    """Value → why it has no figures. Queries that are not sealed hide nothing: everybody can score them."""
+    hidden = {value: SMALL for value, mask in facet.values.items() if mask.sum() < LEAST}
+    secret = {value: int((mask & sealed).sum()) for value, mask in facet.values.items()}
+    hidden |= {value: SMALL for value, queries in secret.items() if 0 < queries < LEAST}
+    if not facet.apart:
+        every = int(sealed.sum())
+        return hidden | {
+            value: GIVES_AWAY
+            for value, queries in secret.items()
+            if value not in hidden and 0 < every - queries < LEAST
+        }
+    rest = sum(secret[value] for value in hidden)
+    shown = sorted((queries, value) for value, queries in secret.items() if queries and value not in hidden)
+    while 0 < rest < LEAST and shown:
+        queries, value = shown.pop(0)
+        hidden[value] = GIVES_AWAY
+        rest += queries
+    return hidden
+
+
+def other_means(
+    scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures]
+) -> dict[str, OtherMeans]:
+    """Measure → macro mean, median and worst stratum.
+
+    Parameters
+    ----------
+    figures: of the strata, as `facet_figures` has them.
+    """
+    return {
+        measure.name: OtherMeans(
+            macro_mean([scores.values[mask, place] for mask in strata.values.values()]),
+            median(scores.values[:, place]),
+            worst_stratum(measure.name, figures),
+        )
+        for place, measure in enumerate(scores.measures)
+    }
+
+
+def macro_mean(strata: Sequence[Floats]) -> MacroMean:
+    """The mean of the strata's means; strata without a value are left out and not counted."""
+    values = [one[~np.isnan(one)] for one in strata]
+    values = [one for one in values if len(one)]
+    if not values:
+        return MacroMean(None, None, None, 0)
+    mean = float(np.mean([one.mean() for one in values]))
+    if sum(map(len, values)) < MINIMUM_QUERIES or any(len(one) < 2 for one in values):
+        return MacroMean(mean, None, None, len(values))
+    errors = np.array([one.var(ddof=1) / len(one) for one in values])
+    if not errors.any():
+        return MacroMean(mean, None, None, len(values))
+    # Satterthwaite's degrees of freedom of a sum of independent variances
+    free = errors.sum() ** 2 / (errors**2 / np.array([len(one) - 1 for one in values])).sum()
+    half = float(stdtrit(free, 0.975)) * sqrt(float(errors.sum())) / len(values)
+    return MacroMean(mean, max(0.0, mean - half), min(1.0, mean + half), len(values))
+
+
+def median(values: Floats) -> Median:
+    """The median, with the closest order statistics that hold it with 95 % (Conover 1999, section 3.2)."""
+    defined = np.sort(values[~np.isnan(values)])
+    n = len(defined)
+    if not n:
+        return Median(None, None, None, 0)
+    below = int(np.searchsorted(bdtr(np.arange(n), n, 0.5), 0.025, side="right"))
+    if not below:
+        return Median(float(np.median(defined)), None, None, n)
+    return Median(float(np.median(defined)), float(defined[below - 1]), float(defined[n - below]), n)
+
+
+def worst_stratum(measure: str, figures: Mapping[str, StratumFigures]) -> WorstStratum | None:
+    """The stratum with the lowest mean of a measure; of equal ones the first by name."""
+    known = []
+    for name, one in sorted(figures.items()):
+        figure = one.figures.get(measure)
+        if figure is not None and figure.value is not None:
+            known.append(WorstStratum(name, figure.value, figure.low, figure.high, figure.n))
+    return min(known, key=lambda row: row.value) if known else None

@@ -1,0 +1,125 @@
+"""Estimates for all searches of the traffic, from queries that were drawn with known probability.
+
+A query counts as often as it was asked, over its probability of being evaluated: Hájek's ratio, so that
+measures that some queries do not have need no other formula. The evaluated queries are a part of the sample,
+so the probability is that of being drawn, times the share of the stratum's drawn queries that are evaluated.
+
+The interval is design-based: the linearised variance of the ratio, stratum by stratum, with Student's t. In
+the stratified design a stratum whose queries were nearly all drawn has little left to vary (the finite
+population correction). The design pps has no unbiased variance, so its queries are taken as drawn with
+replacement, which makes the interval a little too wide. A stratum with one evaluated query shares the
+variance of the other such strata.
+
+Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from curation.evaluation.inputs.release import DrawnQueries
+from curation.evaluation.metrics.scores import RunScores
+from curation.statistics.intervals import MINIMUM_QUERIES
+
+Floats = NDArray[np.float64]
+
+NOT_SAMPLED = "no evaluated query was drawn from the traffic"
+TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
+
+
+class TrafficFigure(NamedTuple):
+    """The mean over searches.
+
+    Attributes
+    ----------
+    value: None where no drawn query has a value.
+    low, high: 95 % interval; None where there is none, and `no_interval` says why.
+    n: drawn queries with a value.
+    effective: how many queries of equal weight would say as much: (Σw)² / Σw² (Kish 1965).
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    effective: float | None
+    no_interval: str | None
+
+
+class _Design(NamedTuple):
+    """Drawn queries: weight, number of the stratum, and each stratum's share that was not evaluated."""
+
+    queries: NDArray[np.int64]
+    weights: Floats
+    strata: NDArray[np.int64]
+    open_share: Floats
+
+
+def traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, TrafficFigure]:
+    """Measure → the estimate for all searches."""
+    design = _design(drawn)
+    return {
+        measure.name: _figure(scores.values[design.queries, place], design)
+        for place, measure in enumerate(scores.measures)
+    }
+
+
+def search_weights(drawn: DrawnQueries) -> Floats:
+    """How many searches each query represents, shape (Q,); NaN where it was not drawn."""
+    evaluated = {name: drawn.stratum.count(name) for name in set(drawn.stratum)}
+    share = np.array([evaluated[name] / max(drawn.drawn.get(name, 0), 1) for name in drawn.stratum])
+    weights: Floats = drawn.traffic / (drawn.probability * share)
+    return weights
+
+
+def _design(drawn: DrawnQueries) -> _Design:
+    weights = search_weights(drawn)
+    queries = np.flatnonzero(~np.isnan(weights))
+    names = sorted({drawn.stratum[place] for place in queries.tolist()})
+    number = {name: place for place, name in enumerate(names)}
+    strata = np.array([number[drawn.stratum[place]] for place in queries.tolist()], np.int64)
+    counts = np.bincount(strata, minlength=len(names))
+    population = np.array([drawn.population.get(name, 0) for name in names], np.float64)
+    evaluated = np.divide(counts, population, out=np.zeros(len(names)), where=population > 0)
+    open_share = np.clip(1 - evaluated, 0, 1) if drawn.design == "stratified" else np.ones(len(names))
+    return _Design(queries, weights[queries], strata, open_share)
+
+
+def _figure(values: Floats, design: _Design) -> TrafficFigure:
+    defined = ~np.isnan(values)
+    n = int(defined.sum())
+    if not n:
+        return TrafficFigure(None, None, None, 0, None, NOT_SAMPLED)
+    weights = np.where(defined, design.weights, 0.0)
+    total = float(weights.sum())
+    value = float((weights * np.where(defined, values, 0.0)).sum() / total)
+    effective = total**2 / float((weights**2).sum())
+    if n < MINIMUM_QUERIES:
+        return TrafficFigure(value, None, None, n, effective, TOO_FEW_DRAWN)
+    off = weights * np.where(defined, values - value, 0.0) / total
+    variance, free = _variance(off, design)
+    if free < 1:
+        return TrafficFigure(value, None, None, n, effective, "each stratum has one query")
+    half = float(stdtrit(free, 0.975)) * sqrt(variance)
+    return TrafficFigure(value, max(0.0, value - half), min(1.0, value + half), n, effective, None)
+
+
+def _variance(off: Floats, design: _Design) -> tuple[float, int]:
+    """The variance of the ratio, and its degrees of freedom."""
+    counts = np.bincount(design.strata)
+    strata = np.where(counts[design.strata] == 1, -1, design.strata)
+    variance, free = 0.0, 0
+    for stratum in np.unique(strata):
+        inside = off[strata == stratum]
+        m = len(inside)
+        if m == 1:
+            continue
+        open_share = 1.0 if stratum == -1 else float(design.open_share[stratum])
+        variance += open_share * m / (m - 1) * float(((inside - inside.mean()) ** 2).sum())
+        free += m - 1
+    return variance, free

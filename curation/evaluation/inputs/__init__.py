@@ -1,0 +1,1 @@
+"""What is evaluated: the release's queries and grades, and the runs of systems."""

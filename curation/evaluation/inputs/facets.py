@@ -1,0 +1,107 @@
+"""Facets: by what the evaluated queries can be told apart, for figures of each kind.
+
+    stratum   what the sample calls it; 'imported' or 'written' for other queries
+    band, length, field:F …
+              one dimension of the strata, where the sample has it
+    segment   where the query was asked most often
+    tag       each tag; a query with two tags is in both values, one without any in 'no tag'
+    source, part
+
+`type` is short for stratum and tag, as in agreement by type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.errors import InputError
+from curation.sampling.strata import BETWEEN
+
+NO_SEGMENT = "no segment"
+NO_TAG = "no tag"
+OTHER = "not sampled"
+"""What dimensions of strata call a query that is of no stratum of the sample."""
+SHORT_FOR = {"type": ("stratum", "tag")}
+
+Mask = NDArray[np.bool_]
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A way to tell queries apart.
+
+    Attributes
+    ----------
+    values: value → which of the Q queries have it, shape (Q,); ordered by value.
+    apart: no query has two values.
+    """
+
+    name: str
+    values: Mapping[str, Mask]
+    apart: bool
+
+
+def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
+    """The facets of queries, as a release has them.
+
+    Parameters
+    ----------
+    dimensions: what the strata of the release's sample were made by.
+    """
+    found = [_one("stratum", rows, lambda row: str(row["stratum"]))]
+    for place, dimension in enumerate(dimensions):
+        if dimension != "segment":
+            found.append(_one(dimension, rows, _component(place, len(dimensions))))
+    found.append(_one("segment", rows, lambda row: row.get("segment") or NO_SEGMENT))
+    found += [
+        _one("source", rows, lambda row: str(row["source"])),
+        _one("part", rows, lambda row: str(row["part"])),
+    ]
+    found.append(Facet("tag", _several(rows, lambda row: row.get("tags") or [NO_TAG]), apart=False))
+    return {facet.name: facet for facet in found}
+
+
+def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
+    """The facets of these names.
+
+    Raises
+    ------
+    InputError: names that are no facets of these queries.
+    """
+    wanted = list(dict.fromkeys(one for name in names for one in SHORT_FOR.get(name, (name,))))
+    problems = [
+        f"--by {name}: the release's queries have no such facet" for name in wanted if name not in facets
+    ]
+    if problems:
+        raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")
+    return [facets[name] for name in wanted]
+
+
+def _one(name: str, rows: Sequence[Row], value: Callable[[Row], str]) -> Facet:
+    return Facet(name, _several(rows, lambda row: [value(row)]), apart=True)
+
+
+def _several(rows: Sequence[Row], values: Callable[[Row], Iterable[str]]) -> dict[str, Mask]:
+    masks: dict[str, Mask] = {}
+    for place, row in enumerate(rows):
+        for value in values(row):
+            masks.setdefault(value, np.zeros(len(rows), bool))[place] = True
+    return dict(sorted(masks.items()))
+
+
+def _component(place: int, number: int) -> Callable[[Row], str]:
+    """One dimension of a stratum's name."""
+
+    def read(row: Row) -> str:
+        if row.get("inclusion_probability") is None:
+            return OTHER
+        parts = str(row["stratum"]).split(BETWEEN)
+        return parts[place] if len(parts) == number else str(row["stratum"])
+
+    return read

@@ -1,0 +1,256 @@
+"""The runs of systems as files have them, read for a release.
+
+A list is ordered by its scores, as trec_eval does; by its ranks only where the file has no scores. Where both
+are there and contradict each other, the scores count, and the queries are counted. Documents that the
+release's corpus does not have keep their places, for the system did return them; they are counted. Lines of
+queries that are not evaluated are passed over and counted.
+
+`NAME=FILE` names a system. Several files of one name are runs of one system, such as seeds. Without a name it
+is the file's own, without its endings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from curation.errors import InputError, refuse_problems
+from curation.evaluation.inputs.release import EvaluatedRelease
+from curation.evaluation.metrics.qrels import Ints
+from curation.evaluation.metrics.rankings import Floats, RunRows
+from curation.progress import Progress, silent
+from curation.sources.run_files import RunFields, RunFile
+from curation.sources.run_lines import RunLines
+from curation.sources.tables.formats import FileLayout
+from curation.sources.unknown_names import UNKNOWN_QUERY
+
+OTHER_PART = "query of another part"
+REPEATED = "a document again for the same query"
+_NAMED = re.compile(r"([\w.+:@ -]{1,80})=(.+)", re.DOTALL)
+_ENDINGS = {
+    ".gz",
+    ".trec",
+    ".run",
+    ".txt",
+    ".tsv",
+    ".tab",
+    ".csv",
+    ".jsonl",
+    ".ndjson",
+    ".json",
+    ".parquet",
+    ".pq",
+}
+
+
+class RunSource(NamedTuple):
+    """A run's file, and the name of its system."""
+
+    name: str
+    path: Path
+
+
+class ReadingOptions(NamedTuple):
+    """How run files are read; see `sources.run_files`.
+
+    Attributes
+    ----------
+    skip_repeated: of a document that a query names several times, keep the best place and count the others.
+    """
+
+    fields: RunFields = RunFields()
+    layout: FileLayout = FileLayout()
+    skip_repeated: bool = False
+
+
+@dataclass(frozen=True)
+class SystemRun:
+    """A run as it was read for a release.
+
+    Attributes
+    ----------
+    source: the file's name.
+    places: documents that were returned for the evaluated queries.
+    unknown_documents: places whose documents the release's corpus does not have.
+    against_scores: queries whose ranks contradict their scores; the scores count.
+    left_out: reason → number of lines.
+    """
+
+    name: str
+    source: str
+    rows: RunRows
+    places: int
+    unknown_documents: int
+    against_scores: int
+    left_out: dict[str, int]
+
+
+def named_runs(texts: Sequence[str]) -> list[RunSource]:
+    """The runs that `NAME=FILE` or `FILE` name.
+
+    Raises
+    ------
+    InputError: a file is named twice, or two files without a name would give their systems the same one.
+    """
+    sources = [_source(text) for text in texts]
+    paths = Counter(source.path.resolve() for source in sources)
+    problems = [
+        f"--run {path}: the file is named {count} times" for path, count in paths.items() if count > 1
+    ]
+    unnamed = Counter(source.name for source, text in zip(sources, texts, strict=True) if not _is_named(text))
+    problems += [
+        f"{count} files would all be the system {name!r}: name them, as in --run {name}-1=FILE; "
+        f"several runs of one system are named alike on purpose, as in --run {name}=FILE"
+        for name, count in unnamed.items()
+        if count > 1
+    ]
+    refuse_problems(problems)
+    return sources
+
+
+def read_run(
+    source: RunSource,
+    release: EvaluatedRelease,
+    options: ReadingOptions = ReadingOptions(),
+    progress: Progress = silent,
+) -> SystemRun:
+    """Read a run.
+
+    Raises
+    ------
+    InputError: the file cannot be read or understood, or has no query that is evaluated; all its problems.
+    """
+    file = RunFile(source.path, options.fields, options.layout, progress)
+    return _RunColumns(file, release, options.skip_repeated).read(source.name)
+
+
+class _RunColumns:
+    """One reading of one run into columns."""
+
+    def __init__(self, file: RunFile, release: EvaluatedRelease, skip_repeated: bool) -> None:
+        self._file = file
+        self._release = release
+        self._skip_repeated = skip_repeated
+        self._left_out: Counter[str] = Counter()
+        self._unknown_queries: set[str] = set()
+        self._lines = RunLines(file, release.known, release.documents, self._note)
+        self._numbers: list[int] = []
+        self._queries: list[int] = []
+        self._documents: list[str] = []
+        self._scores: list[float] = []
+        self._ranks: list[int] = []
+
+    def read(self, name: str) -> SystemRun:
+        problems = self._file.problems
+        with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+            self._read_lines()
+        problems.check()
+        if not self._queries:
+            problems.stop(*self._nothing())
+        query, ranks = np.array(self._queries, np.int64), np.array(self._ranks, np.int64)
+        documents = pa.array(self._documents, pa.string())
+        by_score = self._file.fields.score is not None
+        scores = np.array(self._scores) if by_score else -ranks.astype(np.float64)
+        against = _against(query, ranks, scores) if by_score and len(ranks) else 0
+        kept = self._kept(query, documents, scores)
+        problems.check()
+        rows = RunRows(query[kept], documents.take(pa.array(kept)), scores[kept])
+        known = self._release.documents
+        return SystemRun(
+            name=name,
+            source=self._file.source,
+            rows=rows,
+            places=len(kept),
+            unknown_documents=sum(document not in known for document in rows.documents.to_pylist()),
+            against_scores=against,
+            left_out=dict(self._left_out),
+        )
+
+    def _read_lines(self) -> None:
+        place = {query: number for number, query in enumerate(self._release.qrels.query_ids)}
+        fields = self._file.fields
+        for line in self._lines:
+            if line.query_id not in place:
+                self._left_out[OTHER_PART] += 1
+            elif not self._lines.lacks_a_number(line):
+                self._numbers.append(line.line)
+                self._queries.append(place[line.query_id])
+                self._documents.append(line.document_id)
+                if fields.score is not None:
+                    self._scores.append(line.score or 0.0)
+                if fields.rank is not None:
+                    self._ranks.append(line.rank or 0)
+
+    def _kept(self, query: Ints, documents: pa.Array, scores: Floats) -> Ints:
+        """The lines that are the best place of their document; others are problems, or counted."""
+        codes = np.asarray(documents.dictionary_encode().indices, np.int64)
+        pairs = query * (int(codes.max(initial=0)) + 1) + codes
+        by_score = np.argsort(-scores, kind="stable")
+        _, first, place = np.unique(pairs[by_score], return_index=True, return_inverse=True)
+        if len(first) == len(pairs):
+            return np.arange(len(pairs))
+        best = by_score[first]
+        if self._skip_repeated:
+            self._left_out[REPEATED] += len(pairs) - len(best)
+            return np.sort(best)
+        for row, at in sorted(zip(by_score.tolist(), best[place.ravel()].tolist(), strict=True)):
+            if row != at:
+                self._file.problems.add(self._numbers[row], *self._again(row, at))
+        return np.sort(best)
+
+    def _again(self, row: int, at: int) -> tuple[str, str]:
+        query = self._release.qrels.query_ids[self._queries[row]]
+        other = f"{self._file.problems.unit} {self._numbers[at]}"
+        return (
+            f"document {self._documents[row]!r} again for query {query!r}, beside {other}",
+            "A document has one place in a list: keep the best ones with --skip-repeated.",
+        )
+
+    def _note(self, what: str, name: str, line: int) -> None:
+        if what == UNKNOWN_QUERY:
+            self._left_out[UNKNOWN_QUERY] += 1
+            self._unknown_queries.add(name)
+
+    def _nothing(self) -> tuple[str, str]:
+        """Why nothing could be taken, and what to do."""
+        reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self._left_out.items())
+        parts = ", ".join(self._release.parts)
+        shown = ", ".join(map(repr, sorted(self._unknown_queries)[:3]))
+        example = (
+            f" such as {shown}, where the release has {self._release.qrels.query_ids[0]!r}" if shown else ""
+        )
+        return (
+            f"it has no query of {parts} of the release {self._release.name!r}: "
+            f"{reasons or 'it is empty'}{example}",
+            "Choose another part with --split, or the field with the queries with --query-field.",
+        )
+
+
+def _against(query: Ints, ranks: Ints, scores: Floats) -> int:
+    """How many queries have a score that rises with the rank."""
+    order = np.lexsort((ranks, query))
+    rises = (np.diff(scores[order]) > 0) & (np.diff(query[order]) == 0)
+    return len(np.unique(query[order][1:][rises]))
+
+
+def _is_named(text: str) -> bool:
+    return _NAMED.fullmatch(text) is not None and not Path(text).is_file()
+
+
+def _source(text: str) -> RunSource:
+    match = _NAMED.fullmatch(text)
+    if match is not None and _is_named(text):
+        return RunSource(match[1].strip(), Path(match[2]))
+    path = Path(text)
+    name = path.name
+    while Path(name).suffix.lower() in _ENDINGS:
+        name = Path(name).stem
+    return RunSource(name, path)

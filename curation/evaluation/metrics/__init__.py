@@ -1,0 +1,1 @@
+"""Measures, and the scores of a run for each query."""

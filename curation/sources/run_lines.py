@@ -1,0 +1,147 @@
+"""The lines of a run file with the ids and numbers that they mean.
+
+A query is named by id or text, and either name may carry the prefix of an export. Who reads the lines decides
+what is done about names that are not known, and which of rank and score orders a list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+from curation.errors import InputError
+from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
+from curation.sources.run_files import RunFile, RunRow
+from curation.sources.tables.numbers import whole_number
+from curation.sources.tables.values import text_of
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
+
+Number = TypeVar("Number", int, float)
+
+
+class RunLine(NamedTuple):
+    """A line whose names and numbers were read; `rank` is the file's."""
+
+    line: int
+    query_id: str
+    document_id: str
+    rank: int | None
+    score: float | None
+
+
+class RunLines:
+    """The lines of one run. Iterate once; the end raises an InputError if there were problems.
+
+    Lines of unknown queries are passed over, those of unknown documents are not.
+
+    Parameters
+    ----------
+    note: called with what is unknown (a query or a document), its name and the line.
+
+    Attributes
+    ----------
+    mapped: names that are known without the prefix that exports put in front.
+    """
+
+    def __init__(
+        self,
+        file: RunFile,
+        queries: KnownQueries,
+        documents: Collection[str],
+        note: Callable[[str, str, int], None],
+    ) -> None:
+        self._file = file
+        self._problems = file.problems
+        of_ids = file.format in ("trec", "ranx-parquet")
+        self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
+        self._known = queries
+        self._documents = documents
+        self._note = note
+        self._prefixed = queries.share_an_id(documents)
+        self._ids: dict[str, str | None] = {}
+        self.mapped: set[str] = set()
+
+    def __iter__(self) -> Iterator[RunLine]:
+        for row in self._file:
+            line = self._line(row)
+            if line is not None:
+                yield line
+
+    def lacks_a_number(self, line: RunLine) -> bool:
+        """Whether a rank or score that the file should have could not be read, which was noted."""
+        fields = self._file.fields
+        numbers = [(fields.rank, line.rank), (fields.score, line.score)]
+        return any(number is None for field, number in numbers if field is not None)
+
+    def _line(self, row: RunRow) -> RunLine | None:
+        missing = [what for what in ("query", "document") if not getattr(row, what)]
+        if missing:
+            self._problems.add(row.line, f"no {' and no '.join(missing)}", "Complete these lines.")
+            return None
+        rank = self._number(row, "rank", _rank)
+        score = self._number(row, "score", _score)
+        query_id = self._query(row)
+        if query_id is None:
+            self._note(UNKNOWN_QUERY, row.query, row.line)
+        if not query_id:
+            return None
+        document = self._document(row.document)
+        if document not in self._documents:
+            self._note(UNKNOWN_DOCUMENT, document, row.line)
+        return RunLine(row.line, query_id, document, rank, score)
+
+    def _document(self, name: str) -> str:
+        """The project's id of a document that an export may have given a prefix."""
+        original = name.removeprefix(PREFIXES[1])
+        if self._prefixed and name not in self._documents and original in self._documents:
+            self.mapped.add(name)
+            return original
+        return name
+
+    def _number(self, row: RunRow, what: str, read: Callable[[Any], Number | None]) -> Number | None:
+        """The row's rank or score; None where the file has none, or where it was noted as a problem."""
+        if getattr(self._file.fields, what) is None:
+            return None
+        number = read(getattr(row, what))
+        if number is None:
+            self._problems.add(
+                row.line,
+                f"query {row.query!r}, document {row.document!r}: the {what} is {_shown(getattr(row, what))}",
+                f"Expected a {_EXPECTED[what]}.",
+            )
+        return number
+
+    def _query(self, row: RunRow) -> str | None:
+        """The id of the row's query, None for an unknown one, '' for a text that several have."""
+        if row.query not in self._ids:
+            try:
+                found = self._queries.find(row.query, row.line)
+                if found is None and self._prefixed and row.query.startswith(PREFIXES[0]):
+                    found = self._known.of_id(row.query.removeprefix(PREFIXES[0]))
+                    self.mapped |= {row.query} if found else set()
+                self._ids[row.query] = found and found.query_id
+            except InputError as error:
+                self._problems.add(row.line, str(error))
+                self._ids[row.query] = ""
+        return self._ids[row.query]
+
+
+_EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, float) else repr(text_of(value)) if text_of(value) else "missing"
+
+
+def _rank(value: Any) -> int | None:
+    number = whole_number(text_of(value))
+    return number if number is not None and 0 <= number < 2**31 else None
+
+
+def _score(value: Any) -> float | None:
+    try:
+        number = float(text_of(value))
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,170 @@
+"""Scores per query: published examples, trec_eval's ties, and ir-measures on plain input as the oracle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curation.errors import InputError
+from curation.evaluation.metrics.measures import Measure, measures_for, measures_named
+from curation.evaluation.metrics.qrels import qrels_from, qrels_of
+from curation.evaluation.metrics.scores import RunScores, score_run
+from tests.support import examples
+
+Grades = dict[str, dict[str, int]]
+Run = dict[str, dict[str, float]]
+DOCUMENTS = [f"d{number}" for number in range(12)]
+QUERIES = ["q1", "q2", "q3", "q4"]
+GRADES = st.dictionaries(
+    st.sampled_from(QUERIES),
+    st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(0, 3), min_size=1),
+    min_size=1,
+)
+RUNS = st.dictionaries(
+    st.sampled_from(QUERIES),
+    st.dictionaries(st.sampled_from(DOCUMENTS), st.sampled_from([-1.0, 0.0, 0.5, 1.0, 1.0 + 1e-9, 2.0])),
+)
+
+
+def score(grades: Grades, run: Run, *names: str, relevant: int | None = None) -> RunScores:
+    return score_run(run, qrels_from(grades, relevant), measures_named(names))
+
+
+def ranked(*documents: str) -> dict[str, float]:
+    return {document: float(len(documents) - place) for place, document in enumerate(documents)}
+
+
+def test_ndcg_of_the_worked_example() -> None:
+    """Grades 3, 2, 0, 0, 1 in this order: 0.988 with exponential gain, 0.976 with linear."""
+    grades = {"q": dict(zip("abcde", (3, 2, 0, 0, 1), strict=True))}
+    found = score(grades, {"q": ranked(*"abcde")}, "ndcg_exp@5", "ndcg@5")
+    assert found.values[0].tolist() == pytest.approx([0.988, 0.976], abs=5e-4)
+
+
+def test_rbp_has_a_residual_for_what_is_unjudged_and_what_is_below_the_end() -> None:
+    found = score({"q": {"a": 1, "c": 0}}, {"q": ranked("a", "b", "c")}, "rbp(0.5)")
+    assert found.values.item() == 0.5
+    assert found.residual.item() == 0.25 + 0.125  # the second place, and all from the fourth on
+
+
+def test_a_query_that_the_run_misses_has_0_and_one_without_relevant_documents_has_no_score() -> None:
+    grades = {"found": {"a": 1}, "missed": {"a": 1}, "nothing relevant": {"a": 0}}
+    found = score(grades, {"found": ranked("a"), "unknown": ranked("a")}, "ndcg@10", "map", "judged@10")
+    assert found.query_ids == ("found", "missed", "nothing relevant")
+    np.testing.assert_equal(found.values, [[1, 1, 1], [0, 0, math.nan], [math.nan, math.nan, math.nan]])
+    assert found.returned.tolist() == [1, 0, 0]
+
+
+def test_judged_is_the_share_of_what_was_returned_to_the_depth_of_the_measure() -> None:
+    found = score({"q": {"a": 1, "c": 0}}, {"q": ranked("a", "b", "c", "d")}, "ndcg@1", "mrr@2", "map")
+    assert found.judged[0].tolist() == [1, 0.5, 0.5]
+
+
+def test_equal_scores_are_ordered_by_id_descending_and_compared_as_float32() -> None:
+    run = {"q": {"a": 1 + 1e-9, "b": 1.0, "c": 0.5}}
+    found = score({"q": {"a": 1}}, run, "mrr@10")
+    assert found.values.item() == 0.5
+    assert found.ties == (1, 2, 1, 1)
+    assert (found.best.item(), found.worst.item()) == (1, 0.5)
+
+
+def test_a_constant_scorer_gets_no_more_than_the_order_of_the_ids() -> None:
+    documents = [f"d{number:03}" for number in range(100)]
+    run = {"q": dict.fromkeys(documents, 0.0)}
+    assert score({"q": {"d000": 1}}, run, "mrr@1000").values.item() == 0.01
+
+
+@given(GRADES, RUNS, st.integers(1, 3))
+@settings(max_examples=examples(150))
+def test_ir_measures_says_the_same_of_plain_input(grades: Grades, run: Run, relevant: int) -> None:
+    import ir_measures as ir
+
+    pairs: dict[str, Any] = {
+        "ndcg_exp@5": ir.nDCG(gains={grade: 2**grade - 1 for grade in range(4)}) @ 5,
+        "ndcg@5": ir.nDCG @ 5,
+        "map": ir.AP(rel=relevant),
+        "map@3": ir.AP(rel=relevant) @ 3,
+        "recall@3": ir.R(rel=relevant) @ 3,
+        "success@3": ir.Success(rel=relevant) @ 3,
+        "precision@3": ir.P(rel=relevant) @ 3,
+        "rprec": ir.Rprec(rel=relevant),
+        "bpref": ir.Bpref(rel=relevant),
+        "mrr@100": ir.RR(rel=relevant),
+    }
+    qrels = qrels_of(
+        [(query, document, grade) for query, row in grades.items() for document, grade in row.items()],
+        scale=range(4),
+        relevant=relevant,
+    )
+    found = score_run(run, qrels, measures_named(pairs))
+    for place, measure in enumerate(pairs.values()):
+        expected = {row.query_id: row.value for row in ir.pytrec_eval.iter_calc([measure], grades, run)}
+        values = np.nan_to_num(found.values[:, place])
+        assert dict(zip(found.query_ids, values.tolist(), strict=True)) == expected
+
+
+@given(GRADES, RUNS, st.randoms())
+@settings(max_examples=examples(60))
+def test_what_is_below_the_depth_changes_nothing(grades: Grades, run: Run, random: Any) -> None:
+    names = ("ndcg_exp@3", "ndcg@3", "mrr@3", "recall@3", "success@3", "precision@3", "judged@3", "map@3")
+    run = {query: ranked(*row) for query, row in run.items()}
+    shuffled = {}
+    for query, row in run.items():
+        rest = list(row)[3:]
+        random.shuffle(rest)
+        shuffled[query] = ranked(*list(row)[:3], *rest)
+    np.testing.assert_equal(score(grades, run, *names).values, score(grades, shuffled, *names).values)
+
+
+@given(GRADES, RUNS)
+@settings(max_examples=examples(60))
+def test_a_further_query_that_the_run_misses_never_raises_a_mean(grades: Grades, run: Run) -> None:
+    names = ("ndcg_exp@5", "ndcg@5", "mrr@5", "map", "recall@5", "rprec", "bpref", "rbp(0.5)")
+    before = score(grades, run, *names).values
+    after = score({**grades, "another": {"d1": 3}}, run, *names).values
+    for column in range(len(names)):
+        known = before[:, column][~np.isnan(before[:, column])]
+        more = after[:, column][~np.isnan(after[:, column])]
+        assert not len(known) or more.mean() <= known.mean()
+
+
+@given(GRADES, RUNS)
+@settings(max_examples=examples(60))
+def test_the_best_and_the_worst_order_of_equal_scores_enclose_the_value(grades: Grades, run: Run) -> None:
+    found = score(grades, run, "ndcg_exp@5", "ndcg@5", "mrr@5", "map", "recall@3", "bpref", "rbp(0.5)")
+    assert (np.nan_to_num(found.worst - found.values) <= 1e-12).all()
+    assert (np.nan_to_num(found.values - found.best) <= 1e-12).all()
+
+
+def test_the_default_threshold_is_the_grade_above_the_lowest() -> None:
+    assert qrels_from({"q": {"a": 0, "b": 3}}).relevant == 1
+    assert qrels_of([("q", "a", 10)], scale=[0, 1, 10, 100]).relevant == 1
+    with pytest.raises(InputError, match="expected a grade of the scale above the lowest, 1, 10, 100"):
+        qrels_of([("q", "a", 10)], scale=[0, 1, 10, 100], relevant=0)
+
+
+def test_scores_that_are_no_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match="The score of 'a' for the query 'q' is no number"):
+        score({"q": {"a": 1}}, {"q": {"a": math.nan}}, "map")
+
+
+def test_names_that_are_no_measures_are_refused_together() -> None:
+    with pytest.raises(InputError) as caught:
+        measures_named(["ndcg", "recal@10", "rbp(1.5)", "rprec@5", "map"])
+    assert caught.value.problems == [
+        "'ndcg' needs a depth, such as ndcg@10",
+        "'recal@10' is no measure",
+        "'rbp(1.5)': expected a persistence between 0 and 1, such as rbp(0.8)",
+        "'rprec@5': rprec has no depth",
+    ]
+
+
+def test_an_exponential_gain_of_large_grades_is_refused_and_no_default() -> None:
+    assert Measure("ndcg_exp", 10) not in measures_for([0, 1, 10, 100])
+    with pytest.raises(InputError, match="the scale goes up to 100"):
+        measures_for([0, 100], ["ndcg_exp@10"])
