@@ -1,0 +1,124 @@
+"""Pairs of systems: which are compared, what is corrected together, and when there is no verdict."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from curation.errors import InputError
+from curation.evaluation.comparison.pairs import (
+    Comparison,
+    StratumName,
+    SystemValues,
+    compare_systems,
+    system_pairs,
+)
+
+HEAD, TAIL, FEW = StratumName("band", "head"), StratumName("band", "tail"), StratumName("tag", "question")
+QUERIES = 60
+
+
+def three_systems() -> SystemValues:
+    """c is better than a and b by about a standard deviation; b has no figure for two queries."""
+    random = np.random.default_rng(1)
+    base = random.random(QUERIES)
+    noise = random.normal(0, 0.1, (3, QUERIES))
+    values = np.clip(base * 0.6 + noise + np.array([0, 0, 0.1])[:, None], 0, 1)
+    values[1, :2] = np.nan
+    return SystemValues(("a", "b", "c"), ("ndcg@10", "mrr@10"), np.stack([values, values**2], axis=2))
+
+
+STRATA = {
+    HEAD: np.arange(QUERIES) < 30,
+    TAIL: np.arange(QUERIES) >= 30,
+    FEW: np.arange(QUERIES) < 9,
+}
+
+
+@pytest.fixture(scope="module")
+def compared() -> tuple[Comparison, ...]:
+    return compare_systems(three_systems(), STRATA, seed=1)
+
+
+def rows(compared: tuple[Comparison, ...], measure: str, stratum: StratumName | None) -> list[Comparison]:
+    return [one for one in compared if (one.measure, one.stratum) == (measure, stratum)]
+
+
+def test_all_pairs_are_the_later_system_minus_the_earlier_and_a_baseline_is_subtracted_from_each() -> None:
+    assert system_pairs(("a", "b", "c")) == [(1, 0), (2, 0), (2, 1)]
+    assert system_pairs(("a", "b", "c"), "b") == [(0, 1), (2, 1)]
+
+
+def test_every_pair_has_a_row_by_every_measure_and_stratum(compared: tuple[Comparison, ...]) -> None:
+    assert len(compared) == 3 * 2 * 4
+    assert [(one.system, one.other) for one in compared[:3]] == [("b", "a"), ("c", "a"), ("c", "b")]
+
+
+def test_a_query_without_a_figure_is_left_out_of_its_pairs_only(compared: tuple[Comparison, ...]) -> None:
+    found = rows(compared, "ndcg@10", None)
+    assert [(one.n, one.left_out) for one in found] == [(58, 2), (60, 0), (58, 2)]
+
+
+def test_the_tests_are_those_of_the_differences(compared: tuple[Comparison, ...]) -> None:
+    values = three_systems().values[:, :, 0]
+    tests = rows(compared, "ndcg@10", None)[1].tests
+    assert tests is not None
+    expected = stats.ttest_rel(values[2], values[0])
+    assert tests.difference == pytest.approx((values[2] - values[0]).mean())
+    assert tests.p_t == pytest.approx(expected.pvalue)
+    interval = expected.confidence_interval()
+    assert (tests.low, tests.high) == pytest.approx((interval.low, interval.high), abs=0.005)
+    assert tests.low is not None
+    assert tests.effect == pytest.approx(expected.statistic / 60**0.5)
+
+
+def test_the_family_is_the_pairs_of_a_measure_and_in_the_strata_the_pairs_of_all_strata(
+    compared: tuple[Comparison, ...],
+) -> None:
+    overall = [one.tests for one in rows(compared, "mrr@10", None)]
+    assert [tests.family for tests in overall if tests] == [3, 3, 3]
+    assert [tests.family for one in rows(compared, "mrr@10", HEAD) if (tests := one.tests)] == [6, 6, 6]
+    ordered = sorted((tests.p_randomisation or 0, tests.p_holm or 0) for tests in overall if tests)
+    assert ordered[0][1] == pytest.approx(3 * ordered[0][0])
+    assert ordered[2][1] == pytest.approx(max(ordered[2][0], ordered[1][1]))
+
+
+def test_systems_that_differ_are_told_apart_and_others_are_not(compared: tuple[Comparison, ...]) -> None:
+    assert [one.told_apart for one in rows(compared, "ndcg@10", None)] == [False, True, True]
+
+
+def test_fewer_than_ten_queries_are_counts_and_no_verdict(compared: tuple[Comparison, ...]) -> None:
+    for one in rows(compared, "ndcg@10", FEW):
+        assert one.tests is None
+        assert not one.told_apart
+        assert one.no_verdict == "fewer than 10 queries: counts only"
+        assert one.wins + one.ties + one.losses == one.n == 9 - one.left_out
+
+
+def test_the_same_seed_gives_the_same_rows_and_the_order_of_measures_does_not_matter() -> None:
+    of = three_systems()
+    turned = SystemValues(of.systems, of.measures[::-1], of.values[:, :, ::-1])
+    again = compare_systems(turned, STRATA, seed=1)
+    assert sorted(map(repr, again)) == sorted(map(repr, compare_systems(of, STRATA, seed=1)))
+
+
+def test_the_same_system_twice_is_a_tie_with_p_1() -> None:
+    values = np.tile(np.random.default_rng(2).random(40), (2, 1))[:, :, None]
+    (one,) = compare_systems(SystemValues(("a", "b"), ("map",), values), {}, seed=1)
+    assert one.tests is not None
+    assert (one.ties, one.tests.p_randomisation, one.tests.p_t) == (40, 1.0, 1.0)
+    assert one.tests.queries_needed is None
+    assert one.tests.low is not None
+    assert one.tests.low < 0
+
+
+def test_an_unknown_baseline_and_names_twice_are_named_together() -> None:
+    with pytest.raises(InputError, match=r"'a' is there 2 times.*\n.*'z' is none of the systems"):
+        system_pairs(("a", "b", "a"), "z")
+    with pytest.raises(InputError, match="above 0"):
+        compare_systems(three_systems(), {}, seed=1, wanted=0)
+
+
+def test_one_system_has_nothing_to_be_compared_with() -> None:
+    assert compare_systems(SystemValues(("a",), ("map",), np.ones((1, 20, 1))), {}, seed=1) == ()
