@@ -1,7 +1,7 @@
 """The JSON routes of the grading component: the next items, and what was answered.
 
-Every request is for the annotator who is signed in; `curation.labeling` decides whether an item is theirs. A
-refusal is a sentence in `message`.
+Every request is for the annotator who is signed in. Their role must allow to judge, and `curation.labeling`
+decides whether an item is theirs. A refusal is a sentence in `message`.
 
 What became of an answer is final only where an outcome names its client key. The component keeps everything
 else and sends it again, because an error may come from a proxy, too.
@@ -38,6 +38,7 @@ from curation.labeling.session.showings import (
     whole_document,
 )
 from curation.labeling.session.submit import submit
+from curation.people.annotators import JUDGING, require_role
 
 LARGEST_BODY = 256 * 1024
 MOST_SHOWINGS = 20
@@ -124,6 +125,7 @@ def answered(handler: Handler) -> Handler:
 
     async def wrapped(request: Request) -> Response:
         try:
+            require_role(request.state.account, *JUDGING)
             return JSONResponse(await handler(request), headers={"Cache-Control": "no-store"})
         except ValidationError as error:
             return JSONResponse({"message": _sentence(error)}, 422)

@@ -18,6 +18,7 @@ from starlette.websockets import WebSocketClose
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation.errors import CurationError
+from curation.store import Annotator
 
 OPEN = frozenset({"/sign-in", "/health"})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -29,7 +30,10 @@ HEADERS = {
 
 
 class Guard:
-    """ASGI middleware that lets in who is signed in; the name is then in `scope["state"]["annotator"]`."""
+    """ASGI middleware that lets in who is signed in, whom `scope["state"]` then has.
+
+    `annotator` is the name, `account` the annotator with the role; both are None on open pages.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -40,11 +44,12 @@ class Guard:
             return
         headers = Headers(scope=scope)
         try:
-            name = await _annotator_name(headers)
+            account = await _account(headers)
         except CurationError as error:
             await _unreadable(error, scope)(scope, receive, send)
             return
-        scope.setdefault("state", {})["annotator"] = name
+        name = account and account.name
+        scope.setdefault("state", {}).update(annotator=name, account=account)
         if scope["type"] == "websocket":
             allowed = name is not None and same_origin(headers)
             refused = WebSocketClose(code=1008, reason="not signed in")
@@ -54,13 +59,12 @@ class Guard:
         await (refusal or self._app)(scope, receive, _with_headers(send))
 
 
-async def _annotator_name(headers: Headers) -> str | None:
+async def _account(headers: Headers) -> Annotator | None:
     sign_in = sign_in_of(cookie_parser(headers.get("cookie", "")))
     if sign_in is None:
         return None
     find = accounts().annotator
-    annotator = find(sign_in) if accounts().fresh else await to_thread.run_sync(find, sign_in)
-    return annotator and annotator.name
+    return find(sign_in) if accounts().fresh else await to_thread.run_sync(find, sign_in)
 
 
 def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
 
 import streamlit as st
 
@@ -33,10 +34,18 @@ def pages_of(role: str) -> list[AppPage]:
     return [page for page in all_pages() if role in page.roles]
 
 
-def streamlit_page(page: AppPage, annotator: Annotator) -> st.Page:
-    """A page for an annotator, as Streamlit's navigation takes it."""
+def streamlit_pages(annotator: Annotator) -> list[st.Page]:
+    """The pages of an annotator, as Streamlit's navigation takes them; the first one is at `/`, too."""
+    first, *others = pages_of(annotator.role)
+    pages = [_streamlit_page(page, annotator) for page in others]
+    if first is not all_pages()[0]:  # whose own address leads to `/` for everybody
+        pages.append(_streamlit_page(first, annotator, visibility="hidden"))
+    return [_streamlit_page(first, annotator, default=True), *pages]
+
+
+def _streamlit_page(page: AppPage, annotator: Annotator, **more: Any) -> st.Page:
     show = partial(_show, page, annotator)
-    return st.Page(show, title=page.title, url_path=page.address, default=page is all_pages()[0])
+    return st.Page(show, title=page.title, url_path=page.address, **more)
 
 
 def _show(page: AppPage, annotator: Annotator) -> None:

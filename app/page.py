@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from curation.store import Annotator
 
-EVERYONE = ("annotator", "reviewer", "lead")
 REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.context import project_store
-from app.page import EVERYONE, AppPage
+from app.page import AppPage
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.own_work import (
     BLOCK,
@@ -19,6 +19,7 @@ from curation.agreement.annotators.own_work import (
 )
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.showings import next_showings
+from curation.people.annotators import JUDGING
 from curation.store import Annotator
 
 COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
@@ -50,7 +51,7 @@ def show(annotator: Annotator) -> None:
     _differences(my_differences(store, annotator.name), guide)
 
 
-PAGE = AppPage(20, "My consistency", "my-consistency", EVERYONE, show)
+PAGE = AppPage(20, "My consistency", "my-consistency", JUDGING, show)
 
 
 def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) -> None:

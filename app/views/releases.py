@@ -1,6 +1,8 @@
-"""Releases: the frozen gold sets, the certificates of their splits, and whether they are unchanged."""
+"""Releases: the frozen gold sets, who looked at sealed parts, their splits, whether they are unchanged."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 import streamlit as st
 
@@ -8,7 +10,9 @@ from app import ui
 from app.context import project_store
 from app.page import LEADS, AppPage
 from curation.errors import CurationError
+from curation.releases.looks import ListedLook, listed_looks
 from curation.releases.overview import override_told
+from curation.releases.seal import Opening, openings
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import Verified, verify
 from curation.splits.certificate.certificate import read_certificate
@@ -16,6 +20,7 @@ from curation.splits.certificate.page import certificate_page, certificate_secti
 from curation.store import Annotator, Store
 
 COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
+LOOKS = ["Look", "When (UTC)", "Who", "System", "Parts", "Measure", "Value", "Reason"]
 
 
 def show(annotator: Annotator) -> None:
@@ -50,6 +55,7 @@ def _details(store: Store, release: ReleaseRow) -> None:
             ui.quiet(str(error))
     for sentence in overridden:
         st.warning(ui.plain(sentence), icon=":material/gavel:")
+    _sealed(store, release)
     if certificate is None:
         return
     ui.heading("Certificate of the split")
@@ -65,6 +71,36 @@ def _details(store: Store, release: ReleaseRow) -> None:
                 ui.table(table.caption, table.columns, table.rows, words=table.words)
             if section.remark:
                 ui.quiet(section.remark)
+
+
+def _sealed(store: Store, release: ReleaseRow) -> None:
+    """Who had grades of sealed parts, and who scored runs on them."""
+    with store.reading() as cursor:
+        opened = openings(cursor, release.release_id)
+        looks = listed_looks(cursor, release.release_id)
+    if opened:
+        rows = [_opening(one) for one in opened]
+        ui.table("Openings of the seal", ["When (UTC)", "Who", "For", "Parts", "Reason"], rows, words=True)
+    if looks:
+        ui.table("Looks: runs scored on sealed parts", LOOKS, [_look(one) for one in looks], words=True)
+
+
+def _opening(one: Opening) -> tuple[object, ...]:
+    return (*_when(one.opened_at, one.opened_by), one.purpose, _parts(one), one.reason)
+
+
+def _look(one: ListedLook) -> tuple[object, ...]:
+    measure, figure = next(iter(one.figures.items()))
+    shown = (one.system, _parts(one), measure, figure["value"])
+    return (one.number, *_when(one.looked_at, one.looked_by), *shown, one.reason)
+
+
+def _when(at: datetime, who: str) -> tuple[str, str]:
+    return f"{at:%Y-%m-%d %H:%M}", who
+
+
+def _parts(one: Opening | ListedLook) -> str:
+    return ", ".join(one.parts)
 
 
 def _row(row: ReleaseRow) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ annotators = command_group("annotator", "Add and list annotators.")
 @annotators.command("add")
 def annotator_add(
     name: Annotated[str, typer.Argument(help="Name to sign in with: letters, digits and . @ + - _")],
-    role: Annotated[str, typer.Option(help="annotator, reviewer or lead.")] = "annotator",
+    role: Annotated[str, typer.Option(help="annotator, reviewer, lead or evaluator.")] = "annotator",
     password_stdin: FromStdin = False,
     email: Annotated[
         str | None,
@@ -40,6 +40,7 @@ def annotator_add(
     Examples:
       goldset annotator add ada --role annotator
       goldset annotator add joan --email joan@example.org
+      goldset annotator add vera --role evaluator
       printf '%s\\n' "$PASSWORD" | goldset annotator add grace --role reviewer --password-stdin
     """
     from curation.people.annotators import add_annotator

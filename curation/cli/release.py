@@ -1,4 +1,4 @@
-"""`goldset release`: list releases, and show one with the log of its seal."""
+"""`goldset release`: list releases, and show one with the logs of its seal and of the looks at it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,18 @@ from curation.cli.goldset import Json, ReleaseName, command_group, project_store
 from curation.cli.output import emit, left_out, say, table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from curation.releases.looks import ListedLook
     from curation.releases.overview import ListedRelease, ShownRelease
 
-release = command_group("release", "List the releases, and show one with the log of its seal.")
+release = command_group("release", "List the releases, and show who had or scored sealed grades of one.")
 
 
 @release.command("list")
 def release_list(as_json: Json = False) -> None:
-    """List the releases, oldest first, with how often their seal was opened.
+    """List the releases, oldest first, with how often their seal was opened and runs were scored
+    on sealed parts.
 
     \b
     Examples:
@@ -30,7 +34,8 @@ def release_list(as_json: Json = False) -> None:
 
 @release.command("show")
 def release_show(name: ReleaseName, as_json: Json = False) -> None:
-    """Show a release: its parts, what is sealed, and the log of its seal.
+    """Show a release: its parts, what is sealed, who had sealed grades, and who scored runs on
+    them.
 
     \b
     Examples:
@@ -69,7 +74,21 @@ def _show_release(found: ShownRelease) -> None:
         times = "once" if found.openings == 1 else f"{found.openings:,} times"
         title = f"The seal was opened {times}"
         table(title, ["when (UTC)", "who", "for", "parts", "reason"], log)
+    if found.looks:
+        _show_looks(found.looks)
     say(f"release id: {found.release_id}")
+
+
+def _show_looks(looks: Sequence[ListedLook]) -> None:
+    """Each scoring of a run on sealed parts, with the first measure's figure."""
+    rows = []
+    for one in looks:
+        measure, figure = next(iter(one.figures.items()))
+        shown = (f"{one.looked_at:%Y-%m-%d %H:%M}", one.looked_by, one.system, ", ".join(one.parts))
+        rows.append((one.number, *shown, measure, figure["value"], one.reason))
+    times = "once" if len(rows) == 1 else f"{len(rows):,} times"
+    columns = ["look", "when (UTC)", "who", "system", "parts", "measure", "value", "reason"]
+    table(f"Runs were scored on sealed parts {times}", columns, rows)
 
 
 def _show_releases(found: list[ListedRelease]) -> None:
@@ -77,7 +96,16 @@ def _show_releases(found: list[ListedRelease]) -> None:
         say("Nothing is frozen yet. Next: goldset freeze NAME")
         return
     rows = [
-        (row.name, f"{row.frozen_at:%Y-%m-%d %H:%M}", row.frozen_by, row.grades, row.openings, row.release_id)
+        (
+            row.name,
+            f"{row.frozen_at:%Y-%m-%d %H:%M}",
+            row.frozen_by,
+            row.grades,
+            row.openings,
+            row.looks,
+            row.release_id,
+        )
         for row in found
     ]
-    table("Releases", ["name", "frozen (UTC)", "by", "grades", "seal opened", "release id"], rows)
+    columns = ["name", "frozen (UTC)", "by", "grades", "seal opened", "looks", "release id"]
+    table("Releases", columns, rows)

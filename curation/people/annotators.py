@@ -17,7 +17,11 @@ from curation.errors import InputError, NotFoundError, RefusedError, refuse_prob
 from curation.people.identities import email_problems, insert_identity
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
-ROLES = ("annotator", "reviewer", "lead")
+ROLES = ("annotator", "reviewer", "lead", "evaluator")
+JUDGING = ("annotator", "reviewer", "lead")
+"""The roles that may see documents to grade; an evaluator scores systems and sees nothing of labeling."""
+EVALUATING = ("evaluator", "lead")
+"""The roles that may score systems, on sealed parts, too."""
 SHORTEST_PASSWORD = 8
 
 _NAME = re.compile(r"\w[\w.@+-]{0,62}")

@@ -1,4 +1,4 @@
-"""What releases there are, what is in one, and who had its sealed grades.
+"""What releases there are, what is in one, who had its sealed grades, and who scored runs on them.
 
 An override is what a release tells of having been frozen against the gate.
 """
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.releases.looks import ListedLook, listed_looks
 from curation.releases.seal import Opening, openings, sealed_parts
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import opened
@@ -17,14 +18,20 @@ from curation.store import Cursor, Store
 
 
 class ListedRelease(NamedTuple):
-    """A release in the list; `openings` is how often its seal was opened, under whatever name, and `grades`
-    None where the manifest was altered."""
+    """A release in the list.
+
+    Attributes
+    ----------
+    grades: None where the manifest was altered.
+    openings, looks: how often its seal was opened, and runs were scored on sealed parts, under whatever name.
+    """
 
     name: str
     frozen_at: datetime
     frozen_by: str
     grades: int | None
     openings: int
+    looks: int
     release_id: str
 
 
@@ -40,6 +47,7 @@ class ShownRelease:
     changed: grades given on another version of their document, kept and marked.
     override: who froze against the gate, by number, and why; None where nobody did.
     openings: how often the seal was opened; `log` has each, oldest first.
+    looks: each scoring of a run on a sealed part, oldest first.
     """
 
     name: str
@@ -56,14 +64,19 @@ class ShownRelease:
     override: dict[str, Any] | None
     openings: int
     log: tuple[Opening, ...]
+    looks: tuple[ListedLook, ...]
 
 
 def releases(store: Store) -> list[ListedRelease]:
     """All releases, oldest first."""
     with store.reading() as cursor:
         rows = list_releases(cursor)
-        counts = dict(
-            cursor.execute("SELECT release_id, count(*) FROM seal_openings GROUP BY release_id").fetchall()
+        openings_of, looks_of = (
+            dict(cursor.execute(sql).fetchall())
+            for sql in (
+                "SELECT release_id, count(*) FROM seal_openings GROUP BY release_id",
+                "SELECT release_id, count(*) FROM looks GROUP BY release_id",
+            )
         )
     return [
         ListedRelease(
@@ -71,7 +84,8 @@ def releases(store: Store) -> list[ListedRelease]:
             frozen_at=row.frozen_at,
             frozen_by=row.frozen_by,
             grades=graded_pairs(row),
-            openings=counts.get(row.release_id, 0),
+            openings=openings_of.get(row.release_id, 0),
+            looks=looks_of.get(row.release_id, 0),
             release_id=row.release_id,
         )
         for row in rows
@@ -90,6 +104,7 @@ def show(store: Store, name: str) -> ShownRelease:
     row, header = release.row, release.header
     with store.reading() as cursor:
         log = openings(cursor, row.release_id)
+        looks = listed_looks(cursor, row.release_id)
         same = [other.name for other in list_releases(cursor) if other.release_id == row.release_id]
     return ShownRelease(
         name=name,
@@ -106,6 +121,7 @@ def show(store: Store, name: str) -> ShownRelease:
         override=header.get("override"),
         openings=len(log),
         log=tuple(log),
+        looks=tuple(looks),
     )
 
 

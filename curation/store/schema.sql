@@ -214,7 +214,7 @@ CREATE TABLE job_endings (
 
 CREATE TABLE annotators (
     name     TEXT PRIMARY KEY,
-    role     TEXT NOT NULL CHECK (role IN ('annotator', 'reviewer', 'lead')),
+    role     TEXT NOT NULL CHECK (role IN ('annotator', 'reviewer', 'lead', 'evaluator')),
     imported BOOLEAN NOT NULL,     -- known only from imported judgments: cannot sign in
     added_at TIMESTAMP NOT NULL
 );
@@ -503,4 +503,26 @@ CREATE TABLE seal_openings (
     reason     TEXT NOT NULL,
     opened_by  TEXT NOT NULL,      -- an annotator's name, or 'command line'
     opened_at  TIMESTAMP NOT NULL
+);
+-- Each scoring of a run on sealed parts of a release. Written before its figures are handed out. The same
+-- run, asked the same once more, is no other look.
+CREATE TABLE looks (
+    look_id    TEXT PRIMARY KEY,   -- the hash of release, parts, run and what was asked
+    release_id TEXT NOT NULL,
+    name       TEXT NOT NULL,      -- the release's name that was asked for
+    parts      TEXT[] NOT NULL,    -- the sealed parts that were scored
+    system     TEXT NOT NULL,      -- the run's name, such as 'dense@may'; 'dense' is its family
+    run_sum    TEXT NOT NULL,      -- the hash of the run's lists for the queries of these parts
+    asked      JSON NOT NULL,      -- measures, facets, threshold, seed
+    figures    JSON NOT NULL,      -- measure → value, low, high, n, judged: as they were shown
+    reason     TEXT NOT NULL,
+    looked_by  TEXT NOT NULL,      -- an annotator's name, or 'command line'
+    looked_at  TIMESTAMP NOT NULL
+);
+-- What a look is compared with later ones by, query by query. Never shown to anybody.
+CREATE TABLE look_queries (
+    look_id  TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    list_sum UBIGINT,              -- hash of the documents in their order; NULL where the run has none
+    value    DOUBLE                -- of the first measure; NULL where the query has none
 );

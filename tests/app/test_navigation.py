@@ -19,6 +19,10 @@ def test_a_role_has_its_pages_in_order(role: str, titles: list[str]) -> None:
     assert [page.title for page in pages_of(role) if page.title in LEAD] == titles
 
 
+def test_an_evaluator_has_no_page_about_labeling() -> None:
+    assert not {page.title for page in pages_of("evaluator")} & set(LEAD)
+
+
 def test_labeling_comes_first_and_nothing_is_given_twice() -> None:
     assert all_pages()[0].title == "Label"
     for field in ("position", "title", "address"):

@@ -121,6 +121,30 @@ def test_nothing_answers_who_is_not_signed_in(anyone: TestClient) -> None:
         pass
 
 
+def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier_role(
+    anyone: TestClient, project: Store
+) -> None:
+    assert enter(anyone, "anna").status_code == 303
+    ((item, *_), guide) = items(anyone), "any"
+    with project.transaction() as cursor:
+        cursor.execute("UPDATE annotators SET role = 'evaluator' WHERE name = 'anna'")
+    current_user.accounts.cache_clear()
+    asked = [
+        anyone.get("/api/presentations"),
+        anyone.get("/api/presentations/previous"),
+        anyone.get(f"/api/presentations/{item['presentation_id']}/document"),
+        anyone.get(f"/api/guides/{guide}"),
+        anyone.get("/api/history"),
+        send(anyone, grade(item)),
+        anyone.post("/api/answers", json={"answers": []}, headers=ORIGIN),
+    ]
+    own = {route.path for route in api.ROUTES} - {"/health"}
+    assert len(asked) == len(own), "a route of the API that this test does not ask"
+    for answer in asked:
+        assert answer.status_code == 403
+        assert answer.json()["message"] == "This is for the annotator or reviewer or lead; anna is evaluator."
+
+
 def test_a_page_leads_to_the_sign_in_and_back(anyone: TestClient) -> None:
     asked = anyone.get("/adjudicate", headers={"Accept": "text/html"})
     assert (asked.status_code, asked.headers["location"]) == (303, "/sign-in?next=/adjudicate")

@@ -29,7 +29,7 @@ from curation.labeling.rounds.opening import (
     BUSY,
     project_fingerprint,
     refuse_taken,
-    refuse_who_cannot_sign_in,
+    refuse_who_cannot_judge,
     write_round,
 )
 from curation.people.annotators import require_annotators, require_author
@@ -120,7 +120,7 @@ def open_practice(
 
     def read(cursor: Cursor) -> _PracticeInputs:
         require_author(cursor, author, "lead")
-        refuse_who_cannot_sign_in(require_annotators(cursor, names))
+        refuse_who_cannot_judge(require_annotators(cursor, names))
         refuse_taken(cursor, name)
         return _PracticeInputs(
             current_guide(cursor).guide_hash,

@@ -20,7 +20,7 @@ from curation.labeling.rounds.control_items import (
 )
 from curation.labeling.rounds.layout import LaidOut, RoundLayout, lay_out
 from curation.labeling.rounds.spacing import quantiles
-from curation.people.annotators import require_annotators, require_author
+from curation.people.annotators import JUDGING, require_annotators, require_author
 from curation.store import Cursor, Store, append, append_rows, get_setting, record_event, utc_now
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Annotator, Presentation
@@ -83,7 +83,7 @@ def open_over(
 
     def read_all(cursor: Cursor) -> _RoundInputs[Found]:
         require_author(cursor, author, "lead")
-        refuse_who_cannot_sign_in(require_annotators(cursor, layout.annotators))
+        refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
         refuse_taken(cursor, layout.name)
         return _RoundInputs(
             get_setting(cursor, "guide") or "",
@@ -233,13 +233,19 @@ def _nothing(left_out: Mapping[str, int]) -> str:
     )
 
 
-def refuse_who_cannot_sign_in(annotators: Sequence[Annotator]) -> None:
-    """Refuse to give work to people who cannot sign in.
+def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
+    """Refuse to give work to people who cannot sign in, or may not see what is to be graded.
 
     Raises
     ------
-    RefusedError: somebody is known from imported judgments only; names them all.
+    RefusedError: somebody is known from imported judgments only, or is an evaluator; names them all.
     """
+    evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
+    if evaluators:
+        raise RefusedError(
+            f"{', '.join(evaluators)} may only evaluate systems (role evaluator), and who grades documents "
+            "would know what they are graded by. Leave them out of the round."
+        )
     imported = [annotator.name for annotator in annotators if annotator.imported]
     if imported:
         raise RefusedError(

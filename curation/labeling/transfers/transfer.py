@@ -26,7 +26,7 @@ from curation.labeling.rounds.control_items import (
 from curation.labeling.rounds.layout import LaidOut, RoundLayout, lay_out
 from curation.labeling.rounds.lifecycle import RoundState, append_round_event, refuse_closed, round_state
 from curation.labeling.rounds.members import members
-from curation.labeling.rounds.opening import project_fingerprint, refuse_who_cannot_sign_in
+from curation.labeling.rounds.opening import project_fingerprint, refuse_who_cannot_judge
 from curation.labeling.rounds.rounds import round_parameters
 from curation.people.annotators import require_annotators, require_author
 from curation.store import Cursor, Store, append, append_rows, fetch, record_event, utc_now
@@ -150,7 +150,7 @@ def read_inputs(
     state = round_state(cursor, name)
     refuse_closed(state)
     known_people = {one.name: one for one in require_annotators(cursor, people)}
-    refuse_who_cannot_sign_in([known_people[who] for who in takers])
+    refuse_who_cannot_judge([known_people[who] for who in takers])
     layout = _layout(cursor, state)
     candidates = read_candidates(cursor) if with_new and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(

@@ -15,7 +15,7 @@ from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import add_imported
 from curation.store import Store
-from tests.support.projects import add_pairs, add_people, grid, new_project
+from tests.support.projects import add_names, add_pairs, add_people, grid, new_project
 
 sizes = st.lists(st.integers(1, 12), min_size=1, max_size=25)
 
@@ -155,6 +155,14 @@ def test_who_cannot_sign_in_is_given_no_work_until_they_can(store: Store) -> Non
         open_round(store, "first", ["rater"], overlap=1)
     add_people(store, "rater")
     assert open_round(store, "first", ["rater"], overlap=1).candidates == 4
+
+
+def test_an_evaluator_is_given_nothing_to_grade(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    add_names(store, "vera", role="evaluator")
+    add_names(store, "ada")
+    with pytest.raises(RefusedError, match="vera may only evaluate systems"):
+        open_round(store, "first", ["ada", "vera"], overlap=1)
 
 
 def test_two_annotators_see_the_same_queries_in_different_orders() -> None:
