@@ -18,7 +18,7 @@ from curation.store import Cursor, append, append_rows, fetch, record_event
 from curation.text import canonical_json, digest
 
 
-class Look(NamedTuple):
+class SealedLook(NamedTuple):
     """One scoring of one run.
 
     Attributes
@@ -99,10 +99,10 @@ def look_id_of(release_id: str, parts: Sequence[str], run_sum: str, asked: Mappi
     return digest("look", release_id, sorted(parts), run_sum, canonical_json(asked))
 
 
-def looks(cursor: Cursor, release_id: str) -> list[Look]:
+def looks(cursor: Cursor, release_id: str) -> list[SealedLook]:
     """All looks at a release's content, under whatever name, in the order of writing."""
-    sql = f"SELECT {', '.join(Look._fields)} FROM looks WHERE release_id = ? ORDER BY rowid"  # noqa: S608
-    return fetch(cursor, Look, sql, [release_id])
+    sql = f"SELECT {', '.join(SealedLook._fields)} FROM looks WHERE release_id = ? ORDER BY rowid"  # noqa: S608
+    return fetch(cursor, SealedLook, sql, [release_id])
 
 
 def look_queries(cursor: Cursor, look_ids: Sequence[str]) -> list[LookQuery]:
@@ -114,7 +114,7 @@ def look_queries(cursor: Cursor, look_ids: Sequence[str]) -> list[LookQuery]:
     return fetch(cursor, LookQuery, sql, [list(look_ids)])
 
 
-def numbered(all_looks: Sequence[Look], look: Look, repeated: bool = False) -> NumberedLook:
+def numbered(all_looks: Sequence[SealedLook], look: SealedLook, repeated: bool = False) -> NumberedLook:
     """The place of a look among all looks at its release."""
     before = [one for one in all_looks if set(one.parts) & set(look.parts)]
     place = next((n for n, one in enumerate(before) if one.look_id == look.look_id), len(before))
@@ -140,7 +140,7 @@ def listed_looks(cursor: Cursor, release_id: str) -> list[ListedLook]:
     ]
 
 
-def add_look(cursor: Cursor, look: Look, queries: Sequence[LookQuery]) -> NumberedLook:
+def add_look(cursor: Cursor, look: SealedLook, queries: Sequence[LookQuery]) -> NumberedLook:
     """Store a look, unless it was taken before; within the transaction of who hands its figures out."""
     known = looks(cursor, look.release_id)
     before = next((one for one in known if one.look_id == look.look_id), None)

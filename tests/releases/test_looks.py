@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.releases.looks import Look, LookQuery, add_look, look_id_of, look_queries, looks
+from curation.releases.looks import SealedLook, LookQuery, add_look, look_id_of, look_queries, looks
 from curation.releases.overview import releases, show
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -26,10 +26,10 @@ def gold(tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def look(store: Store, system: str, run_sum: str, parts: tuple[str, ...] = ("test",)) -> Look:
+def look(store: Store, system: str, run_sum: str, parts: tuple[str, ...] = ("test",)) -> SealedLook:
     with store.reading() as cursor:
         ((release_id,),) = cursor.execute("SELECT release_id FROM releases").fetchall()
-    return Look(
+    return SealedLook(
         look_id_of(release_id, parts, run_sum, ASKED),
         release_id,
         "v1",
