@@ -70,7 +70,7 @@ class NumberedLook(NamedTuple):
     repeated: it was taken before, and nothing new was stored.
     """
 
-    look: Look
+    look: SealedLook
     number: int
     of_family: int
     repeated: bool = False

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.releases.looks import SealedLook, LookQuery, add_look, look_id_of, look_queries, looks
+from curation.releases.looks import LookQuery, SealedLook, add_look, look_id_of, look_queries, looks
 from curation.releases.overview import releases, show
 from curation.store import Store
 from tests.support.command_line import invoke
