@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, refuse_problems
+from curation.evaluation.figures.strata import LEAST
 from curation.statistics.p_values import holm
 from curation.statistics.paired import (
     paired_effects,
@@ -33,7 +34,7 @@ from curation.statistics.randomisation import assignments_for, randomisation_ps
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-LEAST_QUERIES = 10
+LEAST_QUERIES = LEAST
 """With fewer queries a comparison is counts of wins, ties and losses, and no verdict."""
 SIGNIFICANT = 0.05
 """A corrected p below this tells two systems apart."""

@@ -1,0 +1,102 @@
+"""Label noise: which other grade another annotator may have given, learned from pairs that several judged.
+
+    P(other | grade) = n(grade, other) / Σ n(grade, ·)
+
+where n counts the ordered pairs of grades that two annotators gave to the same (query, document) pair, each
+such pair of m grades with the weight 1 / (m − 1): Krippendorff's coincidences (K. Krippendorff (2011),
+Computing Krippendorff's alpha-reliability). It is the noise of one annotator's grade. A consensus of several
+has less, so an order that holds under this noise holds the more under that of a consensus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.errors import InputError
+
+Grades = Mapping[str, Mapping[str, int]]
+"""Query → document → grade."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GradeNoise:
+    """How another annotator grades what got a grade.
+
+    Attributes
+    ----------
+    scale: G grades, ascending.
+    shares: shape (G, G), rows the grade, columns the other's; each row adds up to 1.
+    judged: pairs with two grades or more, and `grades` how many grades these have.
+    unmeasured: grades that no such pair has; they remain as they are.
+    """
+
+    scale: tuple[int, ...]
+    shares: Floats
+    judged: int
+    grades: int
+    unmeasured: tuple[int, ...]
+
+
+def grade_noise(judged: Iterable[Sequence[int]], scale: Iterable[int]) -> GradeNoise:
+    """The noise, from the grades that different annotators gave to each pair.
+
+    Parameters
+    ----------
+    judged: a pair's grades, one of each annotator; pairs with one grade say nothing.
+    scale: all grades that could be given.
+
+    Raises
+    ------
+    InputError: no pair has two grades, or one is not of the scale.
+    """
+    values = tuple(sorted(set(scale)))
+    place = {grade: number for number, grade in enumerate(values)}
+    met, units, grades = np.zeros((len(values), len(values))), 0, 0
+    for row in judged:
+        unknown = sorted(set(row) - place.keys())
+        if unknown:
+            expected = ", ".join(map(str, values))
+            raise InputError(f"The grade {unknown[0]} is not of the scale; expected one of {expected}.")
+        if len(row) < 2:
+            continue
+        counts = np.bincount([place[grade] for grade in row], minlength=len(values)).astype(np.float64)
+        met += (np.outer(counts, counts) - np.diag(counts)) / (len(row) - 1)
+        units, grades = units + 1, grades + len(row)
+    if not units:
+        raise InputError(
+            "No pair was judged by two annotators, so nothing is known about how another would grade. Open a "
+            "round with --overlap 2."
+        )
+    known = met.sum(axis=1)
+    shares = np.where(known[:, None] > 0, met / np.where(known > 0, known, 1)[:, None], np.eye(len(values)))
+    unmeasured = tuple(grade for grade, number in zip(values, known, strict=True) if number == 0)
+    return GradeNoise(values, shares, units, grades, unmeasured)
+
+
+def relabelled(grades: Grades, noise: GradeNoise, random: np.random.Generator) -> dict[str, dict[str, int]]:
+    """Every grade drawn again, independently, as another annotator may give it.
+
+    The same generator gives the same grades, whatever the order of queries and documents.
+
+    Raises
+    ------
+    InputError: a grade is not of the scale.
+    """
+    pairs = sorted((query, document) for query, row in grades.items() for document in row)
+    given = np.array([grades[query][document] for query, document in pairs], np.int64)
+    scale = np.array(noise.scale, np.int64)
+    rows = np.searchsorted(scale, given)
+    if len(given) and not np.array_equal(scale[np.minimum(rows, len(scale) - 1)], given):
+        raise InputError(f"There are grades outside of the scale {', '.join(map(str, noise.scale))}.")
+    ends = np.cumsum(noise.shares, axis=1)[:, :-1]
+    drawn = scale[(random.random(len(given))[:, None] >= ends[rows]).sum(axis=1)].tolist()
+    found: dict[str, dict[str, int]] = {query: {} for query in sorted(grades)}
+    for (query, document), grade in zip(pairs, drawn, strict=True):
+        found[query][document] = grade
+    return found
