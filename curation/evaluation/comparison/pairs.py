@@ -21,15 +21,15 @@ from numpy.typing import NDArray
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.figures.strata import LEAST
 from curation.statistics.p_values import holm
-from curation.statistics.paired import (
+from curation.statistics.paired.differences import (
     paired_effects,
     paired_intervals,
     paired_moments,
     paired_t_p,
     wins_ties_losses,
 )
-from curation.statistics.power import detectable_difference, queries_needed
-from curation.statistics.randomisation import assignments_for, randomisation_ps
+from curation.statistics.paired.power import detectable_difference, queries_needed
+from curation.statistics.paired.randomisation import assignments_for, randomisation_ps
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]

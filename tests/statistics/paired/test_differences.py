@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from curation.statistics.intervals import Floats
-from curation.statistics.paired import (
+from curation.statistics.paired.differences import (
     PairedMoments,
     paired_effects,
     paired_intervals,

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from curation.statistics.p_values import holm
-from curation.statistics.randomisation import assignments_for, randomisation_ps
-from tests.statistics.test_paired import DARWIN
+from curation.statistics.paired.randomisation import assignments_for, randomisation_ps
+from tests.statistics.paired.test_differences import DARWIN
 from tests.support import examples
 
 
