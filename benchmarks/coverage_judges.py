@@ -1,7 +1,7 @@
 """Do prediction-powered intervals hold the truth whatever the judge is worth? The table of docs/judges.md.
 
 A population of very many queries, each with a figure between 0 and 1 under people's grades and one under the
-judge's: a good judge, one that knows nothing, one that says the opposite, and one that finds nearly all perfect.
+judge's: a good judge, one that knows nothing, one that says the opposite, one that likes nearly all.
 Each run draws a set of queries from the population and from these the queries that people grade: with equal
 probabilities, or systematically with probabilities proportional to a size that goes with the figure.
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from curation.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
+from curation.releases.stored import list_releases, part_rows, read_parts
 from curation.releases.verify import opened
 from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
 
@@ -58,6 +59,19 @@ def refuse_unknown_parts(option: str, parts: Iterable[str], wanted: Iterable[str
 def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
     """The sealed parts of a release by its header, the row of the part 'release'."""
     return tuple(header.get("sealed", [part for part in header["queries"] if part == TEST]))
+
+
+def sealed_queries(cursor: Cursor) -> dict[str, str]:
+    """The queries whose grades a release seals → the first such release, in the order of freezing."""
+    found: dict[str, str] = {}
+    for release in list_releases(cursor):
+        texts = read_parts(cursor, release.release_id, ("queries", "release"))
+        header = part_rows(texts["release"])[0]
+        sealed = sealed_parts(header)
+        for row in part_rows(texts["queries"]):
+            if row["part"] in sealed:
+                found.setdefault(row["query_id"], release.name)
+    return found
 
 
 def open_sealed(

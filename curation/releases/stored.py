@@ -156,10 +156,15 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     raise NotFoundError(f"The project has no release {name!r}. {have}")
 
 
-def read_parts(cursor: Cursor, release_id: str) -> dict[str, str]:
-    """Part → text."""
+def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, str]:
+    """Part → text; of all parts, or of these."""
     rows = cursor.execute(
-        "SELECT part, content FROM release_parts WHERE release_id = ? ORDER BY part", [release_id]
+        """
+        SELECT part, content FROM release_parts
+        WHERE release_id = $release AND ($parts::TEXT[] IS NULL OR list_contains($parts::TEXT[], part))
+        ORDER BY part
+        """,
+        {"release": release_id, "parts": None if parts is None else list(parts)},
     ).fetchall()
     return dict(rows)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ class Part:
 
     Attributes
     ----------
-    kind: 'tag', 'stratum', 'boundary', 'without' (an annotator left out) or 'week'.
+    kind: 'tag', 'stratum', 'segment', 'boundary', 'without' (an annotator left out) or 'week'.
     name: the tag, the stratum, '0|1', the annotator, or the week's Monday.
     queries: how many the part's pairs belong to.
     alpha: ordinal; at a boundary of the two sides, where all levels of measurement are one.
@@ -78,10 +79,11 @@ class Breakdown:
 
 
 class Types(NamedTuple):
-    """Query ids by tag, and by stratum of the current sample."""
+    """Query ids by tag, by stratum of the current sample, and by segment where that is asked for."""
 
     tags: Mapping[str, frozenset[str]]
     strata: Mapping[str, frozenset[str]]
+    segments: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 class _Slice(NamedTuple):
@@ -153,6 +155,7 @@ def _by_type(basis: Basis, grades: Grades, types: Types) -> list[_Slice]:
     groups = [
         *(("tag", name, found) for name, found in {**types.tags, **untagged}.items()),
         *(("stratum", name, found) for name, found in types.strata.items()),
+        *(("segment", name, found) for name, found in types.segments.items()),
     ]
     masks = [
         (kind, name, np.fromiter((query in found for query in grades.query_ids), bool)[asked])

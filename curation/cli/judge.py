@@ -1,0 +1,161 @@
+"""`goldset judge`: how far a judge that is not a person agrees with people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curation.cli.goldset import Json, Seed, app, listed, project_store
+from curation.cli.output import emit, left_out, say, table
+from curation.store import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from curation.evaluation.judges.agreement import JudgeAgreement
+    from curation.evaluation.judges.stored import StoredJudge
+
+
+@app.command()
+def judge(
+    name: Annotated[
+        str | None, typer.Argument(help="The judge's name; without one, the judges are listed.")
+    ] = None,
+    release: Annotated[
+        str | None,
+        typer.Option(
+            help="Compare with the grades of this release.", show_default="the live project's consensus"
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Parts of the release, separated by commas, or all.",
+            show_default="those that are not sealed",
+        ),
+    ] = None,
+    reason: Annotated[
+        str | None, typer.Option(help="Why grades of sealed parts are used; it is logged.")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="Who opens the seal: an annotator with the role lead, or the command line.")
+    ] = COMMAND_LINE,
+    seed: Seed = 0,
+    list_all: Annotated[bool, typer.Option("--list", help="List the judges.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show how a judge, such as a language model, agrees with people; without a name, list the judges.
+
+    The judge's grades against the consensus: the coefficients of `goldset agreement` with their intervals,
+    and beside them those of people among each other on the same pairs; confusion, by query type and by
+    grade; how many of the judge's pairs people graded. Queries whose grades a release seals are left out.
+
+    \\b
+    Examples:
+      goldset judge
+      goldset judge gpt-5
+      goldset judge gpt-5 --release v1 --split dev --json
+      goldset judge gpt-5 --release v1 --split test --reason "Can it stand in for people next quarter?"
+    """
+    from curation.errors import InputError
+    from curation.evaluation.judges.agreement import judge_agreement
+    from curation.evaluation.judges.stored import list_judges
+
+    store = project_store()
+    if list_all or name is None:
+        with store.reading() as cursor:
+            judges = list_judges(cursor)
+        emit(as_json, {"judges": judges}, lambda: _show_judges(judges))
+        return
+    if split is not None and release is None:
+        raise InputError("--split names parts of a release: say which with --release.")
+    parts = None if split is None else _parts(store, release, split)
+    found = judge_agreement(store, name, release, parts, reason, seed, by)
+    emit(as_json, found, lambda: _show_agreement(found))
+
+
+def _parts(store: Any, release: str | None, split: str) -> list[str]:
+    from curation.releases.verify import opened
+
+    assert release is not None
+    return list(opened(store, release).header["queries"]) if split == "all" else listed(split)
+
+
+def _show_judges(judges: list[StoredJudge]) -> None:
+    from curation.evaluation.judges.stored import NO_JUDGE
+
+    if not judges:
+        say(f"The project has no judge. {NO_JUDGE}")
+        return
+    columns = ["judge", "pairs", "queries", "cannot tell", "guides", "last import (UTC)"]
+    rows = [(*one[:-1], f"{one.last_import:%Y-%m-%d %H:%M}") for one in judges]
+    table("Judges", columns, rows)
+
+
+def _show_agreement(found: JudgeAgreement) -> None:
+    where = f"the release {found.release}, {', '.join(found.parts)}" if found.release else "the project"
+    columns = ["statistic", "judge", "low", "high", "people", "low", "high", "note"]
+    rows = []
+    for name, one in found.figures.items():
+        note = _note(one.judge) or found.doubts.get(name, "")
+        rows.append((one.label, *_numbers(one.judge), *_numbers(one.people), note))
+    table(f"{found.judge} against the consensus of {where}; people among each other", columns, rows)
+    _show_confusion(found)
+    parts = []
+    for part in (*found.types, *found.boundaries):
+        figures = (*_numbers(part.alpha), _numbers(part.raw)[0])
+        parts.append((f"{part.kind}: {part.name}", *figures, part.alpha.units, part.queries))
+    columns = ["part", "alpha", "low", "high", "same", "pairs", "queries"]
+    table("By query type and grade boundary", columns, parts)
+    _show_coverage(found)
+
+
+def _show_confusion(found: JudgeAgreement) -> None:
+    columns = [
+        "people",
+        *(f"judge {value}" for value in found.scale),
+        "same",
+        "low",
+        "high",
+        "lower",
+        "higher",
+    ]
+    rows = [
+        (grade.grade, *counts, *_numbers(grade.same), _numbers(grade.lower)[0], _numbers(grade.higher)[0])
+        for grade, counts in zip(found.grades, found.confusion, strict=True)
+    ]
+    table("Pairs by people's grade and the judge's, and shares of each row", columns, rows)
+    mean, low, high = _numbers(found.difference)
+    if mean is not None and low is not None:
+        say(f"The judge's grade less people's: {mean:+.3f} steps (95 % interval {low:+.3f} to {high:+.3f}).")
+
+
+def _show_coverage(found: JudgeAgreement) -> None:
+    counts = found.coverage
+    say(
+        f"Compared: {counts.compared:,} pairs of {counts.queries:,} queries. The judge judged "
+        f"{counts.judged:,} pairs; {counts.ungraded:,} of them no person did. People's grades without the "
+        f"judge's: {counts.not_judged:,}."
+    )
+    reasons = {
+        "the judge could not tell": counts.cannot_tell,
+        "no grade came of people's judgments": counts.without_grade,
+        "judged by the judge in another version of the document": counts.older,
+        "a release seals the grades of their query (--release, --split and --reason)": counts.sealed,
+        "their query is in none of these parts": counts.elsewhere,
+        **found.left_out,
+    }
+    left_out({reason: count for reason, count in reasons.items() if count}, "pairs")
+    if counts.other_guide:
+        say(f"Under another guide than the one in force: {counts.other_guide:,} of the compared pairs.")
+
+
+def _numbers(figure: Any) -> tuple[float | None, float | None, float | None]:
+    from curation.agreement.report.report import not_shown
+
+    return (None, None, None) if not_shown(figure) else (figure.value, figure.low, figure.high)
+
+
+def _note(figure: Any) -> str:
+    from curation.agreement.report.report import not_shown
+
+    return not_shown(figure) or figure.no_interval or ""
