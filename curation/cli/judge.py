@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, Seed, app, listed, project_store
+from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 
@@ -29,8 +29,8 @@ def judge(
     split: Annotated[
         str | None,
         typer.Option(
-            help="Parts of the release, separated by commas, or all.",
-            show_default="those that are not sealed",
+            help="A part of the release, or all.",
+            show_default="all parts that are not sealed",
         ),
     ] = None,
     reason: Annotated[
@@ -68,16 +68,8 @@ def judge(
         return
     if split is not None and release is None:
         raise InputError("--split names parts of a release: say which with --release.")
-    parts = None if split is None else _parts(store, release, split)
-    found = judge_agreement(store, name, release, parts, reason, seed, by)
+    found = judge_agreement(store, name, release, split, reason, seed, by)
     emit(as_json, found, lambda: _show_agreement(found))
-
-
-def _parts(store: Any, release: str | None, split: str) -> list[str]:
-    from curation.releases.verify import opened
-
-    assert release is not None
-    return list(opened(store, release).header["queries"]) if split == "all" else listed(split)
 
 
 def _show_judges(judges: list[StoredJudge]) -> None:

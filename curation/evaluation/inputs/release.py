@@ -98,7 +98,7 @@ def read_release(
     """
     release = opened(store, name)
     sealed = sealed_parts(release.header)
-    parts = _parts(release, split, sealed)
+    parts = parts_of(release, split)
     rows = release.rows("queries")
     chosen = sorted((row for row in rows if row["part"] in parts), key=lambda row: str(row["query_id"]))
     ids = [row["query_id"] for row in chosen]
@@ -115,7 +115,7 @@ def read_release(
         release_id=release.row.release_id,
         parts=parts,
         sealed=tuple(part for part in parts if part in sealed),
-        qrels=qrels_of(graded, ids, _scale(release), relevant),
+        qrels=qrels_of(graded, ids, scale_of(release), relevant),
         texts={row["query_id"]: row["text"] for row in chosen},
         facets=facets_of(chosen, _dimensions(release)),
         drawn=_drawn(chosen, release),
@@ -124,7 +124,15 @@ def read_release(
     )
 
 
-def _parts(release: Opened, split: str | None, sealed: Sequence[str]) -> tuple[str, ...]:
+def parts_of(release: Opened, split: str | None = None) -> tuple[str, ...]:
+    """The parts that `split` names: one, `ALL`, or by default all that are not sealed.
+
+    Raises
+    ------
+    InputError: the release has no such part.
+    RefusedError: all its parts are sealed and none was named.
+    """
+    sealed = sealed_parts(release.header)
     known = tuple(release.header["queries"])
     if split == ALL:
         return known
@@ -144,7 +152,7 @@ def _parts(release: Opened, split: str | None, sealed: Sequence[str]) -> tuple[s
     return public
 
 
-def _scale(release: Opened) -> list[int]:
+def scale_of(release: Opened) -> list[int]:
     """All grades of the guides that the release was judged with."""
     return sorted({grade["value"] for guide in release.rows("guides") for grade in guide["scale"]})
 

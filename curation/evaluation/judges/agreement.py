@@ -145,7 +145,7 @@ def judge_agreement(
     store: Store,
     judge: str,
     release: str | None = None,
-    parts: Collection[str] | None = None,
+    split: str | None = None,
     reason: str | None = None,
     seed: int = 0,
     actor: str = COMMAND_LINE,
@@ -154,7 +154,7 @@ def judge_agreement(
 
     Parameters
     ----------
-    parts: of the release; None is those that are not sealed.
+    split: a part of the release or 'all'; None is all parts that are not sealed.
     reason: why grades of sealed parts are used; it is logged.
 
     Raises
@@ -167,7 +167,7 @@ def judge_agreement(
     with store.reading() as cursor:
         require_judge(cursor, judge)
     if release is not None:
-        people = release_grades(store, release, parts, f"compare the judge {judge}", reason, actor)
+        people = release_grades(store, release, split, f"compare the judge {judge}", reason, actor)
     with store.reading() as cursor:
         said = judgments_of(cursor, judge)
         guide_hash = current_guide(cursor).guide_hash

@@ -17,9 +17,9 @@ import numpy as np
 from curation.agreement.between.breakdowns import Types, read_types
 from curation.agreement.between.grades import Grades, grades_of, read_grades
 from curation.consensus.consensus import consensus
-from curation.errors import RefusedError
+from curation.evaluation.inputs.release import parts_of, scale_of
 from curation.guides.guide import current_guide
-from curation.releases.seal import open_sealed, refuse_unknown_parts, sealed_parts, sealed_queries
+from curation.releases.seal import open_sealed, sealed_parts, sealed_queries
 from curation.releases.stored import Table
 from curation.releases.verify import Opened, opened
 from curation.store import COMMAND_LINE, Cursor, Store
@@ -93,12 +93,12 @@ def live_grades(cursor: Cursor) -> PeoplesGrades:
 def release_grades(
     store: Store,
     name: str,
-    parts: Collection[str] | None,
+    split: str | None,
     purpose: str,
     reason: str | None = None,
     actor: str = COMMAND_LINE,
 ) -> PeoplesGrades:
-    """People's grades of a release: of these parts, or of all that are not sealed.
+    """People's grades of a release: of a part, of all (`all`), or of those that are not sealed.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def release_grades(
         sealed; the release is not as it was frozen.
     """
     release = opened(store, name)
-    chosen = _chosen(name, release, parts)
+    chosen = parts_of(release, split)
     open_sealed(store, name, purpose, reason, actor, chosen)
     queries = [row for row in release.rows("queries") if row["part"] in chosen]
     inside = {row["query_id"] for row in queries}
@@ -122,7 +122,7 @@ def release_grades(
     return PeoplesGrades(
         release=name,
         parts=chosen,
-        scale=_scale(release),
+        scale=tuple(scale_of(release)),
         consensus=found,
         versions={pair: pins[pair[1]] for pair in found},
         given=given,
@@ -133,31 +133,10 @@ def release_grades(
     )
 
 
-def _chosen(name: str, release: Opened, parts: Collection[str] | None) -> tuple[str, ...]:
-    known = release.header["queries"]
-    if parts is not None:
-        refuse_unknown_parts("--split", known, parts)
-        return tuple(sorted(set(parts)))
-    sealed = sealed_parts(release.header)
-    unsealed = tuple(sorted(part for part in known if part not in sealed))
-    if not unsealed:
-        raise RefusedError(
-            f"All parts of the release {name!r} are sealed ({', '.join(sealed)}). Name those that count: "
-            f'--split {sealed[0]} --reason "why".'
-        )
-    return unsealed
-
-
 def _left_sealed(release: Opened, chosen: Collection[str]) -> frozenset[str]:
     """The queries of the sealed parts that were not opened."""
     closed = set(sealed_parts(release.header)).difference(chosen)
     return frozenset(row["query_id"] for row in release.rows("queries") if row["part"] in closed)
-
-
-def _scale(release: Opened) -> tuple[int, ...]:
-    """The grades that the release's guides have; one guide is the usual case."""
-    values = {grade["value"] for guide in release.rows("guides") for grade in guide["scale"]}
-    return tuple(sorted(values))
 
 
 def _judgments(release: Opened, pairs: Mapping[PairKey, int | None]) -> tuple[Grades, dict[str, int]]:

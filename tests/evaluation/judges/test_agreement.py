@@ -20,7 +20,7 @@ from curation.releases.seal import openings
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
-from tests.support.gold_project import PARTS, TOPICS, frozen_project, gold_project
+from tests.support.gold_project import TOPICS, frozen_project, gold_project
 from tests.support.grades import SCALE, noisy
 from tests.support.projects import add_pairs, built_once, change_text, rows_of
 
@@ -155,15 +155,15 @@ def test_of_a_release_the_open_parts_count_and_sealed_ones_need_a_reason(tmp_pat
     inside = 2 * sum(part == "dev" for part in parts_of(store).values())
     assert (dev.parts, dev.coverage.compared, dev.coverage.sealed) == (("dev",), inside, 16 - inside)
     with pytest.raises(RefusedError, match="sealed"):
-        judge_agreement(store, "llm", "v1", ["test"])
-    both = judge_agreement(store, "llm", "v1", [*PARTS], reason="to plan the next quarter")
+        judge_agreement(store, "llm", "v1", "test")
+    both = judge_agreement(store, "llm", "v1", "all", reason="to plan the next quarter")
     assert both.coverage.compared == 16
     with store.reading() as cursor:
         (row,) = cursor.execute("SELECT release_id FROM releases").fetchall()
         log = [(opening.parts, opening.purpose, opening.reason) for opening in openings(cursor, *row)]
     assert log == [(["test"], "compare the judge llm", "to plan the next quarter")]
     with pytest.raises(InputError, match="--split east"):
-        judge_agreement(store, "llm", "v1", ["east"])
+        judge_agreement(store, "llm", "v1", "east")
 
 
 def test_a_release_compares_as_the_project_did_when_it_was_frozen(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_release_compares_as_the_project_did_when_it_was_frozen(tmp_path: Path
     bring(store, tmp_path, ALL)
     live = judge_agreement(store, "llm")
     freeze(store, "v1")
-    frozen = judge_agreement(store, "llm", "v1", [*PARTS], reason="to test it")
+    frozen = judge_agreement(store, "llm", "v1", "all", reason="to test it")
     assert (frozen.figures, frozen.confusion, frozen.grades) == (live.figures, live.confusion, live.grades)
 
 
