@@ -104,7 +104,7 @@ def test_what_another_process_writes_the_moment_the_file_is_free_is_a_new_data_v
 
 
 @pytest.mark.slow
-def test_a_disk_that_is_full_at_a_checkpoint_is_reported_and_what_was_committed_is_read(tmp_path: Path) -> None:
+def test_a_disk_full_at_a_checkpoint_is_reported_and_what_was_committed_is_read(tmp_path: Path) -> None:
     script = tmp_path / "full.py"  # with -c DuckDB takes itself for a shell and draws progress bars
     script.write_text(DISK_FULL_AT_A_CHECKPOINT)
     code = [sys.executable, str(script), str(tmp_path / "full.duckdb")]
