@@ -103,17 +103,25 @@ def fold(word: str) -> str:
     return word.lower() if word.isascii() else _without_meaning(_normal(word))
 
 
-def located_words(text: str) -> Iterator[LocatedWord]:
-    """The words of a text where they are; of scripts without spaces each sign and each gram."""
-    if text.isascii():
-        for found in _ASCII.finditer(text):
-            yield LocatedWord(found.group().lower(), *found.span())
-        return
-    for found in _patterns().raw_run.finditer(text):
-        if found["unspaced"]:
-            yield from _located_signs(found.group(), found.start())
-        else:
-            yield LocatedWord(fold(found.group()), *found.span())
+def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) -> Iterator[LocatedWord]:
+    """The words of a text where they are; of scripts without spaces each sign and each gram.
+
+    Parameters
+    ----------
+    wanted: which words are given; asked once for each distinct run of the text.
+    """
+    folded: dict[str, str] = {}  # run → word, '' where it is not wanted
+    for found in (_ASCII if text.isascii() else _patterns().raw_run).finditer(text):
+        run = found[0]
+        word = folded.get(run)
+        if word is None:
+            if found.lastgroup == "unspaced":
+                yield from (sign for sign in _located_signs(run, found.start()) if wanted(sign.word))
+                continue
+            word = fold(run)
+            folded[run] = word = word if wanted(word) else ""
+        if word:
+            yield LocatedWord(word, *found.span())
 
 
 def _located_signs(run: str, start: int) -> Iterator[LocatedWord]:

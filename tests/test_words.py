@@ -64,6 +64,12 @@ def test_located_words_hold_all_that_words_gives(text: str) -> None:
     assert set(words(text)) <= set(located)
 
 
+@given(st.text(st.sampled_from("aBcé ज़ि电热 水\u0301ｶﾞ")))
+def test_located_words_that_are_not_wanted_are_left_out(text: str) -> None:
+    wanted = [found for found in located_words(text) if found.word > "b"]
+    assert list(located_words(text, lambda word: word > "b")) == wanted
+
+
 def test_where_older_goldsets_cut_otherwise_is_known() -> None:
     assert not any(map(is_cut_otherwise, ["a USB-C hub", "café", "ΜΟΥΣΑΚΆΣ", "160\u200e x 248"]))
     assert all(map(is_cut_otherwise, ["电热水壶", "茶", "हिन्दी", "İstanbul", "iPhone手机"]))

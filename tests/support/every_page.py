@@ -66,7 +66,7 @@ def _judge(store: Store, note: str) -> None:
         for place, item in enumerate(next_showings(store, name, 18).showings):
             kind = "cannot_tell" if place == 3 else "grade"
             title = "".join(part.text for part in item.title)
-            agreed = title[6:7] in set("0246")  # alike for both, whatever their orders
+            agreed = {**dict.fromkeys("0246", 2), "u": 0}  # alike for both, whatever their orders
             done = submit(
                 store,
                 name,
@@ -76,7 +76,7 @@ def _judge(store: Store, note: str) -> None:
                         item.revision,
                         kind,
                         f"{name} {item.presentation_id}",
-                        None if kind == "cannot_tell" else 2 if agreed else value,
+                        None if kind == "cannot_tell" else agreed.get(title[6:7], value),
                         reason="other" if kind == "cannot_tell" else None,
                         note=note,
                         flagged=place % 4 == 0,

@@ -92,10 +92,8 @@ def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | N
 
 def _matches(text: str, stems: frozenset[str]) -> Iterator[tuple[str, int, int]]:
     """The stem, start and end of each word or gram of the text that is among the stems."""
-    for word, start, end in located_words(text):
-        stemmed = stem(word)
-        if stemmed in stems:
-            yield stemmed, start, end
+    for word, start, end in located_words(text, lambda word: stem(word) in stems):
+        yield stem(word), start, end
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
