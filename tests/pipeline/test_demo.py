@@ -43,9 +43,10 @@ class Built(NamedTuple):
 
 
 MANY_DOCUMENTS = (
-    "bz2 decimal email ftplib http imaplib importlib io math os pathlib tarfile time traceback xml"
+    "asyncio builtins bz2 decimal email ftplib http imaplib importlib inspect io math os pathlib signal tarfile "
+    "threading time traceback xml"
 )
-"""Modules with 25 documents or more and one or two graded pairs."""
+"""Modules with most text for each graded pair."""
 
 
 def graded_modules() -> set[str]:
@@ -98,7 +99,7 @@ def test_both_annotators_have_a_queue_with_blind_duplicates(built: Built) -> Non
 
 def test_the_sample_grades_show_agreement_and_open_disputes(built: Built) -> None:
     report = agreement_report(built.store)
-    assert report.between.ordinal.units >= 130
+    assert report.between.ordinal.units >= 90
     assert report.between.ordinal.alpha is not None
     assert disputes(built.store)
 
