@@ -8,12 +8,10 @@ Usage: python -m benchmarks.bench_smart
 
 from __future__ import annotations
 
-import re
 import statistics
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import bm25s
 import numpy as np
@@ -24,31 +22,11 @@ from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
 from curation.store.rows import Document, Query
 from tests.support import ROOT
+from tests.support.smart import qrels, records
 
 SMART = ROOT.parent / "shared" / "data" / "smart"
 DEPTH = 100
 Run = dict[str, dict[str, float]]
-
-
-def records(path: Path) -> dict[str, str]:
-    """SMART records by id: title and text together."""
-    found = {}
-    for block in re.split(r"^\.I ", path.read_text(encoding="latin-1"), flags=re.MULTILINE)[1:]:
-        number, _, rest = block.partition("\n")
-        fields = re.findall(r"^\.([A-Z])\s*\n(.*?)(?=^\.[A-Z]\s*$|\Z)", rest, flags=re.MULTILINE | re.DOTALL)
-        found[number.strip()] = "\n".join(text.strip() for name, text in fields if name in "TW")
-    return found
-
-
-def qrels(path: Path) -> dict[str, dict[str, int]]:
-    """MED has (query, 0, document, 1) rows, CISI (query, document, 0, 0.0) rows."""
-    found: dict[str, dict[str, int]] = {}
-    for line in path.read_text(encoding="latin-1").splitlines():
-        cells = line.split()
-        if len(cells) >= 3:
-            document = cells[2] if cells[1] == "0" and cells[3:4] == ["1"] else cells[1]
-            found.setdefault(cells[0], {})[document] = 1
-    return found
 
 
 def ours(documents: list[Document], queries: list[Query], stemmer: str | None = None) -> Run:

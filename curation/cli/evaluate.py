@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.evaluate_tables import show_refusal, show_reranking, show_seconds
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
@@ -56,6 +57,13 @@ def evaluate(
             show_default="every grade above the lowest",
         ),
     ] = None,
+    first_stage: Annotated[
+        str | None,
+        typer.Option(
+            help="The run (its NAME) whose first 10, 50, 100 and 200 documents the other runs rerank.",
+            show_default="no figures of reranking",
+        ),
+    ] = None,
     skip_repeated: Annotated[
         bool,
         typer.Option(
@@ -87,6 +95,7 @@ def evaluate(
       goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
+      goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
     """
     from curation.evaluation.evaluate import EvaluationOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
@@ -96,7 +105,7 @@ def evaluate(
     fields = RunFields(query_field, document_field, rank_field, score_field)
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
     named = None if measures is None else listed(measures)
-    options = EvaluationOptions(split, named, listed(by), relevant, seed, reading)
+    options = EvaluationOptions(split, named, listed(by), relevant, seed, reading, first_stage)
     with progress_bar() as progress:
         found = evaluate_runs(project_store(), name, named_runs(run), options, reason, actor, progress)
     emit(as_json, found, lambda: _show(found))
@@ -117,6 +126,9 @@ def _show(found: Evaluation) -> None:
         _show_system(system, found)
     for system in found.runs:
         _show_strata(system, found)
+    show_refusal(found)
+    show_seconds(found)
+    show_reranking(found)
     if found.sealed:
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and this look is logged.")
     say(f"release id: {found.release_id}; seed {found.seed}, {found.resamples:,} resamples")

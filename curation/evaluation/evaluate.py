@@ -16,10 +16,13 @@ import numpy as np
 from curation import __version__
 from curation.errors import InputError, RefusedError
 from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_of
+from curation.evaluation.figures.refusal import RefusalFigures, run_refusal
+from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth, check_depths, reranking
 from curation.evaluation.figures.strata import OtherMeans, StratumFigures, facet_figures, other_means
 from curation.evaluation.figures.traffic import TrafficFigure, traffic_figures
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.inputs.run_seconds import RunSeconds
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run
 from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.rankings import TieCounts
@@ -40,6 +43,8 @@ class EvaluationOptions(NamedTuple):
     measures: by name; None are the default ones.
     by: facets whose values get figures of their own.
     relevant: least grade of a relevant document; None is every grade above the lowest.
+    first_stage: the system whose candidates the others rerank; None is no such figures.
+    depths: to which its candidates are reranked.
     """
 
     split: str | None = None
@@ -48,6 +53,8 @@ class EvaluationOptions(NamedTuple):
     relevant: int | None = None
     seed: int = 0
     reading: ReadingOptions = ReadingOptions()
+    first_stage: str | None = None
+    depths: Sequence[int] = DEPTHS
 
 
 class SeedSpread(NamedTuple):
@@ -70,6 +77,7 @@ class RunFacts(NamedTuple):
     Attributes
     ----------
     missing: evaluated queries without a document; they have 0.
+    refusal: what this run does with unanswerable queries.
     """
 
     source: str
@@ -79,6 +87,8 @@ class RunFacts(NamedTuple):
     against_scores: int
     ties: TieCounts
     left_out: dict[str, int]
+    seconds: RunSeconds | None
+    refusal: RefusalFigures
 
 
 @dataclass(frozen=True)
@@ -115,6 +125,8 @@ class Evaluation:
     without_relevant: queries left out of binary measures because they have no relevant document.
     about: measure → what it computes.
     query_ids: None where a sealed part was evaluated.
+    first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
+        and empty where none was named.
     """
 
     release: str
@@ -132,6 +144,8 @@ class Evaluation:
     seed: int
     resamples: int
     versions: Mapping[str, str]
+    first_stage: str | None
+    reranking: tuple[RerankingDepth, ...]
 
 
 def evaluate(
@@ -158,6 +172,7 @@ def evaluate(
     """
     if not runs:
         raise InputError("No run was named: give at least one, as in --run bm25.trec.")
+    _check_first_stage(options, [source.name for source in runs])
     release = read_release(store, release_name, options.split, options.relevant)
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
@@ -170,7 +185,7 @@ def evaluate(
     for number, (name, found) in enumerate(read.items(), 1):
         scored[name] = [score_rows(run.rows, release.qrels, measures) for run in found]
         progress("scoring systems", number, len(read))
-    return _evaluation(release, measures, facets, read, scored, options.seed)
+    return _evaluation(release, measures, facets, read, scored, options)
 
 
 def _log(
@@ -198,8 +213,9 @@ def _evaluation(
     facets: Sequence[Facet],
     read: Mapping[str, Sequence[SystemRun]],
     scored: Mapping[str, Sequence[RunScores]],
-    seed: int,
+    options: EvaluationOptions,
 ) -> Evaluation:
+    seed = options.seed
     systems = {name: mean_scores(found) for name, found in scored.items()}
     scores, sealed = list(systems.values()), release.sealed_queries
     stratum = release.facets["stratum"]
@@ -210,7 +226,9 @@ def _evaluation(
     evaluated = [
         EvaluatedSystem(
             name=name,
-            files=tuple(map(_facts, read[name], scored[name])),
+            files=tuple(
+                _facts(run, one, release, seed) for run, one in zip(read[name], scored[name], strict=True)
+            ),
             overall=overall[place],
             traffic=traffic_figures(systems[name], release.drawn),
             others=other_means(systems[name], stratum, by_facet["stratum"][place]),
@@ -237,10 +255,42 @@ def _evaluation(
         seed=seed,
         resamples=RESAMPLES,
         versions=_versions(),
+        first_stage=options.first_stage,
+        reranking=_reranking(release, measures, read, options),
     )
 
 
-def _facts(run: SystemRun, scores: RunScores) -> RunFacts:
+def _check_first_stage(options: EvaluationOptions, names: Sequence[str]) -> None:
+    """Stop where the first stage is no run, or several."""
+    if options.first_stage is None:
+        return
+    check_depths(options.depths)
+    known, times = sorted(set(names)), names.count(options.first_stage)
+    if times != 1:
+        what = "several runs have that name" if times else "no run has that name"
+        raise InputError(
+            f"--first-stage {options.first_stage}: {what}; expected one of {', '.join(known)}, with one run."
+        )
+    if len(known) < 2:
+        raise InputError(
+            f"--first-stage {options.first_stage}: there is no other run that reranks its candidates."
+        )
+
+
+def _reranking(
+    release: EvaluatedRelease,
+    measures: Sequence[Measure],
+    read: Mapping[str, Sequence[SystemRun]],
+    options: EvaluationOptions,
+) -> tuple[RerankingDepth, ...]:
+    if options.first_stage is None:
+        return ()
+    rows = {name: [run.rows for run in runs] for name, runs in read.items()}
+    [first] = rows.pop(options.first_stage)
+    return tuple(reranking(first, rows, release.qrels, measures, options.seed, options.depths))
+
+
+def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
     return RunFacts(
         source=run.source,
         places=run.places,
@@ -249,6 +299,8 @@ def _facts(run: SystemRun, scores: RunScores) -> RunFacts:
         against_scores=run.against_scores,
         ties=scores.ties,
         left_out=run.left_out,
+        seconds=run.seconds,
+        refusal=run_refusal(run.rows, release.qrels, release.facets, seed, bool(release.sealed)),
     )
 
 

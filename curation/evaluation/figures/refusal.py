@@ -14,13 +14,18 @@ one threshold does: the highest that keeps at least 95 % of the answerable queri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import floor
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.evaluation.figures.strata import LEAST
+from curation.evaluation.inputs.facets import Facet
+from curation.evaluation.metrics.qrels import Qrels
+from curation.evaluation.metrics.rankings import RunRows
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, percentile_interval, wilson
 from curation.statistics.roc import roc_area, roc_curve
 
@@ -28,6 +33,7 @@ TAG = "unanswerable"
 CONFIDENCE = "score of the first document"
 KEPT = 0.95
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
+SMALL = f"fewer than {LEAST} answerable or unanswerable queries of a sealed part"
 CONSTANT = "every first document has the same score, as in a file with ranks alone"
 
 Floats = NDArray[np.float64]
@@ -113,6 +119,46 @@ class RefusalFigures:
     empty_answerable: ShareFigure
     undefined: str | None
     curve: tuple[RefusalPoint, ...]
+
+
+def run_refusal(
+    rows: RunRows, qrels: Qrels, facets: Mapping[str, Facet], seed: int, sealed: bool
+) -> RefusalFigures:
+    """The figures of one run.
+
+    Parameters
+    ----------
+    facets: of the evaluated queries; see `inputs.facets`.
+    sealed: whether a sealed part is evaluated: no curve and no threshold then, which are about single
+        queries, and nothing about fewer than `LEAST`.
+    """
+    tags = facets["tag"].values
+    tagged = tags[TAG] if TAG in tags else np.zeros(len(qrels.query_ids), bool)
+    judged = np.bincount(qrels.query, minlength=len(qrels.query_ids))
+    classes = answer_classes(qrels.relevant_documents, judged, tagged)
+    confidence = top_confidence(rows.query, rows.scores, len(qrels.query_ids))
+    found = refusal_figures(confidence, classes, seed)
+    return _of_sealed(found) if sealed else found
+
+
+def _of_sealed(found: RefusalFigures) -> RefusalFigures:
+    if min(found.answerable, found.unanswerable) >= LEAST:
+        return replace(found, curve=(), threshold=None)
+    none = ShareFigure(None, None, None, 0)
+    return replace(
+        found,
+        area=None,
+        error=None,
+        low=None,
+        high=None,
+        threshold=None,
+        kept=None,
+        refused=none,
+        empty_unanswerable=none,
+        empty_answerable=none,
+        undefined=SMALL,
+        curve=(),
+    )
 
 
 def answer_classes(relevant: Ints, judged: Ints, tagged: Mask) -> AnswerClasses:

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ import pyarrow as pa
 
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.inputs.release import EvaluatedRelease
+from curation.evaluation.inputs.run_seconds import RunSeconds, read_seconds
 from curation.evaluation.metrics.qrels import Ints
 from curation.evaluation.metrics.rankings import Floats, RunRows
 from curation.progress import Progress, silent
@@ -82,6 +83,7 @@ class SystemRun:
     unknown_documents: places whose documents the release's corpus does not have.
     against_scores: queries whose ranks contradict their scores; the scores count.
     left_out: reason → number of lines.
+    seconds: what the file beside says of them; None where there is none.
     """
 
     name: str
@@ -91,6 +93,7 @@ class SystemRun:
     unknown_documents: int
     against_scores: int
     left_out: dict[str, int]
+    seconds: RunSeconds | None = None
 
 
 def named_runs(texts: Sequence[str]) -> list[RunSource]:
@@ -129,7 +132,8 @@ def read_run(
     InputError: the file cannot be read or understood, or has no query that is evaluated; all its problems.
     """
     file = RunFile(source.path, options.fields, options.layout, progress)
-    return _RunColumns(file, release, options.skip_repeated).read(source.name)
+    found = _RunColumns(file, release, options.skip_repeated).read(source.name)
+    return replace(found, seconds=read_seconds(source.path, release.qrels.query_ids))
 
 
 class _RunColumns:

@@ -1,0 +1,82 @@
+"""Tables of `goldset evaluate` beside the figures of each measure: refusal, seconds, reranking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from curation.cli.output import say, table
+
+if TYPE_CHECKING:
+    from curation.evaluation.evaluate import Evaluation, RunFacts
+    from curation.evaluation.figures.means import MeasureFigure
+
+
+def show_refusal(found: Evaluation) -> None:
+    """What each run does with unanswerable queries; a sentence where nothing can be said."""
+    facts = list(_facts(found))
+    first = facts[0][1].refusal
+    if not first.unanswerable:
+        return
+    say(
+        f"Unanswerable: {first.unanswerable:,} queries without a relevant document, {first.tagged:,} of them "
+        f"tagged so; answerable: {first.answerable:,}. Confidence: {first.confidence}."
+    )
+    if first.contradictory:
+        say(
+            f"{first.contradictory:,} queries are tagged unanswerable and have a relevant document: left out."
+        )
+    rows = [
+        (
+            name,
+            *(one.refusal.area, one.refusal.low, one.refusal.high),
+            *(one.refusal.refused.value, one.refusal.refused.low, one.refusal.refused.high),
+            one.refusal.empty_unanswerable.value,
+            one.refusal.undefined or "",
+        )
+        for name, one in facts
+    ]
+    columns = ["run", "ROC area", "low", "high", "refused", "low", "high", "no documents", "note"]
+    table("Refusal of unanswerable queries, with 95 % of the answerable ones kept", columns, rows)
+
+
+def show_seconds(found: Evaluation) -> None:
+    """How long a query took, for runs whose file beside says so."""
+    rows: list[tuple[Any, ...]] = []
+    for name, one in _facts(found):
+        if one.seconds is not None:
+            times = [None if value is None else 1000 * value for value in one.seconds[:3]]
+            rows.append((name, *times, one.seconds.n, one.seconds.left_out or ""))
+    if rows:
+        table("Milliseconds a query", ["run", "mean", "median", "p95", "n", "note"], rows)
+
+
+def show_reranking(found: Evaluation) -> None:
+    """The headline of each reranker on the same candidates, and what a perfect one would reach."""
+    headline = found.measures[0]
+    for one in found.reranking:
+        rows = [
+            (f"{found.first_stage} (first stage)", *_interval(one.first_stage[headline]), None, None),
+            *(
+                (name, *_interval(reranker.figures[headline]), reranker.dropped, reranker.missing)
+                for name, reranker in one.rerankers.items()
+            ),
+            ("perfect reranker", *_interval(one.oracle[headline]), None, None),
+        ]
+        recall = "unknown" if one.recall.value is None else f"{one.recall.value:.3f}"
+        table(
+            f"Reranking the first {one.depth:,} of {found.first_stage}: {headline}; share of the relevant "
+            f"documents among them: {recall}",
+            ["system", "mean", "low", "high", "n", "dropped", "missing"],
+            rows,
+        )
+
+
+def _facts(found: Evaluation) -> Iterator[tuple[str, RunFacts]]:
+    for system in found.runs:
+        for one in system.files:
+            yield (system.name if len(system.files) == 1 else f"{system.name}: {one.source}"), one
+
+
+def _interval(figure: MeasureFigure) -> tuple[float | None, float | None, float | None, int]:
+    return figure.value, figure.low, figure.high, figure.n
