@@ -86,13 +86,13 @@ def test_a_stratum_without_a_judgment_gives_no_estimate_and_an_empty_one_counts_
 def test_samples_of_real_judgments_give_what_all_of_them_give(shared: Path) -> None:
     """CISI, BM25, queries with 20 relevant documents or more in a pool of two systems' first 100: all of the
     first 10 judged and a third of the others. The mean over queries is
-    right, where AP that takes the rest for not relevant is far too high."""
+    right, where AP that takes the rest for not relevant is too high."""
     found = _estimates(shared, samples=15)
     errors = (found[:, 1:] - found[:, :1]).mean(axis=0)
     ap, ndcg, taken_for_not_relevant = errors.T
-    assert abs(ap.mean()) < 0.015 > abs(ndcg.mean()), errors
+    assert abs(ap.mean()) < 0.005 > abs(ndcg.mean()), errors
     assert ap.std() < 0.03 > ndcg.std(), errors
-    assert taken_for_not_relevant.mean() > 0.1, errors
+    assert taken_for_not_relevant.mean() > 5 * abs(ap.mean()), errors
 
 
 def _estimates(shared: Path, samples: int) -> np.ndarray:
