@@ -1,0 +1,233 @@
+"""Staleness of the set: each pair and each query with all that may have made its grades wrong, and the
+calendar.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from curation.relabeling.quarters import Quarter
+from curation.relabeling.staleness.calendar import (
+    QuarterWork,
+    RelabelingCalendar,
+    calendar_of,
+    present_quarter,
+    read_work,
+)
+from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, JudgedPair, Pair, read_pairs
+from curation.relabeling.staleness.new_traffic import NewQuery, read_new_queries
+from curation.relabeling.staleness.query_traffic import QueryTraffic, TrafficTable, read_traffic
+from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
+from curation.relabeling.staleness.text_changes import changed_shares
+from curation.releases.verify import opened
+from curation.sources.queries import active_queries
+from curation.store import Query, Store
+
+
+@dataclass(frozen=True)
+class PairStaleness:
+    """How stale a pair is.
+
+    Attributes
+    ----------
+    age: quarters since it was judged; None: not known, and then `older_than` says since when it is known.
+    document: 'same', 'changed', 'gone' or 'unknown'; with the versions judged and in force.
+    changed_share: of its document's words; None where the text did not change.
+    """
+
+    query_id: str
+    document_id: str
+    grade: int | None
+    how: str
+    votes: dict[int, int]
+    cannot_tell: int
+    confidence: float | None
+    judged: str | None
+    age: int | None
+    older_than: int | None
+    document: str
+    read_hash: str | None
+    now_hash: str | None
+    changed_share: float | None
+    guide_behind: bool | None
+    parts: StalenessParts
+    score: float
+
+
+@dataclass(frozen=True)
+class QueryStaleness:
+    """How stale a query is; the score is the mean of its pairs'."""
+
+    query_id: str
+    text: str
+    type: str
+    tags: tuple[str, ...]
+    pairs: int
+    changed: int
+    gone: int
+    stale: int
+    oldest: int | None
+    traffic: QueryTraffic
+    score: float
+
+
+@dataclass(frozen=True)
+class SetStaleness:
+    """The whole set, stalest first.
+
+    Attributes
+    ----------
+    release: the release whose pairs these are; None: all of the project.
+    stale: pairs with a score from `score.STALE` on.
+    has_new_traffic: whether a log was imported after the sample was drawn; without, traffic now is unknown.
+    new_queries: asked in the new logs only, the most asked first.
+    """
+
+    quarter: str
+    release: str | None
+    pairs: tuple[PairStaleness, ...]
+    queries: tuple[QueryStaleness, ...]
+    stale: int
+    has_new_traffic: bool
+    new_queries: tuple[NewQuery, ...]
+    calendar: RelabelingCalendar
+
+
+@dataclass(frozen=True)
+class SetState:
+    """What is read of the set at one moment, for its staleness and for a plan."""
+
+    quarter: Quarter
+    pairs: list[JudgedPair]
+    queries: dict[str, Query]
+    traffic: TrafficTable
+    new_queries: list[NewQuery]
+    work: list[QuarterWork]
+
+
+def staleness(
+    store: Store,
+    today: date | None = None,
+    release: str | None = None,
+    influence: Mapping[Pair, float] | None = None,
+) -> SetStaleness:
+    """How stale the set is in the quarter of `today`.
+
+    Parameters
+    ----------
+    release: only the pairs of this release.
+    influence: pair → how far a flip of its grade moves a comparison, 0 to 1; unknown for pairs that are not
+        in it.
+
+    Raises
+    ------
+    NotFoundError: there is no such release.
+    RefusedError: the release is not as it was frozen.
+    """
+    state = read_state(store, today, release)
+    rows = pair_staleness(store, state, influence or {})
+    queries = _by_query(state, rows)
+    trends = [query.traffic.trend for query in queries]
+    return SetStaleness(
+        quarter=state.quarter.name,
+        release=release,
+        pairs=tuple(sorted(rows, key=lambda row: (-row.score, row.query_id, row.document_id))),
+        queries=queries,
+        stale=sum(row.score >= STALE for row in rows),
+        has_new_traffic=state.traffic.has_new,
+        new_queries=tuple(state.new_queries),
+        calendar=calendar_of(state.pairs, state.work, state.quarter, trends, len(state.new_queries)),
+    )
+
+
+def read_state(store: Store, today: date | None = None, release: str | None = None) -> SetState:
+    """Read the set; see `staleness`."""
+    among = None
+    if release is not None:
+        among = {(row["query_id"], row["document_id"]) for row in opened(store, release).rows("qrels")}
+    with store.reading() as cursor:
+        traffic = read_traffic(cursor)
+        return SetState(
+            quarter=present_quarter(cursor, today),
+            pairs=read_pairs(cursor, among),
+            queries={query.query_id: query for query in active_queries(cursor)},
+            traffic=traffic,
+            new_queries=read_new_queries(cursor) if traffic.has_new else [],
+            work=read_work(cursor),
+        )
+
+
+def pair_staleness(store: Store, state: SetState, influence: Mapping[Pair, float]) -> list[PairStaleness]:
+    """The staleness of every pair, in the order of the state."""
+    shares = changed_shares(store, state.pairs)
+    moved = {
+        query_id: state.traffic.of(query_id, query.normalised).change
+        for query_id, query in state.queries.items()
+    }
+    return [
+        _row(pair, state.quarter, shares, moved[pair.query_id], influence.get(pair.pair))
+        for pair in state.pairs
+    ]
+
+
+def _row(
+    pair: JudgedPair,
+    quarter: Quarter,
+    shares: Mapping[tuple[str, str], float],
+    moved: float | None,
+    influence: float | None,
+) -> PairStaleness:
+    changed = shares.get((pair.read_hash or "", pair.now_hash or "")) if pair.document == CHANGED else None
+    parts = parts_of(pair, quarter, changed, moved, influence)
+    one = pair.consensus
+    return PairStaleness(
+        query_id=one.query_id,
+        document_id=one.document_id,
+        grade=one.grade,
+        how=one.how,
+        votes=dict(one.votes),
+        cannot_tell=one.cannot_tell,
+        confidence=one.confidence,
+        judged=pair.judged.name if pair.judged else None,
+        age=quarter.since(pair.judged) if pair.judged else None,
+        older_than=quarter.since(pair.known_since) if pair.known_since and not pair.judged else None,
+        document=pair.document,
+        read_hash=pair.read_hash,
+        now_hash=pair.now_hash,
+        changed_share=changed,
+        guide_behind=pair.guide_behind,
+        parts=parts,
+        score=parts.score,
+    )
+
+
+def _by_query(state: SetState, rows: Sequence[PairStaleness]) -> tuple[QueryStaleness, ...]:
+    grouped: defaultdict[str, list[tuple[JudgedPair, PairStaleness]]] = defaultdict(list)
+    for pair, row in zip(state.pairs, rows, strict=True):
+        grouped[pair.query_id].append((pair, row))
+    found = [_query(state, query_id, members) for query_id, members in grouped.items()]
+    return tuple(sorted(found, key=lambda query: (-query.score, query.query_id)))
+
+
+def _query(
+    state: SetState, query_id: str, members: Sequence[tuple[JudgedPair, PairStaleness]]
+) -> QueryStaleness:
+    query, (first, _) = state.queries[query_id], members[0]
+    rows = [row for _, row in members]
+    ages = [row.age for row in rows if row.age is not None]
+    return QueryStaleness(
+        query_id=query_id,
+        text=query.text,
+        type=first.type,
+        tags=first.tags,
+        pairs=len(rows),
+        changed=sum(row.document == CHANGED for row in rows),
+        gone=sum(row.document == GONE for row in rows),
+        stale=sum(row.score >= STALE for row in rows),
+        oldest=max(ages) if len(ages) == len(rows) else None,
+        traffic=state.traffic.of(query_id, query.normalised),
+        score=sum(row.score for row in rows) / len(rows),
+    )

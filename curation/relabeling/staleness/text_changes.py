@@ -1,0 +1,104 @@
+"""What changed in the text of a judged document: how much, and word by word."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from curation.errors import NotFoundError
+from curation.relabeling.staleness.judged_pairs import JudgedPair
+from curation.store import Store
+from curation.store.documents import documents_by_hash
+
+LONGEST = 4_000
+"""Words of a version that are compared word by word; of a longer one only so many are shown."""
+
+
+class TextBlock(NamedTuple):
+    """A run of words that both versions have ('same'), or one of them ('removed', 'added')."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class TextChange:
+    """Two versions of a document beside each other.
+
+    Attributes
+    ----------
+    kept: the share of words that both have, 0 to 1 (Dice); None where neither has a word.
+    title, body: runs of words in the order of the text.
+    words_left_out: words of the longer version that are not shown.
+    """
+
+    document_id: str
+    before_hash: str
+    after_hash: str
+    kept: float | None
+    title: tuple[TextBlock, ...]
+    body: tuple[TextBlock, ...]
+    words_left_out: int
+
+
+def text_change(store: Store, before_hash: str, after_hash: str) -> TextChange:
+    """What is between two versions of a document.
+
+    Raises
+    ------
+    NotFoundError: the project does not have one of them.
+    """
+    with store.reading() as cursor:
+        held = documents_by_hash(cursor, [before_hash, after_hash])
+    missing = [name for name in (before_hash, after_hash) if name not in held]
+    if missing:
+        raise NotFoundError(f"The project has no document version {missing[0]}.")
+    before, after = held[before_hash], held[after_hash]
+    old, new = before.body.split(), after.body.split()
+    return TextChange(
+        document_id=after.document_id,
+        before_hash=before_hash,
+        after_hash=after_hash,
+        kept=words_kept(before.text, after.text),
+        title=_blocks(before.title.split(), after.title.split()),
+        body=_blocks(old[:LONGEST], new[:LONGEST]),
+        words_left_out=max(0, max(len(old), len(new)) - LONGEST),
+    )
+
+
+def changed_shares(store: Store, pairs: Iterable[JudgedPair]) -> dict[tuple[str, str], float]:
+    """(version judged, version now) → the share of words that changed, of all documents that changed."""
+    wanted = sorted(
+        {(p.read_hash, p.now_hash) for p in pairs if p.read_hash and p.now_hash and p.read_hash != p.now_hash}
+    )
+    with store.reading() as cursor:
+        held = documents_by_hash(cursor, [name for both in wanted for name in both])
+    shares = {}
+    for before, after in wanted:
+        if before in held and after in held:
+            kept = words_kept(held[before].text, held[after].text)
+            shares[before, after] = 0.0 if kept is None else 1 - kept
+    return shares
+
+
+def words_kept(before: str, after: str) -> float | None:
+    """Twice the common words over the words of both, each counted as often as it is there (Dice 1945)."""
+    old, new = Counter(before.split()), Counter(after.split())
+    total = old.total() + new.total()
+    return 2 * (old & new).total() / total if total else None
+
+
+def _blocks(old: list[str], new: list[str]) -> tuple[TextBlock, ...]:
+    found = []
+    for kind, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
+        if kind == "equal":
+            found.append(TextBlock("same", " ".join(old[start:end])))
+            continue
+        if end > start:
+            found.append(TextBlock("removed", " ".join(old[start:end])))
+        if last > first:
+            found.append(TextBlock("added", " ".join(new[first:last])))
+    return tuple(found)

@@ -1,0 +1,207 @@
+"""Staleness says of each pair what may have made its grade wrong, and the calendar what is due."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from curation.labeling.judgments.imported import add_judgments
+from curation.relabeling.quarters import Quarter
+from curation.relabeling.staleness.query_traffic import share_of, trend_of
+from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
+from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
+from curation.relabeling.staleness.text_changes import text_change, words_kept
+from curation.sampling.sample import draw_sample
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.traffic.log import TrafficFields
+from curation.sources.traffic.traffic_import import import_traffic
+from curation.statistics.intervals import share_difference
+from curation.store import Store, put_setting
+from curation.store.rows import Query
+from tests.support.command_line import invoke
+
+NOVEMBER = date(2026, 11, 22)
+MAY = datetime(2026, 5, 4, 9, 0)
+TEXTS = {"d0": "one two three four", "d1": "five six seven eight", "d2": "nine ten"}
+QUERIES = [Query(name, f"text {name}", f"text {name}", "imported") for name in ("qa", "qb")]
+
+
+def corpus(store: Store, folder: Path, texts: dict[str, str]) -> None:
+    path = folder / "corpus.jsonl"
+    path.write_text("".join(json.dumps({"id": d, "title": d, "text": t}) + "\n" for d, t in texts.items()))
+    import_corpus(store, path)
+
+
+def judge(store: Store, grades: dict[tuple[str, str, str], int], at: datetime | None = MAY) -> None:
+    rows = [ImportedJudgment(q, d, who, grade, submitted_at=at) for (q, d, who), grade in grades.items()]
+    add_judgments(store, rows, f"{len(grades)} {at}.csv", QUERIES)
+
+
+def log(store: Store, folder: Path, name: str, counts: dict[str, int]) -> None:
+    path = folder / name
+    path.write_text("query,count\n" + "".join(f"{text},{count}\n" for text, count in counts.items()))
+    import_traffic(store, path, TrafficFields(query="query", count="count"))
+
+
+@pytest.fixture
+def judged(store: Store, tmp_path: Path) -> Store:
+    """Two judges agree on d0, disagree on d1; d2 has one vote without a time."""
+    corpus(store, tmp_path, TEXTS)
+    both = {("qa", "d0", who): 2 for who in ("ada", "ben")} | {("qa", "d1", "ada"): 0, ("qa", "d1", "ben"): 3}
+    judge(store, both)
+    judge(store, {("qb", "d2", "ada"): 1}, None)
+    return store
+
+
+def row(found: SetStaleness, document: str) -> PairStaleness:
+    return next(one for one in found.pairs if one.document_id == document)
+
+
+def test_age_counts_quarters_and_an_unknown_time_stays_unknown(judged: Store) -> None:
+    found = staleness(judged, NOVEMBER)
+    assert (row(found, "d0").judged, row(found, "d0").age) == ("2026-Q2", 2)
+    assert (row(found, "d2").age, row(found, "d2").parts.age) == (None, None)
+    assert row(found, "d2").older_than is not None
+    assert found.calendar.unknown == 1
+
+
+def test_a_changed_and_a_gone_document_are_told_with_what_changed(judged: Store, tmp_path: Path) -> None:
+    corpus(judged, tmp_path, {"d0": "one two three five", "d2": "nine ten"})
+    found = staleness(judged, NOVEMBER)
+    changed, gone, same = (row(found, name) for name in ("d0", "d1", "d2"))
+    assert (changed.document, changed.changed_share) == ("changed", pytest.approx(0.2))  # one of five words
+    assert changed.parts.document == pytest.approx(0.6)
+    assert (gone.document, gone.parts.document) == ("gone", 1.0)
+    assert (same.document, same.parts.document) == ("same", 0.0)
+    assert changed.read_hash
+    assert changed.now_hash
+    difference = text_change(judged, changed.read_hash, changed.now_hash)
+    assert [tuple(block) for block in difference.body] == [
+        ("same", "one two three"),
+        ("removed", "four"),
+        ("added", "five"),
+    ]
+
+
+def test_a_document_that_comes_back_is_as_it_was(judged: Store, tmp_path: Path) -> None:
+    corpus(judged, tmp_path, {"d2": "nine ten"})
+    assert row(staleness(judged, NOVEMBER), "d0").document == "gone"
+    corpus(judged, tmp_path, TEXTS)
+    assert row(staleness(judged, NOVEMBER), "d0").document == "same"
+
+
+def test_doubt_is_what_the_votes_said(judged: Store) -> None:
+    found = staleness(judged, NOVEMBER)
+    assert [row(found, name).parts.doubt for name in ("d0", "d1", "d2")] == [0.0, 1.0, 0.25]
+    assert found.pairs[0].document_id == "d1"
+
+
+def test_another_guide_in_force_makes_grades_stale(judged: Store) -> None:
+    assert row(staleness(judged, NOVEMBER), "d0").guide_behind is False
+    with judged.transaction() as cursor:
+        cursor.execute("INSERT INTO guides SELECT 'other', title, scale, body, added_at FROM guides")
+        put_setting(cursor, "guide", "other")
+    assert row(staleness(judged, NOVEMBER), "d0").guide_behind is True
+
+
+def test_unknown_parts_have_no_say() -> None:
+    assert sum(WEIGHTS.values()) == pytest.approx(1)
+    assert tuple(WEIGHTS) == StalenessParts._fields
+    assert StalenessParts(1.0, 0.0, None, None, None, None).score == pytest.approx(0.30 / 0.50)
+    assert StalenessParts(None, None, None, None, None, None).score == 0.0
+
+
+def test_words_count_as_often_as_they_are_there() -> None:
+    assert words_kept("a a b", "a b b") == pytest.approx(2 * 2 / 6)
+    assert words_kept("", "") is None
+
+
+def test_newcombes_interval_is_the_published_one() -> None:
+    """Newcombe (1998), table II, method 10: 56/70 less 48/80 is 0.0524 to 0.3339, 9/10 less 3/10 0.1705 to
+    0.8090.
+    """
+    assert share_difference((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert share_difference((9, 10), (3, 10)) == pytest.approx((0.1705, 0.8090), abs=5e-5)
+
+
+@pytest.mark.parametrize(("now", "trend"), [(10, "steady"), (40, "rising"), (2, "falling"), (0, "gone")])
+def test_a_trend_is_more_than_noise(now: int, trend: str) -> None:
+    assert trend_of(share_of(12, 400), share_of(now, 400)) == trend
+    assert trend_of(None, share_of(now, 400)) == "unknown"
+
+
+def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path) -> None:
+    corpus(store, tmp_path, TEXTS)
+    log(store, tmp_path, "spring.csv", {"kettle": 60, "violin": 40})
+    draw_sample(store, 2, 1)
+    with store.reading() as cursor:
+        ids = dict(cursor.execute("SELECT normalised, query_id FROM queries").fetchall())
+    judge(store, {(ids[name], "d0", "ada"): 2 for name in ids})
+    before = staleness(store, NOVEMBER)
+    assert (before.has_new_traffic, before.new_queries) == (False, ())
+    assert {query.traffic.trend for query in before.queries} == {"unknown"}
+    log(store, tmp_path, "autumn.csv", {"violin": 50, "glacier": 30, "router": 20})
+    found = staleness(store, NOVEMBER)
+    traffic = {query.text: query.traffic for query in found.queries}
+    assert [tuple(new) for new in found.new_queries] == [("glacier", 30), ("router", 20)]
+    assert traffic["kettle"].trend == "gone"
+    assert traffic["violin"].trend == "steady"
+    assert traffic["kettle"].then is not None
+    assert traffic["kettle"].then.share == 0.6
+    assert traffic["kettle"].now is not None
+    assert traffic["kettle"].now.high > 0
+    assert found.calendar.due.reasons["queries that the traffic has left"] == 1
+
+
+def test_what_was_judged_this_quarter_and_is_as_it_was_is_not_due(judged: Store) -> None:
+    with judged.transaction() as cursor:
+        cursor.execute("DELETE FROM queries WHERE query_id = 'qb'")  # its time is unknown
+    may = staleness(judged, date(2026, 6, 1))
+    assert (may.calendar.due.is_due, may.calendar.due.reasons) == (False, {})
+    november = staleness(judged, NOVEMBER)
+    assert november.calendar.due.is_due
+    assert november.calendar.due.reasons == {"pairs that were last judged in an earlier quarter": 2}
+
+
+def test_the_calendar_counts_every_pair_once(judged: Store) -> None:
+    calendar = staleness(judged, date(2060, 1, 1)).calendar
+    shown = sum(one.judged for one in calendar.quarters)
+    assert (len(calendar.quarters), shown, calendar.older, calendar.unknown) == (9, 0, 2, 1)
+    assert (calendar.renewed, calendar.renewed_share) == (0, 0.0)
+    must = "pairs that must be judged now, or are older than two years next quarter"
+    assert calendar.due.reasons[must] == 3
+
+
+def test_an_empty_set_is_told_and_not_divided_by(store: Store) -> None:
+    found = staleness(store, NOVEMBER)
+    assert (found.pairs, found.calendar.renewed_share, found.calendar.due.is_due) == ((), None, False)
+
+
+def test_quarters_count_over_years_and_never_back() -> None:
+    quarter = Quarter.of(NOVEMBER)
+    assert quarter.name == "2026-Q4"
+    assert Quarter.named("2026-Q4") == quarter
+    assert (quarter.before(5), quarter.before(-1)) == (Quarter(2025, 3), Quarter(2027, 1))
+    assert Quarter(2027, 2).since(quarter) == 2
+    assert quarter.since(Quarter(2027, 1)) == 0
+
+
+def test_the_exit_code_tells_a_scheduler_whether_something_is_due(judged: Store) -> None:
+    project = ["--project", str(judged.path), "relabel", "status"]
+    due = invoke([*project, "--json", "--today", "2026-11-22"])
+    assert due.exit_code == 3
+    answer = json.loads(due.stdout)
+    assert (answer["quarter"], len(answer["pairs"])) == ("2026-Q4", 3)
+    assert answer["calendar"]["due"]["state"] == "not planned"
+    assert set(answer["pairs"][0]["parts"]) == set(WEIGHTS)
+    with judged.transaction() as cursor:
+        cursor.execute("DELETE FROM queries WHERE query_id = 'qb'")
+    assert invoke([*project, "--today", "2026-06-01"]).exit_code == 0
+    told = invoke([*project, "--today", "2026-11-22"])
+    assert "Due in 2026-Q4" in told.stdout
+    assert invoke([*project, "--release", "none"]).exit_code == 1
+    assert invoke([*project, "--today", "soon"]).exit_code == 2
