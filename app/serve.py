@@ -68,7 +68,7 @@ def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> 
     """
     os.environ[PROJECT] = str(project.resolve())
     application = build()
-    listener = _listen(host, port)
+    listener = listen(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
     ready(f"http://{shown}:{listener.getsockname()[1]}")
     # The socket listens already: a browser that is faster than the server waits and gets its answer.
@@ -78,12 +78,21 @@ def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> 
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens; its connections send what they have at once.
+
+    Raises
+    ------
+    RefusedError: the port is taken.
+    """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=128)
+        listener = socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
         raise RefusedError(
             f"{host}:{port} cannot be listened on ({error.strerror}). Choose another port with --port; "
             "0 takes any free one."
         ) from error
+    # Else the body of an answer waits 40 ms for the acknowledgement of its headers (Nagle's algorithm).
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
