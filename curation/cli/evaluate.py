@@ -130,7 +130,9 @@ def _show(found: Evaluation) -> None:
     show_seconds(found)
     show_reranking(found)
     if found.sealed:
-        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and this look is logged.")
+        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
+    for look in found.looks:
+        say(look.sentence)
     say(f"release id: {found.release_id}; seed {found.seed}, {found.resamples:,} resamples")
 
 
@@ -158,7 +160,9 @@ def _show_facts(facts: RunFacts) -> None:
         "places with documents that the corpus does not have": facts.unknown_documents,
         "queries whose ranks contradict their scores; the scores count": facts.against_scores,
         "documents with equal scores, ordered by id": facts.ties.documents,
-        "queries where another order of equal scores would give other figures": facts.ties.mattering,
+        "queries where another order of equal scores would give other figures": getattr(
+            facts.ties, "mattering", 0
+        ),
     }
     told = "; ".join(f"{count:,} {what}" for what, count in notes.items() if count)
     say(f"{facts.source}: {facts.places:,} places{f'; {told}' if told else ''}.")

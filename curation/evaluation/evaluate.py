@@ -7,18 +7,24 @@ with values of single queries does it in here, before they are dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from curation import __version__
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError
 from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_of
 from curation.evaluation.figures.refusal import RefusalFigures, run_refusal
 from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth, check_depths, reranking
-from curation.evaluation.figures.strata import OtherMeans, StratumFigures, facet_figures, other_means
+from curation.evaluation.figures.strata import (
+    Mask,
+    OtherMeans,
+    StratumFigures,
+    facet_figures,
+    other_means,
+)
 from curation.evaluation.figures.traffic import TrafficFigure, traffic_figures
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
@@ -27,9 +33,20 @@ from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, Sy
 from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.rankings import TieCounts
 from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
+from curation.evaluation.sealed.disclosure import (
+    ListSums,
+    SealedTies,
+    list_sums,
+    refuse_what_tells_of_single_queries,
+    secrets,
+    without_ties,
+    without_ties_at_depth,
+    without_ties_by_kind,
+)
+from curation.evaluation.sealed.looking import ScoredRun, TakenLook, earlier_runs, reason_for, take_looks
 from curation.progress import Progress, silent
 from curation.statistics.intervals import RESAMPLES
-from curation.store import COMMAND_LINE, Store, record_event
+from curation.store import COMMAND_LINE, Store
 
 DEFAULT_FACETS = ("stratum",)
 
@@ -85,7 +102,7 @@ class RunFacts(NamedTuple):
     missing: int
     unknown_documents: int
     against_scores: int
-    ties: TieCounts
+    ties: TieCounts | SealedTies
     left_out: dict[str, int]
     seconds: RunSeconds | None
     refusal: RefusalFigures
@@ -125,6 +142,7 @@ class Evaluation:
     without_relevant: queries left out of binary measures because they have no relevant document.
     about: measure → what it computes.
     query_ids: None where a sealed part was evaluated.
+    looks: which look at sealed parts each run was; empty where none is sealed.
     first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
         and empty where none was named.
     """
@@ -141,6 +159,7 @@ class Evaluation:
     about: Mapping[str, str]
     runs: tuple[EvaluatedSystem, ...]
     query_ids: tuple[str, ...] | None
+    looks: tuple[TakenLook, ...]
     seed: int
     resamples: int
     versions: Mapping[str, str]
@@ -162,13 +181,14 @@ def evaluate(
     Parameters
     ----------
     runs: files of one name are several runs of one system.
-    reason: why a sealed part is scored; it is logged first.
+    reason: why a sealed part is scored; the look is stored before its figures are returned.
 
     Raises
     ------
     InputError: options that mean nothing here, or run files that cannot be taken.
     NotFoundError: there is no such release.
-    RefusedError: a sealed part is scored without a reason; the release cannot be used.
+    RefusedError: a sealed part is scored without a reason, by somebody who may not, or so that figures would
+        tell of single queries; the release cannot be used.
     """
     if not runs:
         raise InputError("No run was named: give at least one, as in --run bm25.trec.")
@@ -176,35 +196,73 @@ def evaluate(
     release = read_release(store, release_name, options.split, options.relevant)
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
-    if release.sealed:
-        _log(store, release, runs, reason, actor)
+    why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
+    sealed = _sealed_runs(store, release, read) if release.sealed else None
     scored: dict[str, list[RunScores]] = {}
     for number, (name, found) in enumerate(read.items(), 1):
         scored[name] = [score_rows(run.rows, release.qrels, measures) for run in found]
         progress("scoring systems", number, len(read))
-    return _evaluation(release, measures, facets, read, scored, options)
+    evaluation = _evaluation(release, measures, facets, read, scored, options, sealed)
+    if sealed is None:
+        return evaluation
+    asked = _asked(evaluation, facets, options)
+    looking = _scored_runs(evaluation, read, scored, sealed)
+    return replace(evaluation, looks=take_looks(store, release, looking, asked, why, actor))
 
 
-def _log(
-    store: Store, release: EvaluatedRelease, runs: Sequence[RunSource], reason: str | None, actor: str
-) -> None:
-    """Write down who scores a sealed part, and why."""
-    if reason is None or not reason.strip():
-        raise RefusedError(
-            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed. Who scores a run on it "
-            'says why: --reason "why", which is logged with name and time.'
-        )
-    detail = {
-        "release": release.release_id,
-        "parts": list(release.sealed),
-        "runs": [run.name for run in runs],
-        "reason": reason.strip(),
+class _SealedRuns(NamedTuple):
+    """System → for each of its runs the hashes of its lists, and what its figures may not tell."""
+
+    sums: dict[str, list[ListSums]]
+    secrets: dict[str, list[Mask]]
+
+
+def _sealed_runs(
+    store: Store, release: EvaluatedRelease, read: Mapping[str, Sequence[SystemRun]]
+) -> _SealedRuns:
+    """Refuse runs whose figures would tell of single queries, and find what others may not tell."""
+    flat = [(name, run) for name, runs in read.items() for run in runs]
+    names = [name if len(read[name]) == 1 else f"{name} ({run.source})" for name, run in flat]
+    sums = [list_sums(run.rows, release) for _, run in flat]
+    earlier = earlier_runs(store, release)
+    refuse_what_tells_of_single_queries(release, names, sums, earlier)
+    found = _SealedRuns({name: [] for name in read}, {name: [] for name in read})
+    for (name, _), own, masks in zip(flat, sums, secrets(release, names, sums, earlier), strict=True):
+        found.sums[name].append(own)
+        found.secrets[name] += masks
+    return found
+
+
+def _asked(evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions) -> dict[str, Any]:
+    """What a look at a run is told apart by from another one at the same run."""
+    return {
+        "parts": evaluation.parts,
+        "measures": evaluation.measures,
+        "relevant": evaluation.relevant_grade,
+        "by": sorted(facet.name for facet in facets),
+        "seed": options.seed,
+        "first_stage": options.first_stage,
+        "depths": options.first_stage and options.depths,
     }
-    with store.transaction() as cursor:
-        record_event(cursor, "evaluate sealed", detail, actor)
+
+
+def _scored_runs(
+    evaluation: Evaluation,
+    read: Mapping[str, Sequence[SystemRun]],
+    scored: Mapping[str, Sequence[RunScores]],
+    sealed: _SealedRuns,
+) -> list[ScoredRun]:
+    """Each run with what its look stores; of several runs of one system each has figures of its own."""
+    found = []
+    for system in evaluation.runs:
+        name, scores = system.name, scored[system.name]
+        figures = [system.overall] if len(scores) == 1 else mean_figures(scores, evaluation.seed)
+        for run, own, figure, sums in zip(read[name], scores, figures, sealed.sums[name], strict=True):
+            found.append(ScoredRun(name, run.source, sums, own, figure))
+    return found
 
 
 def _evaluation(
@@ -214,13 +272,15 @@ def _evaluation(
     read: Mapping[str, Sequence[SystemRun]],
     scored: Mapping[str, Sequence[RunScores]],
     options: EvaluationOptions,
+    sealed: _SealedRuns | None,
 ) -> Evaluation:
     seed = options.seed
     systems = {name: mean_scores(found) for name, found in scored.items()}
-    scores, sealed = list(systems.values()), release.sealed_queries
+    scores = list(systems.values())
+    hidden = [sealed.secrets[name] if sealed else [release.sealed_queries] for name in systems]
     stratum = release.facets["stratum"]
     every = {facet.name: facet for facet in (stratum, *facets)}
-    by_facet = {name: facet_figures(scores, facet, seed, sealed) for name, facet in every.items()}
+    by_facet = {name: facet_figures(scores, facet, seed, hidden) for name, facet in every.items()}
     overall = mean_figures(scores, seed)
     shown = {facet.name for facet in facets}
     evaluated = [
@@ -229,10 +289,14 @@ def _evaluation(
             files=tuple(
                 _facts(run, one, release, seed) for run, one in zip(read[name], scored[name], strict=True)
             ),
-            overall=overall[place],
+            overall=without_ties(overall[place]) if sealed else overall[place],
             traffic=traffic_figures(systems[name], release.drawn),
-            others=other_means(systems[name], stratum, by_facet["stratum"][place]),
-            strata={facet: rows[place] for facet, rows in by_facet.items() if facet in shown},
+            others=other_means(systems[name], stratum, by_facet["stratum"][place], sealed is not None),
+            strata={
+                facet: without_ties_by_kind(rows[place]) if sealed else rows[place]
+                for facet, rows in by_facet.items()
+                if facet in shown
+            },
             seeds=_seeds(scored[name]),
             per_query=None if release.sealed else _per_query(systems[name]),
         )
@@ -252,6 +316,7 @@ def _evaluation(
         about={measure.name: measure.about for measure in measures},
         runs=tuple(evaluated),
         query_ids=None if release.sealed else qrels.query_ids,
+        looks=(),
         seed=seed,
         resamples=RESAMPLES,
         versions=_versions(),
@@ -287,7 +352,8 @@ def _reranking(
         return ()
     rows = {name: [run.rows for run in runs] for name, runs in read.items()}
     [first] = rows.pop(options.first_stage)
-    return tuple(reranking(first, rows, release.qrels, measures, options.seed, options.depths))
+    found = tuple(reranking(first, rows, release.qrels, measures, options.seed, options.depths))
+    return tuple(map(without_ties_at_depth, found)) if release.sealed else found
 
 
 def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:
@@ -297,7 +363,7 @@ def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: i
         missing=int((scores.returned == 0).sum()),
         unknown_documents=run.unknown_documents,
         against_scores=run.against_scores,
-        ties=scores.ties,
+        ties=SealedTies(*scores.ties[:3]) if release.sealed else scores.ties,
         left_out=run.left_out,
         seconds=run.seconds,
         refusal=run_refusal(run.rows, release.qrels, release.facets, seed, bool(release.sealed)),

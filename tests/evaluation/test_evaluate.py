@@ -75,18 +75,14 @@ def test_a_small_stratum_is_counted_and_has_no_figures(store: Store, tmp_path: P
     assert (stratum.queries, stratum.figures, stratum.left_out) == (4, {}, "fewer than 10 queries")
 
 
-def test_a_sealed_part_needs_a_reason_and_has_nothing_by_query(store: Store, tmp_path: Path) -> None:
+def test_a_sealed_part_needs_a_reason_and_ten_queries(store: Store, tmp_path: Path) -> None:
     run = written(tmp_path)
     for split in ("test", "all"):
         options = OPEN._replace(split=split)
         with pytest.raises(RefusedError, match=r"is sealed.*--reason"):
             score(store, run, options=options)
-        found = score(store, run, options=options, reason="candidate of May")
-        assert found.sealed == ("test",)
-        assert (found.query_ids, found.runs[0].per_query) == (None, None)
-    with store.reading() as cursor:
-        logged = cursor.execute("SELECT detail FROM events WHERE action = 'evaluate sealed'").fetchall()
-    assert [json.loads(detail)["reason"] for (detail,) in logged] == ["candidate of May"] * 2
+        with pytest.raises(RefusedError, match="test of the release 'v1' has 4 queries"):
+            score(store, run, options=options, reason="candidate of May")
 
 
 def test_without_interval_but_with_all_counts_of_what_the_file_held(store: Store, tmp_path: Path) -> None:

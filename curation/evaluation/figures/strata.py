@@ -7,7 +7,7 @@ shown, when it is taken away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import NamedTuple
@@ -27,7 +27,7 @@ LEAST = 10
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 SMALL = f"fewer than {LEAST} queries"
-GIVES_AWAY = f"with the other figures it would give away those of fewer than {LEAST} queries of a sealed part"
+GIVES_AWAY = f"with other figures it would give away those of fewer than {LEAST} queries of a sealed part"
 
 
 @dataclass(frozen=True)
@@ -81,21 +81,30 @@ class OtherMeans(NamedTuple):
 
 
 def facet_figures(
-    scores: Sequence[RunScores], facet: Facet, seed: int, sealed: Mask
+    scores: Sequence[RunScores], facet: Facet, seed: int, secrets: Sequence[Sequence[Mask]]
 ) -> list[dict[str, StratumFigures]]:
     """For each run, value of the facet → figures.
 
     Parameters
     ----------
-    sealed: which of the queries are of a sealed part, shape (Q,).
+    secrets: for each run, sets of queries of a sealed part of which no figure may tell fewer than `LEAST`;
+        each of shape (Q,). The first one is all queries of sealed parts.
     """
-    hidden = left_out(facet, sealed)
+    hidden = [_union(left_out(facet, mask) for mask in masks) for masks in secrets]
     found: list[dict[str, StratumFigures]] = [{} for _ in scores]
     for value, mask in facet.values.items():
         none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
-        figures = none if value in hidden else mean_figures(scores, seed, mask)
-        for run, row in zip(found, figures, strict=True):
-            run[value] = StratumFigures(int(mask.sum()), row, hidden.get(value))
+        figures = none if all(value in one for one in hidden) else mean_figures(scores, seed, mask)
+        for run, row, why in zip(found, figures, hidden, strict=True):
+            shown = {} if value in why else row
+            run[value] = StratumFigures(int(mask.sum()), shown, why.get(value))
+    return found
+
+
+def _union(reasons: Iterable[dict[str, str]]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in reasons:
+        found = one | found
     return found
 
 
@@ -121,18 +130,22 @@ def left_out(facet: Facet, sealed: Mask) -> dict[str, str]:
 
 
 def other_means(
-    scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures]
+    scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures], sealed: bool = False
 ) -> dict[str, OtherMeans]:
     """Measure → macro mean, median and worst stratum.
+
+    Of a sealed part there is no median, which is the value of a query. The macro mean is then of the strata
+    that have figures: with the others it would tell of them.
 
     Parameters
     ----------
     figures: of the strata, as `facet_figures` has them.
     """
+    counted = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
     return {
         measure.name: OtherMeans(
-            macro_mean([scores.values[mask, place] for mask in strata.values.values()]),
-            median(scores.values[:, place]),
+            macro_mean([scores.values[mask, place] for mask in counted]),
+            Median(None, None, None, 0) if sealed else median(scores.values[:, place]),
             worst_stratum(measure.name, figures),
         )
         for place, measure in enumerate(scores.measures)

@@ -1,0 +1,169 @@
+"""Taking a look: who may score runs on sealed parts, and what is stored before figures are handed out."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curation.errors import RefusedError
+from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.inputs.release import EvaluatedRelease
+from curation.evaluation.metrics.scores import RunScores
+from curation.evaluation.sealed.disclosure import EarlierRun, ListSums
+from curation.people.annotators import EVALUATING, require_author
+from curation.releases.looks import (
+    LookQuery,
+    NumberedLook,
+    SealedLook,
+    add_look,
+    family_of,
+    look_id_of,
+    look_queries,
+    looks,
+)
+from curation.store import Store, utc_now
+from curation.text import canonical_json, digest
+
+
+class TakenLook(NamedTuple):
+    """Which look at sealed parts the scoring of a run was.
+
+    Attributes
+    ----------
+    number, of_family: from 1, among all looks at these parts, and among those of the same system family.
+    repeated: the same run was asked the same before, so this is no other look.
+    """
+
+    system: str
+    source: str
+    parts: tuple[str, ...]
+    number: int
+    of_family: int
+    repeated: bool
+    looked_by: str
+    looked_at: str
+    reason: str
+
+    @property
+    def sentence(self) -> str:
+        """Which look it is, for people."""
+        place = f"look {self.number} at {', '.join(self.parts)}, {self.of_family} of {family_of(self.system)}"
+        if self.repeated:
+            before = f"shown to {self.looked_by} on {self.looked_at} UTC"
+            return f"{self.system}: as {before} ({place}), so no new look."
+        return f"{self.system}: {place}."
+
+
+class ScoredRun(NamedTuple):
+    """A run on sealed parts, with what its look stores."""
+
+    system: str
+    source: str
+    sums: ListSums
+    scores: RunScores
+    figures: Mapping[str, MeasureFigure]
+
+
+def reason_for(store: Store, release: EvaluatedRelease, reason: str | None, actor: str) -> str:
+    """The reason of somebody who may look.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the actor.
+    RefusedError: there is no reason, or the actor is neither evaluator nor lead.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, actor, *EVALUATING)
+    if reason is None or not reason.strip():
+        raise RefusedError(
+            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed. Who scores a run on it "
+            'says why: --reason "why", which is logged with name and time.'
+        )
+    return reason.strip()
+
+
+def earlier_runs(store: Store, release: EvaluatedRelease) -> list[EarlierRun]:
+    """The runs that were scored on one of these parts before, by writing; of equal ones the first."""
+    with store.reading() as cursor:
+        found = [one for one in looks(cursor, release.release_id) if set(one.parts) & set(release.sealed)]
+        rows = look_queries(cursor, [one.look_id for one in found])
+    sums: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        if row.list_sum is not None:
+            sums[row.look_id][row.query_id] = row.list_sum
+    distinct = {one.run_sum: one for one in reversed(found)}
+    return [EarlierRun(one.system, sums[one.look_id]) for one in reversed(distinct.values())]
+
+
+def take_looks(
+    store: Store,
+    release: EvaluatedRelease,
+    runs: Sequence[ScoredRun],
+    asked: Mapping[str, Any],
+    reason: str,
+    actor: str,
+) -> tuple[TakenLook, ...]:
+    """Store the looks, all or none; the figures may be handed out afterwards."""
+    stored = [_look(release, run, asked, reason, actor) for run in runs]
+    with store.transaction(appends=True) as cursor:
+        require_author(cursor, actor, *EVALUATING)
+        taken = [
+            add_look(cursor, look, _queries(release, run, look.look_id))
+            for run, look in zip(runs, stored, strict=True)
+        ]
+    return tuple(_taken(run, one) for run, one in zip(runs, taken, strict=True))
+
+
+def _look(
+    release: EvaluatedRelease, run: ScoredRun, asked: Mapping[str, Any], reason: str, actor: str
+) -> SealedLook:
+    run_sum = digest("run", sorted(run.sums.items()))
+    shown = {
+        name: {field: getattr(figure, field) for field in ("value", "low", "high", "n", "judged")}
+        for name, figure in run.figures.items()
+    }
+    return SealedLook(
+        look_id=look_id_of(release.release_id, release.sealed, run_sum, asked),
+        release_id=release.release_id,
+        name=release.name,
+        parts=list(release.sealed),
+        system=run.system,
+        run_sum=run_sum,
+        asked=canonical_json(asked),
+        figures=json.dumps(shown),
+        reason=reason,
+        looked_by=actor,
+        looked_at=utc_now(),
+    )
+
+
+def _queries(release: EvaluatedRelease, run: ScoredRun, look_id: str) -> list[LookQuery]:
+    values, ids = run.scores.values[:, 0], release.qrels.query_ids
+    return [
+        LookQuery(
+            look_id,
+            ids[place],
+            run.sums.get(ids[place]),
+            None if np.isnan(values[place]) else float(values[place]),
+        )
+        for place in np.flatnonzero(release.sealed_queries).tolist()
+    ]
+
+
+def _taken(run: ScoredRun, one: NumberedLook) -> TakenLook:
+    look = one.look
+    return TakenLook(
+        system=run.system,
+        source=run.source,
+        parts=tuple(look.parts),
+        number=one.number,
+        of_family=one.of_family,
+        repeated=one.repeated,
+        looked_by=look.looked_by,
+        looked_at=f"{look.looked_at:%Y-%m-%d %H:%M}",
+        reason=look.reason,
+    )

@@ -1,0 +1,94 @@
+"""A release with enough queries to be evaluated, also on its sealed part, and run files to score on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from curation.labeling.judgments.imported import add_judgments
+from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store, open_store
+from curation.store.rows import Query
+from curation.text import digest, normalise_query
+from tests.support.gold_project import write_corpus
+from tests.support.projects import add_names, new_project
+
+QUERIES = 60
+DOCUMENTS = 6
+GRADES = (3, 2, 1, 0)
+Ranked = dict[str, list[str]]
+
+
+def document_ids(number: int) -> list[str]:
+    return [f"d{number}.{place}" for place in range(DOCUMENTS)]
+
+
+def evaluated_project(folder: Path) -> Store:
+    """60 queries of two strata with 4 judged and 2 unjudged documents each, half of them sealed.
+
+    vera and walt evaluate, lee leads, anna grades.
+    """
+    path = folder / "project.duckdb"
+    path.write_bytes(_evaluated_project())
+    return open_store(path)
+
+
+@cache
+def _evaluated_project() -> bytes:
+    with TemporaryDirectory() as folder:
+        store = new_project(Path(folder) / "project.duckdb")
+        rows = [
+            {"id": name, "title": name, "text": f"all of {digest(name)}"}
+            for number in range(QUERIES)
+            for name in document_ids(number)
+        ]
+        import_corpus(store, write_corpus(Path(folder) / "corpus.jsonl", rows))
+        queries = [query(number) for number in range(QUERIES)]
+        for who in ("ada", "ben"):
+            given = [
+                ImportedJudgment(f"q{number}", name, who, grade)
+                for number in range(QUERIES)
+                for name, grade in zip(document_ids(number), GRADES, strict=False)
+            ]
+            add_judgments(store, given, f"{who}.csv", queries)
+        make_split(store, {"dev": 0.5, "test": 0.5}, 1, Rules(paraphrase=None))
+        freeze(store, "v1")
+        add_names(store, "vera", "walt", role="evaluator")
+        add_names(store, "lee", role="lead")
+        add_names(store, "anna")
+        store.close()
+        return store.path.read_bytes()
+
+
+def query(number: int) -> Query:
+    text = f"{digest('word', number)[:12]} {number}"
+    return Query(f"q{number}", text, normalise_query(text), ("imported", "written")[number % 2])
+
+
+def sealed_queries(store: Store) -> list[str]:
+    return sorted(row["query_id"] for row in opened(store, "v1").rows("queries") if row["part"] == "test")
+
+
+def ranked(name: str) -> Ranked:
+    """A system's own order of each query's documents."""
+    return {
+        f"q{number}": sorted(document_ids(number), key=lambda one: digest(name, number, one))
+        for number in range(QUERIES)
+    }
+
+
+def write_run(path: Path, lists: Mapping[str, list[str]]) -> Path:
+    lines = [
+        f"{query_id} Q0 {name} {place} {len(found) - place} run\n"
+        for query_id, found in lists.items()
+        for place, name in enumerate(found, 1)
+    ]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
