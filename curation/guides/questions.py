@@ -78,5 +78,5 @@ SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM s
 FROM guide_questions g
 JOIN guides v USING (guide_hash)
 LEFT JOIN queries q USING (query_id)
-ORDER BY 4 DESC, g.asked_at DESC, g.question_id
+ORDER BY 4 DESC, g.rowid DESC
 """  # noqa: S608

@@ -103,8 +103,12 @@ def last_job(cursor: Cursor) -> Job | None:
 
 
 def last_jobs(cursor: Cursor) -> dict[str, Job]:
-    """Kind → the job of that kind that was started last."""
-    return {job.kind: job for job in _in_order(cursor)}
+    """Kind → the job of that kind that was started last; in the order in which these were started."""
+    found: dict[str, Job] = {}
+    for job in _in_order(cursor):
+        found.pop(job.kind, None)
+        found[job.kind] = job
+    return found
 
 
 def _in_order(cursor: Cursor) -> list[Job]:

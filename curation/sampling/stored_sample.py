@@ -215,6 +215,7 @@ def _append(
     cursor.execute(
         "INSERT INTO samples VALUES (?, ?, ?, ?)", [sample_id, canonical_json(parameters), report, utc_now()]
     )
+    cursor.execute("INSERT INTO sample_logs SELECT ?, import_id FROM traffic_imports", [sample_id])
     drawn = sorted(drawn, key=lambda query: query_ids[query.normalised])
     append(
         cursor,

@@ -127,6 +127,10 @@ CREATE TABLE sample_queries (
     traffic               BIGINT NOT NULL, -- times it was asked
     inclusion_probability DOUBLE NOT NULL CHECK (inclusion_probability > 0 AND inclusion_probability <= 1)
 );
+CREATE TABLE sample_logs (                 -- the logs that the project had when the sample was drawn
+    sample_id TEXT NOT NULL,
+    import_id TEXT NOT NULL
+);
 
 -- Embeddings by model and hash of the embedded text: computed once, whatever pool or snapshot asks.
 CREATE TABLE embeddings (

@@ -9,8 +9,6 @@ import pytest
 from curation.store import migrations
 
 SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.sql"))
-UNNUMBERED = next(shape for shape in SHAPES if shape.stem == "0004_unknown_times")
-"""Before rounds had a sequence and decisions a version."""
 
 
 def shape_of(connection: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:
@@ -33,6 +31,11 @@ def older(shape: Path) -> duckdb.DuckDBPyConnection:
         if name <= shape.stem:
             connection.execute("INSERT INTO migrations VALUES (?, now()::TIMESTAMP)", [name])
     return connection
+
+
+def before(migration: str) -> duckdb.DuckDBPyConnection:
+    """A database as the goldset before that migration made it."""
+    return older(max(shape for shape in SHAPES if shape.stem < migration))
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda path: path.stem)
@@ -92,7 +95,7 @@ def test_judgments_imported_without_a_time_are_known_by_their_microsecond_steps(
 
 
 def test_rounds_are_numbered_in_the_order_of_opening_and_of_writing_where_that_is_equal() -> None:
-    connection = older(UNNUMBERED)
+    connection = before("0005")
     for name, day in (("late", 3), ("early", 1), ("twin one", 2), ("twin two", 2)):
         connection.execute(
             "INSERT INTO rounds VALUES ($1, $1, 'labeling', 'g', '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",
@@ -104,7 +107,7 @@ def test_rounds_are_numbered_in_the_order_of_opening_and_of_writing_where_that_i
 
 
 def test_older_decisions_get_the_version_that_had_been_judged_last() -> None:
-    connection = older(UNNUMBERED)
+    connection = before("0005")
     for number, version in enumerate(("first text", "second text"), 1):
         connection.execute(
             "INSERT INTO rounds VALUES ($1, $1, 'labeling', 'g', '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",
@@ -130,3 +133,19 @@ def test_older_decisions_get_the_version_that_had_been_judged_last() -> None:
     migrations.upgrade(connection)
     found = connection.execute("SELECT document_id, content_hash FROM adjudications ORDER BY ALL").fetchall()
     assert found == [("d", "first text"), ("d", "second text"), ("unjudged", None)]
+
+
+def test_older_samples_get_the_logs_that_had_been_imported_by_the_time_of_the_draw() -> None:
+    connection = before("0008")
+    for name, day in (("first", 1), ("second", 3)):
+        connection.execute(
+            "INSERT INTO traffic_imports VALUES ($1, '', 1, '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",
+            [name, day],
+        )
+    for name, day in (("one log", 2), ("two logs", 3)):
+        connection.execute(
+            "INSERT INTO samples VALUES ($1, '{}', '{}', make_timestamp(2026, 5, $2, 8, 0, 0))", [name, day]
+        )
+    migrations.upgrade(connection)
+    found = connection.execute("SELECT * FROM sample_logs ORDER BY ALL").fetchall()
+    assert found == [("one log", "first"), ("two logs", "first"), ("two logs", "second")]

@@ -46,9 +46,9 @@ def show(context: CurateContext) -> None:
             with st.expander("Top up the current sample"):
                 _top_up(context, sample, options)
     with right:
-        drawn = [job for kind in ("sample", "top up") if (job := context.jobs.get(kind))]
+        drawn = [kind for kind in context.jobs if kind in ("sample", "top up")]
         if drawn:
-            context.ending(max(drawn, key=lambda job: job.started_at).kind)
+            context.ending(drawn[-1])
         _current(sample)
 
 

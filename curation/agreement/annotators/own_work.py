@@ -180,26 +180,25 @@ WHERE p.annotator = ? AND r.kind NOT IN ('pilot', 'practice') LIMIT 1
 
 _RELEASED = """
 WITH events AS (
-    SELECT e.*, r.closed
+    SELECT e.*, e.rowid AS written, r.closed
     FROM judgment_events e
     JOIN live_presentations p USING (presentation_id)
     JOIN round_states r USING (round_id)
     WHERE e.author = $who AND p.annotator = $who AND r.kind NOT IN ('pilot', 'practice')),
 firsts AS (
-    SELECT presentation_id, min(submitted_at) AS given_at FROM events WHERE kind IN ('grade', 'cannot_tell')
-    GROUP BY presentation_id),
+    SELECT presentation_id, min(written) AS first_written, arg_min(submitted_at, written) AS given_at
+    FROM events WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
 placed AS (
-    SELECT presentation_id, given_at,
-           (row_number() OVER (ORDER BY given_at, presentation_id) - 1) // $block AS block
+    SELECT *, (row_number() OVER (ORDER BY first_written) - 1) // $block AS block
     FROM firsts),
 blocks AS (
-    SELECT block, max(given_at) AS full_at FROM placed
+    SELECT block, max(first_written) AS filled FROM placed
     GROUP BY block HAVING count(*) = $block AND max(given_at) < $today),
 released AS (
-    SELECT p.*, s.kind, s.grade, s.submitted_at
+    SELECT p.*, s.kind, s.grade, s.submitted_at, s.written
     FROM (
         SELECT e.* FROM events e LEFT JOIN placed USING (presentation_id) LEFT JOIN blocks b USING (block)
-        WHERE CASE WHEN e.closed THEN NOT coalesce(e.late, false) ELSE e.submitted_at <= b.full_at END
+        WHERE CASE WHEN e.closed THEN NOT coalesce(e.late, false) ELSE e.written <= b.filled END
         QUALIFY row_number() OVER (PARTITION BY presentation_id ORDER BY revision DESC) = 1) s
     JOIN presentations p USING (presentation_id)
     WHERE s.kind IN ('grade', 'cannot_tell'))
@@ -240,5 +239,5 @@ JOIN queries q USING (query_id)
 JOIN {VERSION}
 LEFT JOIN counted_adjudications a USING (query_id, document_id)
 WHERE NOT o.may_come_back
-ORDER BY m.submitted_at DESC, m.presentation_id
+ORDER BY m.written DESC
 """  # noqa: S608

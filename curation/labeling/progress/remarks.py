@@ -62,7 +62,7 @@ SELECT q.text, coalesce(nullif(d.title, ''), j.document_id), j.annotator, j.grad
        j.flagged, j.submitted_at
 FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
 WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)
-ORDER BY j.submitted_at DESC, j.presentation_id
+ORDER BY j.written DESC
 """  # noqa: S608
 
 _QUERY_ANSWERS = """

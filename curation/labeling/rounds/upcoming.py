@@ -1,8 +1,9 @@
 """The upcoming items of an annotator, in order.
 
-Rounds come in the order in which they were opened, and items that were put off after everything else. The two
-showings of a blind duplicate keep their distance also when the first was put off. The repeat then waits until
-20 other items have been answered since; where so many do not come, it is not shown at all.
+Rounds come in the order in which they were opened, and items that were put off after everything else. The
+order of answers is that of writing, because a clock may step back. The two showings of a blind duplicate keep
+their distance also when the first was put off. The repeat then waits until 20 other items have been answered
+since; where so many do not come, it is not shown at all.
 
 An annotator who has too few items left never gets there. The repeat then is unshown: it no longer counts as
 open, and the round can be complete. This is computed each time: if more work comes, the repeat can be shown.
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import NamedTuple
 
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE
@@ -42,8 +42,8 @@ class QueueItem(NamedTuple):
     Attributes
     ----------
     revision: the revision that its next event will have.
-    put_off_at: time of its last event, if that put it off.
-    answered_at: time of its last event, if that answered it.
+    put_off: place of its last event among the annotator's events, if that put it off.
+    answered: place of its last event among the annotator's events, if that answered it.
     was_put_off: whether it was ever put off.
     """
 
@@ -55,8 +55,8 @@ class QueueItem(NamedTuple):
     position: int
     duplicate_of: str | None
     revision: int
-    put_off_at: datetime | None
-    answered_at: datetime | None
+    put_off: int | None
+    answered: int | None
     was_put_off: bool
 
 
@@ -79,7 +79,7 @@ class UpcomingWork(NamedTuple):
     @property
     def answered(self) -> int:
         """The number of answered items."""
-        return sum(item.answered_at is not None for item in self.items)
+        return sum(item.answered is not None for item in self.items)
 
     @property
     def total(self) -> int:
@@ -108,6 +108,13 @@ def read_items(cursor: Cursor, annotator: str, rounds: Mapping[str, OpenRound]) 
     return [QueueItem._make(row) for row in rows]
 
 
+def number_of_events(cursor: Cursor, annotator: str) -> int:
+    """How many events an annotator has; their places in the order of writing are 1, 2, …"""
+    sql = "SELECT count(*) FROM judgment_events WHERE author = ?"
+    ((number,),) = cursor.execute(sql, [annotator]).fetchall()
+    return int(number)
+
+
 def upcoming_work(
     rounds: Mapping[str, OpenRound], items: Sequence[QueueItem], only: str | None = None
 ) -> UpcomingWork:
@@ -128,18 +135,18 @@ def _without_near_repeats(items: Sequence[QueueItem]) -> list[QueueItem]:
     """The open items, less repeats that are still too near to a first showing that was put off."""
     put_off = {item.presentation_id: item for item in items if item.was_put_off}
     if not put_off:
-        return [item for item in items if item.answered_at is None]
-    answers = sorted(item.answered_at for item in items if item.answered_at is not None)
+        return [item for item in items if item.answered is None]
+    answers = sorted(item.answered for item in items if item.answered is not None)
 
     def near(item: QueueItem) -> bool:
         first = put_off.get(item.duplicate_of or "")
         if first is None:
             return False
-        if first.answered_at is None:
+        if first.answered is None:
             return True
-        return len(answers) - bisect_right(answers, first.answered_at) < CLOSEST_DUPLICATE - 1
+        return len(answers) - bisect_right(answers, first.answered) < CLOSEST_DUPLICATE - 1
 
-    return [item for item in items if item.answered_at is None and not near(item)]
+    return [item for item in items if item.answered is None and not near(item)]
 
 
 def _in_order(
@@ -151,9 +158,11 @@ def _in_order(
         return list(showable)  # in order already
     opened = {round_id: place for place, round_id in enumerate(rounds)}
 
-    def place(item: QueueItem) -> tuple[int, datetime, int, int]:
-        behind = 1 if item.put_off_at else 2 if item.duplicate_of in put_off else 0
-        return behind, item.put_off_at or datetime.min, opened[item.round_id], item.position
+    def place(item: QueueItem) -> tuple[int, int, int, int]:
+        behind = 2 if item.duplicate_of in put_off else 0
+        if item.put_off is not None:
+            behind = 1
+        return behind, item.put_off or 0, opened[item.round_id], item.position
 
     return sorted(showable, key=place)
 
@@ -176,13 +185,16 @@ ORDER BY sequence
 # Of all events only the annotator's own are looked at, which is several times as fast as
 # `presentation_states` of everybody's.
 _ITEMS = """
-WITH states AS (
+WITH own AS (
+    SELECT presentation_id, revision, kind, row_number() OVER (ORDER BY rowid) AS written
+    FROM judgment_events WHERE author = $who),
+states AS (
     SELECT presentation_id, max(revision) + 1 AS next_revision, arg_max(kind, revision) AS kind,
-           arg_max(submitted_at, revision) AS at, bool_or(kind = 'later') AS put_off
-    FROM judgment_events WHERE author = $who GROUP BY presentation_id)
+           arg_max(written, revision) AS written, bool_or(kind = 'later') AS put_off
+    FROM own GROUP BY presentation_id)
 SELECT p.presentation_id, p.round_id, p.query_id, p.document_id, p.content_hash, p.position, p.duplicate_of,
-       coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.at END,
-       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.at END, coalesce(s.put_off, false)
+       coalesce(s.next_revision, 0), CASE s.kind WHEN 'later' THEN s.written END,
+       CASE WHEN s.kind IN ('grade', 'cannot_tell') THEN s.written END, coalesce(s.put_off, false)
 FROM presentations p
 JOIN (SELECT unnest($rounds::TEXT[]) AS round_id, generate_subscripts($rounds::TEXT[], 1) AS place) r
     USING (round_id)
@@ -218,7 +230,7 @@ def unshown(cursor: Cursor) -> list[Unshown]:
         for who, upcoming in work.items()
         if not upcoming.left
         for item in upcoming.items
-        if item.answered_at is None
+        if item.answered is None
     ]
 
 

@@ -24,7 +24,13 @@ from weakref import WeakKeyDictionary
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.judgments.events import JudgmentEvent
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
-from curation.labeling.rounds.upcoming import OpenRound, QueueItem, read_items, read_open_rounds
+from curation.labeling.rounds.upcoming import (
+    OpenRound,
+    QueueItem,
+    number_of_events,
+    read_items,
+    read_open_rounds,
+)
 from curation.labeling.session.matched_passages import ShownPair, Span, matched_parts
 from curation.labeling.session.recent import Answer, Recent, recent
 from curation.store import Cursor, Store, utc_now
@@ -110,6 +116,7 @@ class SessionCache:
         self.guides: dict[str, Guide] = {}
         self._items: dict[str, QueueItem] = {}
         self._recent = Recent([], [])
+        self._written = 0
         self._practice: list[PracticeStatus] | None = None
         self._texts: dict[str, Text] = {}
 
@@ -123,6 +130,7 @@ class SessionCache:
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)
             self._items[item.presentation_id] = item._replace(round_id=round_id, query_id=query_id)
         self._recent = recent(cursor, self.annotator)
+        self._written = number_of_events(cursor, self.annotator)
         self._data_version = data_version
 
     def item(self, presentation_id: str) -> QueueItem | None:
@@ -157,16 +165,19 @@ class SessionCache:
         """Bring the cache up to date with events that were just written."""
         answers = []
         for event in events:
+            self._written += 1
             item = self._items[event.presentation_id]
             answered = event.kind in ("grade", "cannot_tell")
             self._items[event.presentation_id] = item._replace(
                 revision=event.revision + 1,
-                put_off_at=event.submitted_at if event.kind == "later" else None,
-                answered_at=event.submitted_at if answered else None,
+                put_off=self._written if event.kind == "later" else None,
+                answered=self._written if answered else None,
                 was_put_off=item.was_put_off or event.kind == "later",
             )
             if answered:
-                answers.append(Answer(event.submitted_at, event.presentation_id, event.active_ms))
+                answers.append(
+                    Answer(self._written, event.submitted_at, event.presentation_id, event.active_ms)
+                )
             if self.rounds[item.round_id].kind == "practice":
                 self._practice = None
         self._recent = Recent.of([*answers, *self._recent.hour, *self._recent.timed], utc_now())

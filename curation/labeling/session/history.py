@@ -16,7 +16,7 @@ SHOWN = 20
 def recent_answers(store: Store, annotator: str, limit: int = SHOWN) -> list[Answered]:
     """The annotator's last answers, newest first, with the revision that a change needs.
 
-    Answers are ordered by the time when each was first given. Practice answers are not listed, because they
+    Answers are in the order in which each was first written. Practice answers are not listed, because they
     cannot be changed. Those of a closed round are, and a change there is marked late.
     """
     on_screen = [one.presentation_id for one in next_showings(store, annotator, 1).showings]
@@ -27,10 +27,10 @@ def recent_answers(store: Store, annotator: str, limit: int = SHOWN) -> list[Ans
 
 _RECENT = f"""
 WITH first_answers AS (
-    SELECT presentation_id, min(submitted_at) AS answered_at FROM judgment_events
+    SELECT presentation_id, min(rowid) AS written FROM judgment_events
     WHERE author = $who AND kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
 mine AS (
-    SELECT p.*, f.answered_at, r.guide_hash, r.kind AS round_kind
+    SELECT p.*, f.written, r.guide_hash, r.kind AS round_kind
     FROM first_answers f
     JOIN presentations p USING (presentation_id)
     JOIN round_states r USING (round_id)
@@ -38,8 +38,7 @@ mine AS (
       AND p.presentation_id NOT IN (
           SELECT duplicate_of FROM presentations
           WHERE duplicate_of IS NOT NULL AND presentation_id IN (SELECT unnest($next::TEXT[])))
-    QUALIFY row_number() OVER (
-        PARTITION BY p.query_id, p.document_id ORDER BY f.answered_at DESC, p.position DESC) = 1)
+    QUALIFY row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1)
 SELECT m.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
        m.guide_hash, m.round_kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
 FROM mine m
@@ -47,6 +46,6 @@ JOIN presentation_states s USING (presentation_id)
 JOIN queries q USING (query_id)
 JOIN {VERSION}
 WHERE s.answered
-ORDER BY m.answered_at DESC, m.position DESC
+ORDER BY m.written DESC
 LIMIT $limit
 """  # noqa: S608

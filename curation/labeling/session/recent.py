@@ -17,8 +17,15 @@ FEWEST_FOR_PACE = 5
 
 
 class Answer(NamedTuple):
-    """One answering event; `active_ms` is the time on screen, if the screen sent it."""
+    """One answering event.
 
+    Attributes
+    ----------
+    written: its place among the annotator's events, in the order of writing.
+    active_ms: the time on screen, if the screen sent it.
+    """
+
+    written: int
     submitted_at: datetime
     presentation_id: str
     active_ms: int | None
@@ -33,8 +40,7 @@ class Recent(NamedTuple):
     @classmethod
     def of(cls, answers: Iterable[Answer], now: datetime) -> Recent:
         """The recent ones of some answers, in which an answer may occur twice."""
-        newest = sorted(set(answers), key=lambda one: one.presentation_id)
-        newest.sort(key=lambda one: one.submitted_at, reverse=True)
+        newest = sorted({one.written: one for one in answers}.values(), reverse=True)
         timed = [one for one in newest if one.active_ms is not None]
         return cls([one for one in newest if one.submitted_at > now - HOUR], timed[:PACE_ANSWERS])
 
@@ -53,10 +59,12 @@ def recent(cursor: Cursor, annotator: str) -> Recent:
 
 
 _ANSWERS = """
-WITH answers AS (
-    SELECT submitted_at, presentation_id, active_ms FROM judgment_events
-    WHERE author = $who AND kind IN ('grade', 'cannot_tell') AND time_known)
+WITH own AS (
+    SELECT *, row_number() OVER (ORDER BY rowid) AS written FROM judgment_events WHERE author = $who),
+answers AS (
+    SELECT written, submitted_at, presentation_id, active_ms FROM own
+    WHERE kind IN ('grade', 'cannot_tell') AND time_known)
 FROM answers WHERE submitted_at > $since
 UNION ALL
-(FROM answers WHERE active_ms IS NOT NULL ORDER BY submitted_at DESC, presentation_id LIMIT $last)
+(FROM answers WHERE active_ms IS NOT NULL ORDER BY written DESC LIMIT $last)
 """

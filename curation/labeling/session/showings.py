@@ -263,6 +263,6 @@ JOIN presentation_states s USING (presentation_id)
 JOIN queries q USING (query_id)
 JOIN {VERSION}
 WHERE p.annotator = ? AND NOT r.closed AND r.kind NOT IN ('practice', 'imported') AND s.answered
-ORDER BY s.submitted_at DESC, p.position DESC
+ORDER BY s.written DESC
 LIMIT 1
 """  # noqa: S608

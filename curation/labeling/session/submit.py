@@ -74,7 +74,7 @@ def _cached_context(cache: SessionCache, submissions: Sequence[Submission]) -> J
             cache.annotator,
             round_.guide_hash,
             item.revision,
-            item.answered_at is not None,
+            item.answered is not None,
             practice=round_.kind == "practice",
             guides=round_.guides,
         )

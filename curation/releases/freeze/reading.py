@@ -140,13 +140,12 @@ _ABOUT_QUERIES = """
 _LOGS = """
     SELECT i.rows, i.left_out, min(t.time)::TEXT AS first, max(t.time)::TEXT AS last
     FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
-    WHERE i.imported_at <= (SELECT drawn_at FROM samples WHERE sample_id = ?)
+    WHERE i.import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
     GROUP BY i.import_id, i.rows, i.left_out ORDER BY i.import_id
 """
 _PERSONAL = """
-    SELECT kind, sum(p.rows)::BIGINT AS rows
-    FROM traffic_personal_data p JOIN traffic_imports i USING (import_id)
-    WHERE i.imported_at <= (SELECT drawn_at FROM samples WHERE sample_id = ?)
+    SELECT kind, sum(rows)::BIGINT AS rows FROM traffic_personal_data
+    WHERE import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
     GROUP BY kind ORDER BY kind
 """
 _PEOPLE = "SELECT name, name FROM annotators UNION ALL SELECT email, annotator FROM identities"

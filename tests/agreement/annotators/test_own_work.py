@@ -25,7 +25,7 @@ from curation.labeling.rounds.opening import write_round
 from curation.labeling.session.submit import submit
 from curation.store import Cursor, Store, append, require_setting, utc_now
 from curation.text import digest
-from tests.support.projects import built_once
+from tests.support.projects import built_once, turn_clock_back
 
 PEOPLE = ("ada", "ben", "cleo")
 DOCUMENTS = ("one", "two", "three", "four", "five")
@@ -167,6 +167,17 @@ def test_cannot_tell_differs_from_every_grade(judged: Store) -> None:
 def test_one_others_grade_is_not_told_as_settled(judged: Store) -> None:
     vote(judged, "one", None, None, 2)
     assert told(judged) == []
+
+
+def test_blocks_and_the_list_are_in_the_order_of_writing_whatever_the_clock_said(judged: Store) -> None:
+    """By the clock, the answers of the last block, which is not full, would come first."""
+    for document in ("one", "two"):
+        vote(judged, document, 0, 2, 2)
+    work_on(judged, "ada")
+    vote(judged, "three", 0, 2, 2)
+    turn_clock_back(judged)
+    found = my_differences(judged, "ada", tomorrow()).differences
+    assert [one.title for one in found] == ["two", "one"]
 
 
 def test_nothing_tells_who_else_graded_or_how_many(judged: Store) -> None:

@@ -245,7 +245,7 @@ def test_two_tabs_at_once_leave_the_session_cache_as_the_file_is(opened: Store) 
 
 def test_the_pace_counts_the_hour_and_takes_the_last_fifty(store: Store) -> None:
     now = utc_now()
-    answers = [Answer(now - timedelta(minutes=2 * n), f"item {n:02}", 1000 * n) for n in range(60)]
+    answers = [Answer(60 - n, now - timedelta(minutes=2 * n), f"item {n:02}", 1000 * n) for n in range(60)]
     assert Recent.of(answers, now).pace(now) == (30, 24.5)
     assert Recent.of([*answers, *answers], now).pace(now) == (30, 24.5)
     assert Recent.of(answers[:4], now).pace(now) == (4, None)
@@ -267,6 +267,10 @@ def test_what_is_recent_is_the_same_from_the_file(opened: Store) -> None:
     with opened.reading() as cursor:
         found = recent(cursor, "ada")
     assert found == Recent.of(
-        [Answer(one.submitted_at, one.presentation_id, one.active_ms) for one in events], now
+        [
+            Answer(place, one.submitted_at, one.presentation_id, one.active_ms)
+            for place, one in enumerate(events, 1)
+        ],
+        now,
     )
     assert found.pace(now) == (6, 5.5)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.progress.forecast import read_work
+from curation.labeling.progress.remarks import remarks
 from curation.labeling.rounds.lifecycle import close_round, open_states, round_state
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
@@ -18,7 +20,15 @@ from curation.labeling.transfers.extension import extend_round
 from curation.sampling.tags.answerable import answered_no, unanswerable
 from curation.sampling.tags.stored_tags import set_tags, unanswerable_share
 from curation.store import Store, append, put_setting, utc_now
-from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
+from tests.support.projects import (
+    add_names,
+    add_pairs,
+    built_once,
+    grade_next,
+    grid,
+    rows_of,
+    turn_clock_back,
+)
 
 
 @built_once
@@ -45,6 +55,32 @@ def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store)
     last = previous_answered(opened, "ada")
     assert last is not None
     assert last.showing.presentation_id == items[0]
+
+
+def test_what_was_written_last_comes_first_whatever_the_clock_said(opened: Store) -> None:
+    items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
+    for item in items:
+        submit(opened, "ada", [Submission(item, 0, "grade", f"press-{item}", grade=1, flagged=True)])
+    ask_guide(opened, "query 0", "document 0.0", "What of this?")
+    ask_guide(opened, "query 0", "document 0.1", "And of that?")
+    turn_clock_back(opened)
+    assert [one.showing.presentation_id for one in recent_answers(opened, "ada")] == items[::-1]
+    last = previous_answered(opened, "ada")
+    assert last is not None
+    assert last.showing.presentation_id == items[-1]
+    with opened.reading() as cursor:
+        assert [one.words for one in guide_questions(cursor)] == ["And of that?", "What of this?"]
+    documents = dict(rows_of(opened, "SELECT presentation_id, document_id FROM presentations"))
+    assert [one.title for one in remarks(opened, "first")] == [documents[item] for item in items[::-1]]
+
+
+def test_what_was_put_off_comes_back_in_that_order_whatever_the_clock_said(opened: Store) -> None:
+    items = coming(opened)
+    put_off(opened, items[2], items[0], items[4])
+    expected = [items[place] for place in (1, 3, 5, 2, 0, 4)]
+    assert coming(opened) == expected, "as the cache has it"
+    turn_clock_back(opened)
+    assert coming(opened) == expected, "as the database has it"
 
 
 def test_history_is_ones_own_and_at_most_twenty_long(store: Store) -> None:
@@ -151,6 +187,17 @@ def test_a_repeat_that_was_left_out_is_open_again_when_more_work_comes(store: St
     assert round_status(store, "first").left_out == {}
     (ada,) = round_status(store, "first").annotators
     assert ada.answered == ada.presentations
+
+
+def test_a_repeat_of_what_was_put_off_waits_for_20_others_whatever_the_clock_said(store: Store) -> None:
+    _, repeat = put_off_a_first_showing(store)
+    grade_next(store, "ada", len(coming(store)))
+    add_pairs(store, {f"more {q}": [f"more {q}.{d}" for d in range(5)] for q in range(6)})
+    extend_round(store, "first")
+    grade_next(store, "ada", 5)
+    assert repeat not in coming(store)
+    turn_clock_back(store)
+    assert repeat not in coming(store), "45 answers came before the first showing, and 5 after it"
 
 
 def test_a_repeat_of_what_was_put_off_comes_once_20_others_lie_between(store: Store) -> None:

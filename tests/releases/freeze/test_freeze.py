@@ -22,6 +22,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
 from curation.releases.stored import part_rows, read_parts
 from curation.releases.verify import opened, verify
+from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.log import TrafficFields
@@ -42,7 +43,7 @@ from tests.support.gold_project import (
     labelled,
     write_corpus,
 )
-from tests.support.projects import add_names
+from tests.support.projects import add_names, turn_clock_back
 
 
 def rows(store: Store, release_id: str, part: str) -> list[dict[str, Any]]:
@@ -137,6 +138,19 @@ def test_an_account_that_has_no_part_in_a_release_changes_nothing_of_it(tmp_path
     assert opened(store, "v1").rows("adjudications")[0]["reason"] == reason
     freeze_as_older(store, "v1", [("adjudications", "The max power", "The a7 power")])
     assert "any account's name" in verify(store, "older").notes[0]
+
+
+def test_the_logs_of_a_sample_are_those_it_was_drawn_from_whatever_the_clock_said(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    for name, lines in (("one", ["best kettle", "a@b.example"]), ("other", ["best router", "c@d.example"])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["query", *lines]), encoding="utf-8")
+        import_traffic(store, tmp_path / f"{name}.csv")
+        if name == "one":
+            draw_sample(store, 1, 0)
+    turn_clock_back(store)
+    with store.reading() as cursor:
+        found = read_rows(cursor)
+    assert (found.logs.num_rows, found.personal.to_pylist()) == (1, [{"kind": "email", "rows": 1}])
 
 
 def test_a_second_name_for_the_same_content_shares_its_id_and_its_parts(tmp_path: Path) -> None:
