@@ -74,6 +74,14 @@ def import_judgments_command(
             help="Leave out judgments of documents and query ids that the project does not have.",
         ),
     ] = False,
+    about: Annotated[
+        str | None,
+        typer.Option(
+            help="Which text of a changed document the file is about: current (that of the corpus) or "
+            "earlier (that its annotator had before: corrections).",
+            show_default="refused",
+        ),
+    ] = None,
     format: Format = None,
     encoding: Encoding = "utf-8",
     columns: Columns = None,
@@ -84,7 +92,8 @@ def import_judgments_command(
 
     Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
     text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
-    judgment. With --judge the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
+    judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With --judge
+    the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
 
     \b
     Examples:
@@ -114,6 +123,8 @@ def import_judgments_command(
         annotator_columns=parse_annotator_columns(annotator_columns or ""),
         annotator_name=annotator,
     )
+    if judge is not None and about is not None:
+        raise typer.BadParameter("--about is for people: what a judge says is about the text of the corpus")
     layout = layout_of(format, encoding, columns, no_header)
     grades = parse_grade_map(grade_map) if grade_map else None
     store = project_store()
@@ -132,7 +143,14 @@ def import_judgments_command(
             emit(as_json, said, lambda: _show_judge(said))
             return
         result = import_judgments(
-            store, path, fields, layout, grade_map=grades, skip_unknown=skip_unknown, progress=progress
+            store,
+            path,
+            fields,
+            layout,
+            grade_map=grades,
+            skip_unknown=skip_unknown,
+            about=about,
+            progress=progress,
         )
     emit(as_json, result, lambda: _show_judgments(result))
 

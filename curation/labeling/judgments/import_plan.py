@@ -16,6 +16,10 @@ from curation.sources.judgments import ImportedJudgment, JudgmentKey
 from curation.store import Presentation, Query
 from curation.text import digest
 
+CURRENT, EARLIER = "current", "earlier"
+TEXTS = (CURRENT, EARLIER)
+"""Which text of a changed document a file is about: that of the corpus, or the one that was shown before."""
+
 
 class ImportInputs(NamedTuple):
     """What an import is planned from: rows about its annotators, pairs and documents."""
@@ -42,7 +46,8 @@ class _Target(NamedTuple):
     grade: int | None
     labeling: bool
     guide_hash: str
-    closed: bool = False
+    closed: bool
+    content_hash: str
 
 
 @dataclass
@@ -67,8 +72,14 @@ def plan_import(
     inputs: ImportInputs,
     round_id: str,
     new_queries: Sequence[Query],
+    about: str | None = None,
 ) -> ImportPlan:
-    """Everything that is to be written, planned without the database."""
+    """Everything that is to be written, planned without the database.
+
+    Parameters
+    ----------
+    about: one of `TEXTS`; None refuses judgments of which that is not clear.
+    """
     hashes = dict(inputs.documents)
     _refuse_unknown(judgments, inputs.guide, hashes)
     known_queries = {row[0] for row in inputs.queries}
@@ -79,19 +90,35 @@ def plan_import(
         annotators=sorted({key.annotator for key in judgments} - set(inputs.annotators)),
         pairs=sorted({key.pair for key in judgments} - set(inputs.pairs)),
     )
-    rows = {(row[0], row[1], row[2]): _Target(*row[3:]) for row in inputs.presentations}  # type: ignore[arg-type]
-    targets: dict[JudgmentKey, _Target] = {key: rows[key] for key in judgments if key in rows}
+    shown: dict[JudgmentKey, list[_Target]] = {key: [] for key in judgments}
+    for row in inputs.presentations:
+        shown.get(JudgmentKey(*row[:3]), []).append(_Target(*row[3:]))  # type: ignore[arg-type]
+    found = {key: _target(showings, hashes[key.document_id], about) for key, showings in shown.items()}
+    targets = {key: target for key, target in found.items() if target is not None}
     _refuse_moved(judgments, targets, inputs.moved)
+    taken = {one.presentation_id for showings in shown.values() for one in showings}
     positions: dict[str, int] = defaultdict(int, inputs.positions)
     for key in judgments:
         if key not in targets:
-            presentation = _presentation(round_id, key, hashes[key.document_id], positions)
+            presentation = _presentation(round_id, key, hashes[key.document_id], positions, taken)
             plan.presentations.append(presentation)
-            targets[key] = _Target(
-                presentation.presentation_id, 0, False, None, False, inputs.guide.guide_hash
-            )
-    _judge(plan, judgments, targets, inputs)
+            opened = (presentation.presentation_id, 0, False, None, False, inputs.guide.guide_hash, False)
+            targets[key] = _Target(*opened, presentation.content_hash)
+    changed = {
+        key
+        for key, showings in shown.items()
+        if any(one.content_hash != hashes[key.document_id] for one in showings)
+    }
+    _judge(plan, judgments, targets, inputs, unclear=changed if about is None else set())
     return plan
+
+
+def _target(showings: Sequence[_Target], content_hash: str, about: str | None) -> _Target | None:
+    """The showing to write to: the one answered last, else an open one; None where there is none."""
+    now = [one for one in showings if one.content_hash == content_hash]
+    earlier = [one for one in showings if one.content_hash != content_hash]
+    chosen = {CURRENT: now, EARLIER: earlier or now}.get(about or "", showings)
+    return chosen[-1] if chosen else None
 
 
 def _judge(
@@ -99,7 +126,9 @@ def _judge(
     judgments: Mapping[JudgmentKey, ImportedJudgment],
     targets: Mapping[JudgmentKey, _Target],
     inputs: ImportInputs,
+    unclear: Collection[JudgmentKey],
 ) -> None:
+    """Plan the events; refuses those of `unclear`, where the same judgment is not there already."""
     context = JudgingContext(
         {target.presentation_id: _state(key.annotator, target) for key, target in targets.items()},
         {row[0]: UsedKey(*row[1:]) for row in inputs.keys},
@@ -107,6 +136,7 @@ def _judge(
     )
     last = {(used.presentation_id, used.revision + 1): key for key, used in context.used_keys.items()}
     submissions: dict[str, list[Submission]] = defaultdict(list)
+    refused: list[JudgmentKey] = []
     for key, judgment in judgments.items():
         target = targets[key]
         client_key = _client_key(target, judgment.grade)
@@ -115,6 +145,8 @@ def _judge(
             plan.unchanged += 1
         elif client_key in context.used_keys and not _imported(target, last):
             plan.superseded += 1
+        elif key in unclear:
+            refused.append(key)
         else:
             client_key = again if client_key in context.used_keys else client_key
             if target.answered:
@@ -122,6 +154,7 @@ def _judge(
             elif target.labeling:
                 plan.filled += 1
             submissions[key.annotator].append(_submission(judgment, target, client_key))
+    _refuse_unclear(judgments, refused)
     for annotator, items in submissions.items():
         outcomes, events = judge(annotator, items, context)
         problems = [f"{o.presentation_id}: {o.status}: {o.message}" for o in outcomes if o.status != "saved"]
@@ -171,12 +204,28 @@ def _refuse_moved(
         )
 
 
+def _refuse_unclear(judgments: Mapping[JudgmentKey, ImportedJudgment], keys: Collection[JudgmentKey]) -> None:
+    problems = [
+        f"line {judgments[key].line}: {key.annotator} had another text of the document {key.document_id!r} "
+        f"than the corpus has now (query {key.query_id!r})"
+        for key in keys
+    ]
+    if problems:
+        raise InputError(
+            problems,
+            way_out="Say which text the file is about: --about current (that of now: new judgments) or "
+            "--about earlier (the one that they had: corrections).",
+        )
+
+
 def _presentation(
-    round_id: str, key: JudgmentKey, content_hash: str, positions: dict[str, int]
+    round_id: str, key: JudgmentKey, content_hash: str, positions: dict[str, int], taken: Collection[str]
 ) -> Presentation:
     position = positions[key.annotator]
     positions[key.annotator] += 1
     presentation_id = digest("presentation", round_id, *key)
+    if presentation_id in taken:  # by an earlier text, from a file of this name
+        presentation_id = digest("presentation", round_id, *key, content_hash)
     return Presentation(presentation_id, round_id, *key, content_hash, position, None)
 
 

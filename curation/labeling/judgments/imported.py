@@ -4,6 +4,10 @@ A judgment for a pair that the same annotator has open answers that presentation
 in a round of kind 'imported', named after the source. Either way they pass `judging.judge`, like those of the
 app. Importing the same again changes nothing, and never overrides what the annotator has said on screen
 since. Of several files the one imported last counts, also where it repeats an earlier one.
+
+A judgment is about the text that the annotator read, and files do not say which that was. It is the text of
+the corpus, unless the project knows that this annotator was shown another one: then the import is told, or
+refused. What is stored already with the same grade stays as it is.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from types import MappingProxyType
 from curation.errors import InputError
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.events import append_events
-from curation.labeling.judgments.import_plan import ImportInputs, ImportPlan, plan_import
+from curation.labeling.judgments.import_plan import TEXTS, ImportInputs, ImportPlan, plan_import
 from curation.labeling.rounds.opening import write_round
 from curation.people.annotators import add_imported, list_annotators
 from curation.progress import Progress, silent
@@ -79,6 +83,7 @@ def import_judgments(
     *,
     grade_map: Mapping[str, int | None] | None = None,
     skip_unknown: bool = False,
+    about: str | None = None,
     progress: Progress = silent,
 ) -> JudgmentImport:
     """Import the judgments of a file, in one transaction.
@@ -88,6 +93,8 @@ def import_judgments(
     grade_map: the file's grades → the guide's, from `parse_grade_map`; without it they are the same.
     skip_unknown: leave out, and count, judgments of documents that the corpus does not have, and of query
         ids that the project does not have, where they would be refused.
+    about: 'current' or 'earlier': which text the judgments are about where an annotator was shown another
+        text of the document than the corpus has now. Without it they are refused.
 
     Raises
     ------
@@ -97,7 +104,7 @@ def import_judgments(
     file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
         added = add_judgments(
-            store, file.judgments, file.source, file.new_queries, file.left_out, known_as=file.known_as
+            store, file.judgments, file.source, file.new_queries, file.left_out, file.known_as, about
         )
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
@@ -111,6 +118,7 @@ def add_judgments(
     new_queries: Sequence[Query] = (),
     left_out: dict[str, int] | None = None,
     known_as: Mapping[str, str] = MappingProxyType({}),
+    about: str | None = None,
 ) -> JudgmentImport:
     """Write judgments made elsewhere, in one transaction.
 
@@ -120,13 +128,17 @@ def add_judgments(
     new_queries: queries that the judgments are about and the project may not hold yet.
     left_out: what the reader has left out already; returned with what this step adds.
     known_as: the source's id → the project's, of queries that the project knew by their text.
+    about: as for `import_judgments`.
 
     Raises
     ------
-    InputError: grades outside the scale, two grades of one annotator for one pair, unknown documents, pairs
-        that were moved from the annotator to somebody else.
+    InputError: an unknown `about`, judgments of which nobody says which text they are about, grades outside
+        the scale, two grades of one annotator for one pair, unknown documents, pairs that were moved from the
+        annotator to somebody else.
     RefusedError: there is no corpus, or the same annotators kept judging meanwhile.
     """
+    if about not in (None, *TEXTS):
+        raise InputError(f"--about {about!r}: expected {' or '.join(TEXTS)}")
     left_out = dict(left_out or {})
     by_key = one_judgment_a_pair(judgments, left_out)
     name = f"imported: {source}"
@@ -146,7 +158,7 @@ def add_judgments(
         store,
         fingerprint=lambda cursor: _fingerprint(cursor, by_key),
         read=lambda cursor: _read(cursor, by_key, round_id),
-        plan=lambda inputs: plan_import(by_key, inputs, round_id, new_queries),
+        plan=lambda inputs: plan_import(by_key, inputs, round_id, new_queries, about),
         write=write,
         busy=BUSY,
     )
@@ -233,7 +245,7 @@ WHERE snapshot_id = ? AND document_id IN (SELECT unnest(?::TEXT[]))
 _PRESENTATIONS = """
 SELECT p.annotator, p.query_id, p.document_id, p.presentation_id, coalesce(s.next_revision, 0),
        coalesce(s.answered, false) AS answered, s.grade, r.kind IN ('labeling', 'audit'),
-       r.guide_hash, r.closed
+       r.guide_hash, r.closed, p.content_hash
 FROM live_presentations p JOIN round_states r USING (round_id)
 LEFT JOIN presentation_states s USING (presentation_id)
 WHERE p.duplicate_of IS NULL AND r.kind NOT IN ('pilot', 'practice') AND NOT EXISTS (

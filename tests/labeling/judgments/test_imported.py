@@ -19,7 +19,8 @@ from curation.people.annotators import authenticate, list_annotators
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Query
-from tests.support.projects import PASSWORD, add_pairs, add_people, grid
+from curation.text import digest
+from tests.support.projects import PASSWORD, add_pairs, add_people, change_text, grid, rows_of
 
 A, B = ("query 0", "document 0.0"), ("query 0", "document 0.1")
 
@@ -205,3 +206,77 @@ def test_a_judgment_of_a_pair_that_was_moved_to_somebody_else_is_refused(store: 
         add_judgments(store, judged((A, "ada", 3)), "late.csv")
     assert counted(store) == []
     assert add_judgments(store, judged((A, "ben", 3)), "late.csv").filled == 1
+
+
+def texts(store: Store) -> list[tuple[str, int, str]]:
+    """Who gave which grade about which text of A's document."""
+    names = {digest(A[1]): "first", digest(A[1], "second"): "second"}
+    found = rows_of(store, "SELECT annotator, grade, content_hash FROM current_judgments")
+    return sorted((who, grade, names[content_hash]) for who, grade, content_hash in found)
+
+
+@pytest.fixture
+def changed(store: Store) -> Store:
+    """Ada's 3 was imported, and then the document got another text."""
+    add_pairs(store, grid(1, 1))
+    add_judgments(store, judged((A, "ada", 3)), "old.csv")
+    change_text(store, A[1])
+    return store
+
+
+def test_a_grade_that_may_be_about_either_text_is_refused_until_that_is_said(changed: Store) -> None:
+    with pytest.raises(InputError) as caught:
+        add_judgments(changed, judged((A, "ada", 0)), "new.csv")
+    assert "line 2: ada had another text of the document 'document 0.0' than the corpus" in str(caught.value)
+    assert "--about current" in str(caught.value)
+    assert texts(changed) == [("ada", 3, "first")]
+
+
+@pytest.mark.parametrize("source", ["new.csv", "old.csv"])
+def test_a_judgment_of_the_text_of_now_stands_beside_that_of_the_earlier_one(
+    changed: Store, source: str
+) -> None:
+    """Also from a file of the same name, whose round has a presentation of the earlier text."""
+    result = add_judgments(changed, judged((A, "ada", 0)), source, about="current")
+    assert (result.judgments, result.changed) == (1, 0)
+    assert texts(changed) == [("ada", 0, "second"), ("ada", 3, "first")]
+    assert counted(changed) == [("ada", *A, 0)]
+    again = add_judgments(changed, judged((A, "ada", 0)), source, about="current")
+    assert (again.judgments, again.unchanged) == (0, 1)
+
+
+def test_the_same_grade_of_the_text_of_now_is_a_judgment_too_where_that_is_said(changed: Store) -> None:
+    assert add_judgments(changed, judged((A, "ada", 3)), "new.csv", about="current").judgments == 1
+    assert texts(changed) == [("ada", 3, "first"), ("ada", 3, "second")]
+
+
+def test_a_correction_of_what_was_said_about_the_earlier_text(changed: Store) -> None:
+    result = add_judgments(changed, judged((A, "ada", 0)), "new.csv", about="earlier")
+    assert (result.judgments, result.changed) == (0, 1)
+    assert texts(changed) == [("ada", 0, "first")]
+
+
+def test_the_same_file_again_changes_nothing_after_the_corpus_did(changed: Store) -> None:
+    assert add_judgments(changed, judged((A, "ada", 3)), "old.csv").unchanged == 1
+    assert texts(changed) == [("ada", 3, "first")]
+
+
+def test_an_open_showing_of_an_earlier_text_is_not_filled_unasked(store: Store) -> None:
+    add_pairs(store, grid(1, 1))
+    add_people(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    change_text(store, A[1])
+    with pytest.raises(InputError, match="ada had another text"):
+        add_judgments(store, judged((A, "ada", 3)), "new.csv")
+    assert add_judgments(store, judged((A, "ada", 3)), "new.csv", about="current").filled == 0
+    assert texts(store) == [("ada", 3, "second")]
+
+
+def test_who_never_had_another_text_judges_that_of_the_corpus(changed: Store) -> None:
+    assert add_judgments(changed, judged((A, "ben", 1)), "new.csv").judgments == 1
+    assert texts(changed) == [("ada", 3, "first"), ("ben", 1, "second")]
+
+
+def test_another_word_than_current_or_earlier_is_refused(store: Store) -> None:
+    with pytest.raises(InputError, match="--about 'now': expected current or earlier"):
+        add_judgments(store, judged((A, "ada", 3)), "new.csv", about="now")
