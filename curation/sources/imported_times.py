@@ -14,23 +14,22 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from curation.errors import InputError
+from curation.sources.tables.numeric_dates import (
+    ASK_FOR_ORDER,
+    check_date_order,
+    is_numeric_date,
+    not_in_order,
+    numeric_date,
+)
 from curation.sources.tables.times import parse_time
 
-MONTH_FIRST, DAY_FIRST = "mdy", "dmy"
-DATE_ORDERS = (MONTH_FIRST, DAY_FIRST)
 UNITS = {"s": 1_000, "ms": 1}
 """Unit of a duration → its milliseconds."""
 Found = TypeVar("Found")
 UNREADABLE_TIME = "unreadable time"
 UNREADABLE_DURATION = "unreadable duration"
 
-_DATE = re.compile(
-    r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})"
-    r"(?:[ T,]+(\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?: ?([ap])\.?m\.?)?)?",
-    re.IGNORECASE,
-)
 _NAMED_UNIT = re.compile(r"(?:^|[_ -])(?:(ms|msec|millis|milliseconds)|(s|sec|secs|seconds))$", re.IGNORECASE)
-_ORDER = "Say which comes first: --date-order mdy (month, as in the US) or dmy (day)."
 
 
 class ImportedTimes:
@@ -42,8 +41,7 @@ class ImportedTimes:
     """
 
     def __init__(self, date_order: str | None, duration_field: str | None, duration_unit: str | None) -> None:
-        if date_order not in (None, *DATE_ORDERS):
-            raise InputError(f"--date-order {date_order!r}: expected {' or '.join(DATE_ORDERS)}")
+        check_date_order(date_order)
         self._order = date_order
         self._milliseconds = _milliseconds(duration_field, duration_unit)
         self.unread: Counter[str] = Counter()
@@ -52,16 +50,14 @@ class ImportedTimes:
         """The time of a cell in UTC; `problem` is told of a numeric date that cannot be told apart."""
         if value is None or value == "":
             return None
-        numeric = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
-        if numeric is None:
+        if not is_numeric_date(value):
             return self._counted(parse_time(value), UNREADABLE_TIME)
         if self._order is None:
-            problem(f"the time {value!r} does not say whether the day or the month is first", _ORDER)
+            problem(f"the time {value!r} does not say whether the day or the month is first", ASK_FOR_ORDER)
             return None
-        time = _numeric_date(numeric, self._order)
+        time = numeric_date(value, self._order)
         if time is None:
-            first = "month" if self._order == MONTH_FIRST else "day"
-            problem(f"the time {value!r} is no date with the {first} first", _ORDER)
+            problem(not_in_order(value, self._order), ASK_FOR_ORDER)
         return time
 
     def duration(self, value: Any) -> int | None:
@@ -92,17 +88,3 @@ def _milliseconds(field: str | None, unit: str | None) -> int:
             f"nothing says the unit of the durations in {field!r}: add --duration-unit s (seconds) or ms"
         )
     return UNITS["ms" if named[1] else "s"]
-
-
-def _numeric_date(found: re.Match[str], order: str) -> datetime | None:
-    first, _, second, year, hour, minute, clock_second, half = found.groups()
-    month, day = (first, second) if order == MONTH_FIRST else (second, first)
-    hours = int(hour or 0)
-    if half and not 1 <= hours <= 12:
-        return None
-    if half:
-        hours = hours % 12 + 12 * (half.lower() == "p")
-    try:
-        return datetime(int(year), int(month), int(day), hours, int(minute or 0), int(clock_second or 0))
-    except ValueError:
-        return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.import_.options import Columns, DateOrder, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.output import emit, left_out, progress_bar, say, table
 
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ def import_judgments_command(
     ] = None,
     note_field: Annotated[str | None, field("a note", "note")] = None,
     time_field: Annotated[str | None, field("the time of the judgment")] = None,
-    date_order: Annotated[
-        str | None,
-        typer.Option(help="How to read dates such as 03/04/2026: mdy (month first) or dmy (day first)."),
-    ] = None,
+    date_order: DateOrder = None,
     duration_field: Annotated[str | None, field("how long the judgment took")] = None,
     duration_unit: Annotated[
         str | None,

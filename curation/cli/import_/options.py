@@ -26,6 +26,10 @@ Encoding = Annotated[str, typer.Option(help="Encoding of text files, such as lat
 Columns = Annotated[
     str | None, typer.Option(help="Names of the columns of a table without a header, separated by commas.")
 ]
+DateOrder = Annotated[
+    str | None,
+    typer.Option(help="How to read dates such as 03/04/2026: mdy (month first) or dmy (day first)."),
+]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The table has no header line; needs --columns.")]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.import_.options import Columns, DateOrder, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.output import emit, progress_bar, say, say_fields, say_rest, table
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def import_traffic_command(
     ],
     query_field: Annotated[str | None, field("the query", "user_query, query, search_term, q, text")] = None,
     time_field: Annotated[str | None, field("the time", "time, timestamp")] = None,
+    date_order: DateOrder = None,
     segment_field: Annotated[
         str | None, field("the segment, such as a shop or language", "segment, application")
     ] = None,
@@ -58,14 +59,15 @@ def import_traffic_command(
 
     E-mail addresses, phone and card numbers, IBANs, public IP addresses, identity numbers and keys are never
     stored. Of a session only a keyed hash is stored. Rows that are left out are counted by reason. Times may
-    be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss. A time that cannot be
-    read is unknown, never guessed.
+    be ISO 8601, seconds or milliseconds since 1970, yymmddhhmmss or yyyymmddhhmmss, and with
+    --date-order numeric dates such as 03/04/2026. A time that cannot be read is unknown, never guessed.
 
     \b
     Examples:
       goldset import traffic queries.csv --query-field q --time-field asked_at --count-field n
       goldset import traffic ubi_queries.json.gz
       goldset import traffic excite-small.log --no-header --columns session,time,query
+      goldset import traffic us-shop.csv --time-field asked_on --date-order mdy
       goldset import traffic shop.csv --metadata-field device --metadata-field country
       goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
     """
@@ -73,7 +75,9 @@ def import_traffic_command(
     from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
 
     further = tuple(metadata_field or ())
-    fields = TrafficFields(query_field, time_field, segment_field, session_field, count_field, further)
+    fields = TrafficFields(
+        query_field, time_field, segment_field, session_field, count_field, further, date_order
+    )
     layout = layout_of(format, encoding, columns, no_header)
     rules = CleaningRules(
         max_words, max_characters, repeat_minutes, bot_per_minute, bot_per_day, personal_data
@@ -94,6 +98,8 @@ def _show_traffic(result: TrafficImport) -> None:
     if result.fields.time and result.unknown_times:
         example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
         say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
+        if result.unreadable_time and result.fields.date_order is None:
+            say("Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy.")
     if result.same_source:
         say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
     for kind, count in result.personal.items():

@@ -18,6 +18,12 @@ from numpy.typing import NDArray
 
 from curation.sources.tables.blocks import Block, NotPlain, PlainTable, read_blocks
 from curation.sources.tables.numbers import whole_number
+from curation.sources.tables.numeric_dates import (
+    ASK_FOR_ORDER,
+    is_numeric_date,
+    not_in_order,
+    numeric_date,
+)
 from curation.sources.tables.records import Records
 from curation.sources.tables.times import UNREAD, microseconds, parse_time, parse_times, text_buffers
 from curation.sources.tables.values import text_of
@@ -37,6 +43,7 @@ class TrafficFields:
     Attributes
     ----------
     metadata: further fields to keep.
+    date_order: 'mdy' or 'dmy', where dates are numeric, such as 03/04/2026; None leaves such times unknown.
     """
 
     query: str | None = None
@@ -45,6 +52,7 @@ class TrafficFields:
     session: str | None = None
     count: str | None = None
     metadata: tuple[str, ...] = ()
+    date_order: str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,8 @@ def read_log(records: Records, fields: TrafficFields) -> Log:
 
     Raises
     ------
-    InputError: the file cannot be read, or has counts that are not whole numbers from 1 to LARGEST_COUNT.
+    InputError: the file cannot be read, has counts that are not whole numbers from 1 to LARGEST_COUNT, or
+        numeric dates that the order which is said does not allow.
     """
     table = plain_table(records)
     if table is not None:
@@ -177,7 +186,8 @@ def _by_row(records: Records, fields: TrafficFields) -> Log:
         rows.texts.add(text)
         rows.lines.append(line)
         rows.counts.append(count)
-        rows.times.append(_time(rows, line, records.unit, values.get(fields.time) if fields.time else None))
+        value = values.get(fields.time) if fields.time else None
+        rows.times.append(_time(rows, line, records, value, fields.date_order))
         rows.segments.add(text_of(values.get(fields.segment)).strip() if fields.segment else "")
         rows.sessions.add(text_of(values.get(fields.session)).strip() if fields.session else "")
         rows.metadata.add(_json(names, [text_of(values.get(name)) for name in names]) if names else "")
@@ -199,14 +209,19 @@ def _refuse_count(records: Records, line: int, fields: TrafficFields, values: di
     )
 
 
-def _time(rows: _Rows, line: int, unit: str, value: Any) -> int:
+def _time(rows: _Rows, line: int, records: Records, value: Any, order: str | None) -> int:
     if value is None or value == "":
         return UNKNOWN_TIME
     time = parse_time(value)
+    numeric = time is None and order is not None and is_numeric_date(value)
+    if numeric and order is not None:
+        time = numeric_date(value, order)
     if time is not None:
         return microseconds(time)
-    if rows.unreadable_time is None:
-        rows.unreadable_time = _unreadable(text_of(value), unit, line)
+    if numeric and order is not None:
+        records.problems.add(line, not_in_order(value, order), ASK_FOR_ORDER)
+    elif rows.unreadable_time is None:
+        rows.unreadable_time = _unreadable(text_of(value), records.unit, line)
     return UNKNOWN_TIME
 
 
@@ -256,6 +271,8 @@ class _Parts:
             return np.full(len(block.lines), UNKNOWN_TIME)
         texts = block.columns[self._fields.time]
         times, unread = parse_times(texts)
+        if self._fields.date_order is not None and len(unread):
+            unread = _take_numeric_dates(times, unread, texts, self._fields.date_order)
         if len(unread) and self._unreadable is None:
             row = int(unread[0])
             self._unreadable = _unreadable(texts[row].as_py(), "line", int(block.lines[row]))
@@ -266,6 +283,28 @@ class _Parts:
         texts, segments, sessions, metadata = map(_united, self._terms)
         lines, times, counts = map(_joined, self._numbers)
         return Log(texts, segments, sessions, metadata, lines, times, counts, self._empty, self._unreadable)
+
+
+def _take_numeric_dates(
+    times: NDArray[np.int64], unread: NDArray[np.int64], texts: pa.StringArray, order: str
+) -> NDArray[np.int64]:
+    """Fill in the times of numeric dates; returns the numbers of what is still unread.
+
+    Raises
+    ------
+    NotPlain: one has no reading in this order, which is a problem of its line.
+    """
+    found = texts.take(pa.array(unread)).dictionary_encode()
+    known = found.dictionary.to_pylist()
+    numeric = np.array([is_numeric_date(text) for text in known], bool)
+    read = [numeric_date(text, order) for text in known]
+    values = np.array([UNREAD if time is None else microseconds(time) for time in read], np.int64)
+    if (values[numeric] == UNREAD).any():
+        raise NotPlain
+    of_rows = found.indices.to_numpy()
+    times[unread] = values[of_rows]
+    left: NDArray[np.int64] = unread[~numeric[of_rows]]
+    return left
 
 
 def _by_column(table: PlainTable, fields: TrafficFields, records: Records) -> Log:

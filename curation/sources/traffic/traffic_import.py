@@ -25,6 +25,7 @@ from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.sources.redaction.personal_data import Redacted, redact
 from curation.sources.tables.formats import FileLayout
+from curation.sources.tables.numeric_dates import check_date_order
 from curation.sources.tables.records import Records
 from curation.sources.traffic.cleaning import (
     UNKNOWN_TIME,
@@ -52,6 +53,8 @@ LARGEST_TRAFFIC = 10**18
 """Bound of the sum of all counts, so that every sum of traffic fits the 64 bits that carry it."""
 
 _METADATA = "--metadata-field"
+_NEWER_FIELDS = ("metadata", "date_order")
+"""They are in an import's id only where they are used: older imports keep theirs."""
 _COUNTED = "rows traffic queries sessions segments first last unknown_times same_source".split()
 
 
@@ -118,11 +121,12 @@ def import_traffic(
     Raises
     ------
     InputError: the file cannot be read, has no column of queries, counts that are not whole numbers from 1
-        to `LARGEST_COUNT`, or nothing that is left after cleaning; or ids of people or sessions were asked
-        for as a further field.
+        to `LARGEST_COUNT`, dates that the order which is said does not allow, or nothing that is left after
+        cleaning; an unknown order; or ids of people or sessions were asked for as a further field.
     RefusedError: the counts of all logs together would exceed `LARGEST_TRAFFIC`.
     """
     rules = rules or CleaningRules()
+    check_date_order(fields.date_order if fields else None)
     records = Records(path, layout, progress)
     used = _fields(records, fields or TrafficFields())
     import_id = _import_id(path, records.format, layout or FileLayout(), used, rules)
@@ -164,6 +168,7 @@ def _fields(records: Records, asked: TrafficFields) -> TrafficFields:
         metadata=tuple(
             sorted(filter(None, (records.field(_METADATA, name) for name in set(asked.metadata))))
         ),
+        date_order=asked.date_order,
     )
 
 
@@ -181,7 +186,7 @@ def _import_id(
 ) -> str:
     with path.open("rb") as file:
         content = hashlib.file_digest(file, "sha256").hexdigest()
-    names = {name: value for name, value in asdict(fields).items() if value or name != "metadata"}
+    names = {name: value for name, value in asdict(fields).items() if value or name not in _NEWER_FIELDS}
     return digest("traffic", content, format, layout.encoding, layout.columns, names, asdict(rules))
 
 

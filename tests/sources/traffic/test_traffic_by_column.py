@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +94,18 @@ CELLS = {
         ["shoe", "Shoe", " hat ", "", " ", "\u00a0", 'a "b"', "c, d", "x\ny", "mail a@b.de", "é"]
     ),
     "t": st.sampled_from(
-        ["2026-01-01T00:00:00", "2026-01-01 10:00:00.5Z", "1733832001", "never", "", " ", "970916105432"]
+        [
+            *(
+                "2026-01-01T00:00:00",
+                "2026-01-01 10:00:00.5Z",
+                "1733832001",
+                "never",
+                "",
+                " ",
+                "970916105432",
+            ),
+            *("03/04/2026", "3.4.2026 1:05 pm", " 03-04-2026", "31/12/2026"),
+        ]
     ),
     "g": st.sampled_from(["de", " de", "de ", "", "  ", "en"]),
     "s": st.sampled_from(["s1", "s2 ", " s1", "", "ß"]),
@@ -109,8 +121,9 @@ CELLS = {
     end=st.sampled_from(["\n", "\r\n"]),
     quote_all=st.booleans(),
     packed=st.booleans(),
+    order=st.sampled_from([None, "mdy", "dmy"]),
 )
-def test_any_log_is_read_alike(tmp_path, small_blocks, rows, end, quote_all, packed):
+def test_any_log_is_read_alike(tmp_path, small_blocks, rows, end, quote_all, packed, order):
     def cell(text):
         odd = quote_all or any(sign in text for sign in '",\n')
         return '"' + text.replace('"', '""') + '"' if odd else text
@@ -118,7 +131,8 @@ def test_any_log_is_read_alike(tmp_path, small_blocks, rows, end, quote_all, pac
     content = end.join(",".join(map(cell, row)) for row in (NAMES, *rows)).encode()
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
     path.write_bytes(gzip.compress(content) if packed else content)
-    assert by_either(path, None, ALL) == by_row(path, None, ALL)
+    fields = replace(ALL, date_order=order)
+    assert by_either(path, None, fields) == by_row(path, None, fields)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.session_keys import keyed
 from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
 from curation.store import get_setting
+from tests.support.command_line import invoke
 
 EXCITE = FileLayout(columns=("session", "time", "query"), header=False)
 
@@ -144,6 +145,43 @@ def test_an_unreadable_time_is_unknown_and_shown(store, write):
     result = import_traffic(store, path)
     assert (result.unknown_times, result.unreadable_time) == (1, "'last week' on line 1")
     assert [row[0] for row in _rows(store, "time")] == [None, datetime(2024, 12, 10, 12)]
+
+
+US_LOG = "query,time\na,03/04/2026 1:05 PM\nb,2026-03-05T10:00:00\nc,last week\n"
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl"])
+@pytest.mark.parametrize(
+    ("order", "first"), [("mdy", datetime(2026, 3, 4, 13, 5)), ("dmy", datetime(2026, 4, 3, 13, 5))]
+)
+def test_numeric_dates_are_read_in_the_order_that_is_said(store, write, name, order, first):
+    """By column and row by row."""
+    rows = [dict(zip(("query", "time"), line.split(","), strict=True)) for line in US_LOG.splitlines()[1:]]
+    path = write(name, US_LOG if name == "t.csv" else rows)
+    result = import_traffic(store, path, TrafficFields(date_order=order))
+    assert [row[0] for row in _rows(store, "time")] == [first, datetime(2026, 3, 5, 10), None]
+    assert (result.unknown_times, result.fields.date_order) == (1, order)
+    assert result.unreadable_time.startswith("'last week'")
+    assert not import_traffic(store, path, TrafficFields(date_order=order)).is_new
+
+
+def test_numeric_dates_are_unknown_until_their_order_is_said(store, write):
+    path = write("t.csv", US_LOG)
+    assert import_traffic(store, path).unknown_times == 2
+    told = invoke(["--project", str(store.path), "import", "traffic", str(write("u.csv", US_LOG + "d,\n"))])
+    assert "such as '03/04/2026 1:05 PM' on line 2" in told.stdout
+    assert "--date-order mdy" in told.stdout
+
+
+def test_numeric_dates_that_their_order_does_not_allow_are_refused_with_their_lines(store, write):
+    path = write("t.csv", "query,time\na,03/04/2026\nb,13/04/2026\nc,31/12/2026\n")
+    with pytest.raises(InputError) as caught:
+        import_traffic(store, path, TrafficFields(date_order="mdy"))
+    assert "line 3: the time '13/04/2026' is no date with the month first" in str(caught.value)
+    assert "line 4: the time '31/12/2026'" in str(caught.value)
+    assert _rows(store, "time") == []
+    with pytest.raises(InputError, match="--date-order 'ymd': expected mdy or dmy"):
+        import_traffic(store, path, TrafficFields(date_order="ymd"))
 
 
 def test_parquet_times_are_brought_to_utc(store, tmp_path):
