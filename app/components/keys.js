@@ -1,9 +1,9 @@
-// Keys of a page of plain Streamlit: a held key acts once, and a field gets the focus in time.
+// Keys of a page of plain Streamlit: a held key acts once, a field gets the focus in time, a draft survives a reload.
 // Streamlit's shortcuts fire again for every repeat of a held key, on what the page shows by then.
 
 let held = null;
 let reason = "";
-let page = { focus: "", choices: "", opens: "" };
+let page = { focus: "", choices: "", opens: "", draft: null, sent: "" };
 let opening = 0; // time until which to wait for the field that a key opens
 let typed = ""; // meanwhile
 
@@ -52,13 +52,43 @@ function up() {
   held = null;
 }
 
+// Storage that is full or forbidden keeps nothing, and nothing here depends on it.
+const draftField = () => page.draft && document.querySelector(`.st-key-${page.draft.field} textarea`);
+
+function keep(event) {
+  if (!page.draft || event.target !== draftField()) return;
+  const { value } = event.target;
+  try {
+    if (value) localStorage.setItem(page.draft.name, value);
+    else localStorage.removeItem(page.draft.name);
+  } catch { /* not kept */ }
+}
+
+// What was typed before a reload comes back into an empty field, once the field is there.
+function restore(until = performance.now() + LONGEST_WAIT) {
+  let kept = null;
+  try {
+    if (page.sent) localStorage.removeItem(page.sent);
+    kept = page.draft && localStorage.getItem(page.draft.name);
+  } catch { /* nothing was kept */ }
+  if (!kept) return;
+  const field = draftField();
+  if (field === null && performance.now() < until) setTimeout(restore, 50, until);
+  if (field === null || field.value) return;
+  field.setRangeText(kept, 0, 0, "end");
+  field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+}
+
 export default ({ data }) => {
   window.removeEventListener("keydown", window.goldsetKeyDown, true);
   window.removeEventListener("keyup", window.goldsetKeyUp, true);
-  Object.assign(window, { goldsetKeyDown: down, goldsetKeyUp: up });
+  window.removeEventListener("input", window.goldsetKeep, true);
+  Object.assign(window, { goldsetKeyDown: down, goldsetKeyUp: up, goldsetKeep: keep });
   window.addEventListener("keydown", down, true);
   window.addEventListener("keyup", up, true);
+  window.addEventListener("input", keep, true);
   page = data;
+  restore();
   const awaited = data.opens && performance.now() < opening; // another field than this
   if (data.reason && data.reason !== reason && !awaited) {
     opening = 0;

@@ -1,6 +1,11 @@
-"""The keyboard on a page of Streamlit widgets: a held key acts once, and a field gets the focus in time."""
+"""The keyboard on a page of Streamlit widgets: a held key acts once, and a field gets the focus in time.
+
+What is typed into a field and not sent yet can be kept in the browser as a draft. It survives a reload.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -9,7 +14,21 @@ from app.components import asset
 _keys = st.components.v2.component("goldset_keys", html="", js=asset("keys.js"))
 
 
-def keys(focus: str, reason: str, choices: str = "", opens: str = "") -> None:
+class Draft(NamedTuple):
+    """The key of a text field, and the name under which the browser keeps what is typed into it."""
+
+    field: str
+    name: str
+
+
+def keys(
+    focus: str,
+    reason: str,
+    choices: str = "",
+    opens: str = "",
+    draft: Draft | None = None,
+    sent: str = "",
+) -> None:
     """Focus a field whenever `reason` changes; Esc leaves it.
 
     Parameters
@@ -18,5 +37,7 @@ def keys(focus: str, reason: str, choices: str = "", opens: str = "") -> None:
     reason: '' leaves the focus where it is.
     choices: keys after which the field has the focus at once, before the server has answered.
     opens: the key of a button that brings another field; what is typed until it is there is written into it.
+    sent: the name of a draft that is not needed any more.
     """
-    _keys(key="keys", data={"focus": focus, "reason": reason, "choices": choices, "opens": opens})
+    data = {"focus": focus, "reason": reason, "choices": choices, "opens": opens, "sent": sent}
+    _keys(key="keys", data={**data, "draft": draft._asdict() if draft else None})

@@ -164,6 +164,35 @@ def test_words_typed_before_the_server_answers_are_words(browser: Browser, revie
     assert on_screen(page, disputes(reviewed.store)) == pair
 
 
+def test_a_reason_in_progress_survives_a_reload_and_is_forgotten_once_sent(
+    browser: Browser, reviewed: Served
+) -> None:
+    page = adjudicating(browser, reviewed)
+    waiting = disputes(reviewed.store)
+    pair = on_screen(page, waiting)
+    page.keyboard.press("2")
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type("It answers")
+    page.reload()
+    expect(page.get_by_label("Reason")).to_have_value("It answers", timeout=30_000)
+    settled(page)
+    assert on_screen(page, waiting) == pair
+    page.keyboard.press("2")
+    expect(page.get_by_label("Reason")).to_be_focused()
+    page.keyboard.type(" a part")
+    expect(page.get_by_label("Reason")).to_have_value("It answers a part")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text(f"{len(waiting) - 1} disputed")).to_be_visible()
+    decision = dispute(reviewed.store, pair.query_id, pair.document_id).dispute.decision
+    assert decision is not None
+    assert decision.reason == "It answers a part"
+    expect(page.get_by_label("Reason")).to_have_value("")
+    settled(page)
+    assert page.evaluate(DRAFTS) == []
+
+
+DRAFTS = "() => Object.keys(localStorage).filter((name) => name.includes(':reason:'))"
+
 BUSY = """() => {
   const { setTimeout } = window;
   window.setTimeout = (act, wait = 0, ...given) => setTimeout(act, wait + 300, ...given);

@@ -10,8 +10,9 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
-from app.components.keys import keys
+from app.components.keys import Draft, keys
 from app.context import project_store
+from app.signin.current_user import sessions
 from app.views.adjudicate import other_actions
 from app.views.adjudicate.reviewing import Reviewing
 from curation.adjudication.adjudication import decide
@@ -40,12 +41,19 @@ def show(case: Case, guide: Guide, acts: Acts, state: Reviewing) -> None:
     if decided:
         _decide(case, seen, picked, reason, acts, state)
     asking = other_actions.show(case, pair, acts, state)
+    draft = Draft(f"reason-{pair}", _draft_name(acts, case))
     reason_to_focus = f"asking {pair}" if asking else f"{pair} {picked}" if picked is not None else ""
     if asking:
-        keys("unclear", reason_to_focus)
+        keys("unclear", reason_to_focus, draft=draft, sent=state.sent)
     else:
         chosen = "".join([*(step.key for step in guide.scale if step.key not in RESERVED), NONE])
-        keys("reason", reason_to_focus, chosen, other_actions.UNCLEAR)
+        keys("reason", reason_to_focus, chosen, other_actions.UNCLEAR, draft, state.sent)
+
+
+def _draft_name(acts: Acts, case: Case) -> str:
+    """A reason in progress belongs to this project, this reviewer, this pair and what was decided before."""
+    pair = digest(case.dispute.query_id, case.dispute.document_id, case.revision)
+    return f"goldset:{sessions().project}:{acts.by}:reason:{pair}"
 
 
 def _grades(guide: Guide, pair: str, state: Reviewing) -> int | str | None:
@@ -85,6 +93,8 @@ def _decide(
     if seen is not None and case.revision > seen:
         return  # somebody else decided meanwhile, and the page shows it above
 
+    draft = _draft_name(acts, case)
+
     def deed() -> None:
         if picked is None:
             raise InputError(f"Choose a grade, or “{NO_GRADE}”.")
@@ -100,6 +110,6 @@ def _decide(
             item.content_hash,
         )
         said = NO_GRADE if grade is None else f"grade {grade}"
-        state.leave(f"Decided: {said}. You can change it at the end of this page.")
+        state.leave(f"Decided: {said}. You can change it at the end of this page.", draft)
 
     acts.do(acts.form("adjudicate"), deed)

@@ -13,6 +13,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
+from app.components.keys import keys
 from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from app.views.adjudicate import decision, recent
@@ -72,6 +73,7 @@ def _current(store: Store, annotator: Annotator, state: Reviewing) -> Case | Non
 
 
 def _nothing(state: Reviewing) -> None:
+    keys("", "", sent=state.sent)
     if state.done:
         ui.confirmation(state.done)
     if state.waiting:

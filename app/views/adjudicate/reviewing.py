@@ -22,6 +22,7 @@ class Reviewing:
     asking: the pair that the question about the guide is open for.
     picked: the pair that a grade is chosen for, and the grade.
     done: what was done last; shown until the reviewer goes on.
+    sent: the name of the draft of the reason that was decided with last.
     """
 
     at: Pair | None = None
@@ -32,6 +33,7 @@ class Reviewing:
     asking: str | None = None
     picked: tuple[str | None, int | str | None] = (None, None)
     done: str = ""
+    sent: str = ""
 
     def pick(self, pair: str, value: int | str) -> None:
         self.picked, self.done = (pair, value), ""
@@ -40,9 +42,9 @@ class Reviewing:
         """Open or close the question about the guide."""
         self.asking, self.done = pair, done
 
-    def leave(self, done: str) -> None:
+    def leave(self, done: str, sent: str = "") -> None:
         """Go on to the next pair."""
-        self.at, self.asking, self.picked, self.done = None, None, (None, None), done
+        self.at, self.asking, self.picked, self.done, self.sent = None, None, (None, None), done, sent
 
 
 def reviewing() -> Reviewing:

@@ -89,8 +89,8 @@ def import_judgments_command(
 
     Missing pairs, queries with their texts, and annotators are added and counted. An id is never taken as a
     text. Importing the same file again changes nothing; another grade is a correction. An empty cell is no
-    judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With --judge
-    the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
+    judgment. A judgment is about the text that the corpus has now, unless --about says otherwise. With
+    --judge the grades are kept apart: they settle nothing and add nothing (`goldset judge`).
 
     \b
     Examples:
