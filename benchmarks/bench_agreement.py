@@ -72,7 +72,7 @@ def fill(store: Store, rows: dict[str, np.ndarray]) -> None:
     duplicate = [None] * times + ids[again].tolist()
     with store.transaction() as cursor:
         (guide,) = cursor.execute("SELECT value FROM settings WHERE name = 'guide'").fetchall()[0]
-        cursor.execute("INSERT INTO rounds VALUES ('r', 'r', 'labeling', ?, '{}', ?)", [guide, now])
+        cursor.execute("INSERT INTO rounds VALUES ('r', 'r', 'labeling', ?, '{}', ?, 1)", [guide, now])
         presentations = {
             "presentation_id": ids,
             "round_id": ["r"] * len(pick),

@@ -1,7 +1,9 @@
 """The lines of a run file with the ids and numbers that they mean.
 
-A query is named by id or text, and either name may carry the prefix of an export. Who reads the lines decides
-what is done about names that are not known, and which of rank and score orders a list.
+A query is named by id or text. Runs over exports have the ids of the export: those for BEIR and Hugging Face
+may have a prefix, those for TREC are percent-encoded where an id of the project has white space. In other
+formats ids are the project's. Who reads the lines decides what is done about names that are not known, and
+which of rank and score orders a list.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import unquote
 
 from curation.errors import InputError
 from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
@@ -41,7 +44,7 @@ class RunLines:
 
     Attributes
     ----------
-    mapped: names that are known without the prefix that exports put in front.
+    mapped: names that are known without the prefix that exports put in front, or decoded.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class RunLines:
         self._documents = documents
         self._note = note
         self._prefixed = queries.share_an_id(documents)
+        self._encoded = file.format == "trec"
         self._ids: dict[str, str | None] = {}
         self.mapped: set[str] = set()
 
@@ -86,18 +90,39 @@ class RunLines:
             self._note(UNKNOWN_QUERY, row.query, row.line)
         if not query_id:
             return None
-        document = self._document(row.document)
+        document = self._document(row)
         if document not in self._documents:
             self._note(UNKNOWN_DOCUMENT, document, row.line)
         return RunLine(row.line, query_id, document, rank, score)
 
-    def _document(self, name: str) -> str:
-        """The project's id of a document that an export may have given a prefix."""
-        original = name.removeprefix(PREFIXES[1])
-        if self._prefixed and name not in self._documents and original in self._documents:
-            self.mapped.add(name)
-            return original
+    def _document(self, row: RunRow) -> str:
+        """The project's id of a document that an export may have given a prefix or encoded."""
+        name, bare, decoded = (
+            row.document,
+            row.document.removeprefix(PREFIXES[1]),
+            self._decoded(row.document),
+        )
+        if name in self._documents:
+            if decoded in self._documents:
+                self._note_two_ids(row.line, "document", name, decoded)
+            return name
+        for original in (bare if self._prefixed else "", decoded):
+            if original in self._documents:
+                self.mapped.add(name)
+                return original
         return name
+
+    def _decoded(self, name: str) -> str:
+        """The id that a TREC export wrote so; '' where it is no such name."""
+        original = unquote(name) if self._encoded and "%" in name else name
+        return original if original != name else ""
+
+    def _note_two_ids(self, line: int, what: str, name: str, decoded: str) -> None:
+        self._problems.add(
+            line,
+            f"the {what} {name!r} is that id, or {decoded!r} as TREC exports write it",
+            "Write the run as JSON lines or CSV with the project's own ids.",
+        )
 
     def _number(self, row: RunRow, what: str, read: Callable[[Any], Number | None]) -> Number | None:
         """The row's rank or score; None where the file has none, or where it was noted as a problem."""
@@ -120,6 +145,13 @@ class RunLines:
                 if found is None and self._prefixed and row.query.startswith(PREFIXES[0]):
                     found = self._known.of_id(row.query.removeprefix(PREFIXES[0]))
                     self.mapped |= {row.query} if found else set()
+                decoded = self._decoded(row.query)
+                by_decoding = self._known.of_id(decoded) if decoded else None
+                if found is not None and by_decoding is not None:
+                    self._note_two_ids(row.line, "query", row.query, decoded)
+                elif by_decoding is not None:
+                    found = by_decoding
+                    self.mapped.add(row.query)
                 self._ids[row.query] = found and found.query_id
             except InputError as error:
                 self._problems.add(row.line, str(error))

@@ -152,6 +152,24 @@ def test_a_run_over_an_export_with_prefixed_ids_is_mapped_back(project, write):
     assert (result.mapped, result.unknown) == (3, {})
 
 
+def test_a_trec_run_over_an_export_with_encoded_ids_is_mapped_back(project, write):
+    import_corpus(project, write("more.jsonl", [{"id": name, "title": name} for name in ("d1", "100% red")]))
+    import_queries(project, write("q2.csv", "id,query\ntwo words,socks\n"))
+    path = write("r.trec", "two%20words Q0 100%25%20red 1 3 t\n1 Q0 d1 1 2 t\n")
+    result = import_run(project, path, "r")
+    assert [place[:2] for place in _places(project)] == [("1", "d1"), ("two words", "100% red")]
+    assert (result.mapped, result.unknown) == (2, {})
+
+
+def test_an_encoded_id_that_is_another_ones_own_is_refused_in_trec_and_itself_elsewhere(project, write):
+    rows = [{"id": name, "title": name} for name in ("a b", "a%20b")]
+    import_corpus(project, write("more.jsonl", rows))
+    told = _refusal(project, write("r.trec", "1 Q0 a%20b 1 3 t\n"))
+    assert "the document 'a%20b' is that id, or 'a b' as TREC exports write it" in told
+    import_run(project, write("r.csv", "query_id,document,score\n1,a%20b,1\n"), "r")
+    assert [place[:2] for place in _places(project)] == [("1", "a%20b")]
+
+
 def test_a_skipped_document_leaves_its_place_empty(project, write):
     import_run(project, write("r.trec", "1 Q0 zz 1 3 t\n1 Q0 d1 2 2 t\n"), "r", skip_unknown=True)
     assert _places(project) == [("1", "d1", 2, 2.0)]

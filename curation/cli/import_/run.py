@@ -51,7 +51,7 @@ def import_run_command(
 
     A list is ordered by its ranks, or by its scores where it has no ranks. Equal scores are ordered by
     document id, descending, as in trec_eval. Lines may come in any order, but no rank may be missing or
-    repeated.
+    repeated. Ids that an export prefixed (q-1) or encoded (two%20words) are mapped back.
 
     \b
     Examples:
@@ -88,7 +88,7 @@ def _show_run(result: RunImport) -> None:
     used = ", ".join(f"{what} {name}" for what, name in result.fields._asdict().items() if name is not None)
     say(f"Read as {result.format}; fields used: {used}.")
     if result.mapped:
-        say(f"{result.mapped:,} ids are prefixed, as in exports to BEIR and Hugging Face, and were mapped.")
+        say(f"{result.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back.")
     if result.unordered:
         say(f"{result.unordered:,} queries were not in the order of their ranks and were reordered.")
     if result.against_scores:
