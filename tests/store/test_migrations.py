@@ -136,7 +136,7 @@ def test_older_decisions_get_the_version_that_had_been_judged_last() -> None:
 
 
 def test_older_samples_get_the_logs_that_had_been_imported_by_the_time_of_the_draw() -> None:
-    connection = before("0008")
+    connection = before("0009")
     for name, day in (("first", 1), ("second", 3)):
         connection.execute(
             "INSERT INTO traffic_imports VALUES ($1, '', 1, '{}', make_timestamp(2026, 5, $2, 8, 0, 0))",
