@@ -88,7 +88,10 @@ def run(random: np.random.Generator, judge: str, sampled: int, unequal: bool) ->
     sizes = 0.5 + people + random.random(QUERIES) if unequal else None
     chosen, probabilities = drawn(random, sizes, sampled)
     known = np.where(chosen > 0, people, np.nan)
-    return [prediction_powered_mean(said, known, probabilities, power=power) for power in (None, 1.0)]
+    return [
+        prediction_powered_mean(said, known, probabilities=probabilities, power=power)
+        for power in (None, 1.0)
+    ]
 
 
 def measured(judge: str, sampled: int, unequal: bool, runs: int, seed: int = 0) -> Held:

@@ -55,84 +55,99 @@ class PredictionPoweredMean:
     Attributes
     ----------
     estimate: the prediction-powered mean. classical: people's alone, on the same sample.
-    judge: the judge's mean over everything, which no interval of this kind belongs to.
-    rectifier: people's figures less the judge's, weighted mean over the sample.
+    judge: the judge's mean over everything; no interval says how far that is from people's.
+    rectifier: people's mean over the sample less the judge's.
     power: the weight b of the judge, 0 to 1.
-    sampled, everything: n and N.
+    sampled, everything: units with people's figure, and all N.
     effective: how large a sample people would need alone for the same variance; None without intervals.
+    saved: how many units more that is than they graded; below 0 where the judge costs some.
     no_interval: why there is none.
     """
 
     estimate: MeanInterval
     classical: MeanInterval
-    judge: float
-    rectifier: float
+    judge: float | None
+    rectifier: float | None
     power: float
     sampled: int
     everything: int
     effective: float | None
+    saved: float | None
     no_interval: str | None = None
-
-    @property
-    def saved(self) -> float | None:
-        """How many units more people would have to grade without the judge; below 0 where it costs some."""
-        return None if self.effective is None else self.effective - self.sampled
 
 
 def prediction_powered_mean(
     judge: Floats,
     people: Floats,
+    asked: Mask | None = None,
     probabilities: Floats | None = None,
     weights: Floats | None = None,
     power: float | None = None,
 ) -> PredictionPoweredMean:
     """The mean of people's figures over all units, had they graded all.
 
+    A unit can have no figure, such as a query without a relevant document. It is left out of the mean, which
+    is then a ratio of two such means; its variance is that of the linearised ratio.
+
     Parameters
     ----------
-    judge: shape (N,), the judge's figure of every unit.
-    people: shape (N,), people's figure of the units that were sampled, NaN for the others.
+    judge: shape (N,), the judge's figure of every unit; NaN where the judge finds that it has none.
+    people: shape (N,), people's figure of the units that were sampled.
+    asked: shape (N,), which units were sampled; by default those that are not NaN in `people`.
     probabilities: shape (N,), how likely people were to be asked about each unit; None: equally likely.
     weights: shape (N,), what each unit counts in the mean, such as its traffic; None: all alike.
     power: the judge's weight b; None tunes it.
 
     Raises
     ------
-    ValueError: nobody graded anything, or a probability is not in (0, 1].
+    ValueError: people's figure of every sampled unit is missing, or a probability is not in (0, 1].
     """
-    asked = ~np.isnan(people)
-    if not asked.any():
-        raise ValueError("a prediction-powered mean needs units with people's figures")
-    units = _units(judge, people, asked, probabilities, weights)
-    tuned = _tuned(units) if power is None else power
-    residuals = units.people - tuned * units.judge[asked]
-    mean = _mean(units.judge, units.counts) * tuned + _mean(residuals, units.sample_weights)
-    classical = _mean(units.people, units.sample_weights)
+    units = _units(judge, people, ~np.isnan(people) if asked is None else asked, probabilities, weights)
+    alone = _ratio(units, 0.0)
+    tuned = _tuned(units, alone) if power is None else power
+    if _size(units, tuned) <= 0:  # the judge finds too many units without a figure
+        tuned = 0.0
+    value = _ratio(units, tuned)
     fitted = power is None and 0 < tuned < 1
-    estimate, alone = _intervals(units, residuals, mean, classical, fitted)
-    ratio = _ratio(alone, estimate)
+    estimate, classical = _interval(units, value, tuned, fitted), _interval(units, alone, 0.0, False)
+    about = _judges_mean(units.judge[units.asked], units.sample_weights * units.judged[units.asked])
+    effective = None
+    if estimate.standard_error and classical.standard_error:
+        effective = units.sampled * (classical.standard_error / estimate.standard_error) ** 2
     return PredictionPoweredMean(
         estimate=estimate,
-        classical=alone,
-        judge=_mean(units.judge, units.counts),
-        rectifier=_mean(units.people - units.judge[asked], units.sample_weights),
+        classical=classical,
+        judge=_judges_mean(units.judge, units.counts * units.judged),
+        rectifier=None if about is None else alone - about,
         power=tuned,
-        sampled=len(units.people),
+        sampled=units.sampled,
         everything=len(judge),
-        effective=None if ratio is None else len(units.people) * ratio,
-        no_interval=_why_none(units) if estimate.standard_error is None else None,
+        effective=effective,
+        saved=None if effective is None else effective - units.sampled,
+        no_interval=_why_none(units),
     )
 
 
 class _Units(NamedTuple):
-    """The units; arrays of length N (judge, counts) or n (people, probabilities, sample_weights)."""
+    """The units; arrays of length N (judge, judged, counts, asked) or n (the others).
+
+    `judged` and `there` are 1 where the judge, or people, find a figure; without one it is 0 in `judge` and
+    `people`.
+    """
 
     judge: Floats
+    judged: Floats
     counts: Floats
     asked: Mask
     people: Floats
+    there: Floats
     probabilities: Floats
     sample_weights: Floats
+
+    @property
+    def sampled(self) -> int:
+        """Sampled units with people's figure."""
+        return int(self.there.sum())
 
 
 def _units(
@@ -142,40 +157,62 @@ def _units(
     counts = np.ones(everything) if weights is None else weights
     if probabilities is None:
         probabilities = np.full(everything, asked.sum() / everything)
-    drawn = probabilities[asked]
+    drawn, known = probabilities[asked], people[asked]
     if ((drawn <= 0) | (drawn > 1)).any():
         raise ValueError("inclusion probabilities are above 0 and at most 1")
-    return _Units(judge, counts, asked, people[asked], drawn, counts[asked] / drawn)
+    if np.isnan(known).all():
+        raise ValueError("a prediction-powered mean needs units with people's figures")
+    judged, there = (~np.isnan(values) * 1.0 for values in (judge, known))
+    return _Units(
+        np.nan_to_num(judge), judged, counts, asked, np.nan_to_num(known), there, drawn, counts[asked] / drawn
+    )
 
 
-def _tuned(units: _Units) -> float:
+def _ratio(units: _Units, power: float) -> float:
+    total = _mean(units.people - power * units.judge[units.asked], units.sample_weights)
+    return (total + power * _mean(units.judge, units.counts)) / _size(units, power)
+
+
+def _size(units: _Units, power: float) -> float:
+    """The share of the units that have a figure, by judge and people."""
+    apart = _mean(units.there - power * units.judged[units.asked], units.sample_weights)
+    return apart + power * _mean(units.judged, units.counts)
+
+
+def _tuned(units: _Units, value: float) -> float:
     """The slope of people's figures on the judge's: the weight of least variance, within 0 and 1.
 
     The judge's variance is that over all units, as in PPI++, and the covariance that over the sample.
     """
-    about, weights = units.judge[units.asked], units.sample_weights
-    spread = units.judge - _mean(units.judge, units.counts)
+    judge, people = _apart(units, value)
+    about, weights = judge[units.asked], units.sample_weights
+    spread = judge - _mean(judge, units.counts)
     variance = (units.counts @ spread**2) / units.counts.sum() * len(spread) / max(len(spread) - 1, 1)
-    both = (about - _mean(about, weights)) * (units.people - _mean(units.people, weights))
+    both = (about - _mean(about, weights)) * (people - _mean(people, weights))
     covariance = weights @ both / weights.sum()
     return float(np.clip(covariance / variance, 0, 1)) if variance > 0 else 0.0
 
 
-def _intervals(
-    units: _Units, residuals: Floats, mean: float, classical: float, fitted: bool
-) -> tuple[MeanInterval, MeanInterval]:
-    """Both means with their intervals.
+def _apart(units: _Units, value: float) -> tuple[Floats, Floats]:
+    """How far the judge's figures (N,) and people's (n,) are from a value; 0 for units without one."""
+    return units.judge - value * units.judged, units.people - value * units.there
+
+
+def _interval(units: _Units, value: float, power: float, fitted: bool) -> MeanInterval:
+    """The value with its interval.
 
     Degrees of freedom are those of Kish's effective sample size; a fitted weight costs one of them.
     """
     if _why_none(units) is not None:
-        return MeanInterval(mean, None, None, None), MeanInterval(classical, None, None, None)
+        return MeanInterval(value, None, None, None)
+    judge, people = _apart(units, value)
+    variance = _variance_over_samples(units, people - power * judge[units.asked], _kept(units, judge, fitted))
+    variance += _variance_of_draws(units, people)
+    error = sqrt(variance) / _size(units, power)
     weights = units.sample_weights
-    freedom = weights.sum() ** 2 / (weights @ weights) - 1
-    drawn = _variance_of_draws(units)
-    alone = _variance_over_samples(units, units.people, _kept(units, False)) + drawn
-    powered = _variance_over_samples(units, residuals, _kept(units, fitted)) + drawn
-    return _interval(mean, powered, freedom - fitted), _interval(classical, alone, freedom)
+    freedom = weights.sum() ** 2 / (weights @ weights) - 1 - fitted
+    reach = float(stdtrit(max(freedom, 1), 0.975)) * error
+    return MeanInterval(value, value - reach, value + reach, error)
 
 
 def _variance_over_samples(units: _Units, values: Floats, kept: Floats) -> float:
@@ -185,7 +222,7 @@ def _variance_over_samples(units: _Units, values: Floats, kept: Floats) -> float
     return float((squares * (1 - units.probabilities)).sum() / weights.sum() ** 2)
 
 
-def _kept(units: _Units, fitted: bool) -> Floats:
+def _kept(units: _Units, judge: Floats, fitted: bool) -> Floats:
     """The share of its variance that a unit's residual keeps: it draws mean and fitted weight to itself.
 
     With h the unit's leverage this is 1 − h for a mean, which makes the n − 1 of equal weights, and (1 − h)²
@@ -194,39 +231,32 @@ def _kept(units: _Units, fitted: bool) -> Floats:
     """
     weights = units.sample_weights
     shares = weights / weights.sum()
-    if not fitted:
+    about = judge[units.asked] - _mean(judge[units.asked], weights)
+    spread = weights @ about**2
+    if not fitted or spread <= 0:
         kept: Floats = 1 - shares
         return kept
-    about = units.judge[units.asked] - _mean(units.judge[units.asked], weights)
-    leverage = shares + weights * about**2 / (weights @ about**2)
+    leverage = shares + weights * about**2 / spread
     squared: Floats = (1 - np.minimum(leverage, MOST_LEVERAGE)) ** 2
     return squared
 
 
-def _variance_of_draws(units: _Units) -> float:
+def _variance_of_draws(units: _Units, people: Floats) -> float:
     """Of people's mean over all N units, as draws from the population; estimated from the sample."""
-    apart = units.people - _mean(units.people, units.sample_weights)
+    apart = people - _mean(people, units.sample_weights)
     counts = units.counts[units.asked]
     total = ((counts * apart) ** 2 / units.probabilities).sum() / units.counts.sum() ** 2
     return float(total * len(apart) / (len(apart) - 1))
 
 
-def _interval(value: float, variance: float, freedom: float) -> MeanInterval:
-    error = sqrt(variance)
-    reach = float(stdtrit(max(freedom, 1), 0.975)) * error
-    return MeanInterval(value, value - reach, value + reach, error)
-
-
-def _ratio(classical: MeanInterval, powered: MeanInterval) -> float | None:
-    if classical.standard_error is None or not powered.standard_error:
-        return None
-    return (classical.standard_error / powered.standard_error) ** 2
+def _judges_mean(values: Floats, weights: Floats) -> float | None:
+    return _mean(values, weights) if weights.any() else None
 
 
 def _why_none(units: _Units) -> str | None:
-    if len(units.people) < MINIMUM_QUERIES:
+    if units.sampled < MINIMUM_QUERIES:
         return FEW_SAMPLED
-    return NO_SPREAD if np.ptp(units.people) == 0 else None
+    return NO_SPREAD if np.ptp(units.people[units.there > 0]) == 0 else None
 
 
 def _mean(values: Floats, weights: Floats) -> float:

@@ -1,0 +1,227 @@
+"""Evaluation with a judge: what systems reach on all queries, by the judge's grades that people's correct.
+
+The unit is the query. Measures such as nDCG are made of all grades of a query at once, so neither they nor
+what the judge gets wrong about them is a mean over pairs; and queries, not pairs, are what was drawn. Each
+query has a value under the judge's grades. Those that people graded have one under people's grades as well,
+and the differences correct the mean over all (`statistics.prediction_powered`).
+
+The judge must have graded the whole pool of every query, in the version of the release's corpus. Were its
+grades missing more often where people graded nothing, the differences would not be those of all queries. Its
+grades of documents outside the pool are not used, for the same reason. Nothing is said of sealed parts: with
+a judge made for it, the weight that is tuned would tell the value of a single query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.errors import RefusedError
+from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, read_run
+from curation.evaluation.judges.sampled import PeoplesSample, peoples_sample
+from curation.evaluation.judges.stored import judgments_of, require_judge
+from curation.evaluation.metrics.measures import Measure, measures_for
+from curation.evaluation.metrics.qrels import Qrels, qrels_of
+from curation.evaluation.metrics.scores import score_rows
+from curation.progress import Progress, silent
+from curation.releases.verify import opened
+from curation.sources.queries import KnownQueries
+from curation.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
+from curation.store import Cursor, Store
+
+Floats = NDArray[np.float64]
+PairKey = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class JudgedSystem:
+    """The estimates of one system, by measure; none of measures that no query has under people's grades.
+
+    Attributes
+    ----------
+    overall: each query of everything alike. traffic: for all searches; empty where no query was drawn.
+    """
+
+    name: str
+    overall: Mapping[str, PredictionPoweredMean]
+    traffic: Mapping[str, PredictionPoweredMean]
+
+
+@dataclass(frozen=True)
+class JudgedEvaluation:
+    """What systems reach on everything that a judge graded, corrected by people's grades.
+
+    Attributes
+    ----------
+    everything, people: queries that the judge graded, and evaluated ones of these, which people graded.
+    strata: stratum → (people, everything).
+    chosen_by: what chose people's queries: 'split', 'top-up' or both.
+    grades: pairs that the judge graded; cannot_tell: it judged and could not.
+    left_out: reason → number of evaluated queries.
+    """
+
+    judge: str
+    everything: int
+    people: int
+    strata: Mapping[str, tuple[int, int]]
+    chosen_by: tuple[str, ...]
+    grades: int
+    cannot_tell: int
+    left_out: Mapping[str, int]
+    runs: tuple[JudgedSystem, ...]
+
+
+def judged_estimates(
+    store: Store,
+    release_name: str,
+    runs: Sequence[RunSource],
+    judge: str,
+    split: str | None = None,
+    measures: Sequence[str] | None = None,
+    relevant: int | None = None,
+    reading: ReadingOptions = ReadingOptions(),
+    progress: Progress = silent,
+) -> JudgedEvaluation:
+    """Estimate measures on all queries that the judge graded.
+
+    Parameters
+    ----------
+    split, measures, relevant, reading: as for `evaluate`.
+
+    Raises
+    ------
+    InputError: options that mean nothing here, or run files that cannot be taken.
+    NotFoundError: there is no such release or judge.
+    RefusedError: a part is sealed; people's queries are no probability sample; the judge did not grade all
+        pools.
+    """
+    release = read_release(store, release_name, split, relevant)
+    _refuse_sealed(release)
+    frozen = opened(store, release_name)
+    pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
+    with store.reading() as cursor:
+        require_judge(cursor, judge)
+        sample = peoples_sample(cursor, frozen, release.qrels.query_ids)
+        said = _judge_grades(cursor, judge, sample.query_ids, pins)
+        known = KnownQueries.read(cursor)
+    graded = [(*pair, grade) for pair, grade in said.items() if grade is not None]
+    qrels = qrels_of(graded, sample.query_ids, release.qrels.scale, release.qrels.relevant)
+    chosen = [one for one in measures_for(release.qrels.scale, measures) if one.kind != "judged"]
+    by_judge = _values(runs, replace(release, qrels=qrels, known=known), chosen, reading, progress)
+    by_people = _values(runs, release, chosen, reading, progress)
+    strata = {
+        name: (int(sample.asked[mask].sum()), int(mask.sum()))
+        for name in sorted(set(sample.strata))
+        for mask in [np.array([stratum == name for stratum in sample.strata])]
+    }
+    return JudgedEvaluation(
+        judge=judge,
+        everything=len(sample.query_ids),
+        people=int(sample.asked.sum()),
+        strata=strata,
+        chosen_by=sample.chosen_by,
+        grades=len(graded),
+        cannot_tell=len(said) - len(graded),
+        left_out=sample.left_out,
+        runs=tuple(
+            _system(name, by_judge[name], by_people[name], chosen, sample, release.qrels) for name in by_judge
+        ),
+    )
+
+
+def _refuse_sealed(release: EvaluatedRelease) -> None:
+    if release.sealed:
+        raise RefusedError(
+            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed, and a judge made for it "
+            "could tell the value of a single query. Name a part that is not sealed with --split: the "
+            "judge's grades of all queries are used with it all the same."
+        )
+
+
+def _judge_grades(
+    cursor: Cursor, judge: str, query_ids: Sequence[str], pins: Mapping[str, str]
+) -> dict[PairKey, int | None]:
+    """The judge's grade of every pair of these queries' pools; None where it could not tell.
+
+    Raises
+    ------
+    RefusedError: it lacks some of them, or a query has no pool.
+    """
+    rows = cursor.execute(
+        """SELECT query_id, document_id FROM candidates WHERE query_id IN (SELECT unnest(?::TEXT[]))
+        ORDER BY query_id, document_id""",
+        [list(query_ids)],
+    ).fetchall()
+    pool = [(query_id, document_id) for query_id, document_id in rows if document_id in pins]
+    said = {
+        (row.query_id, row.document_id): row.grade
+        for row in judgments_of(cursor, judge)
+        if pins.get(row.document_id) == row.content_hash
+    }
+    _refuse_ungraded(judge, query_ids, pool, said)
+    return {pair: said[pair] for pair in pool}
+
+
+def _refuse_ungraded(
+    judge: str, query_ids: Sequence[str], pool: Sequence[PairKey], said: Mapping[PairKey, int | None]
+) -> None:
+    empty = sorted(set(query_ids).difference(query for query, _ in pool))
+    if empty:
+        raise RefusedError(
+            f"{len(empty):,} of the {len(query_ids):,} queries have no pool, such as {empty[0]!r}, so "
+            "nothing says which documents the judge was to grade. Pool them first: `goldset pool`."
+        )
+    missing = [pair for pair in pool if pair not in said]
+    if missing:
+        queries = len({query for query, _ in missing})
+        raise RefusedError(
+            f"The judge {judge} did not grade {len(missing):,} of the {len(pool):,} pairs in the pools of "
+            f"the {len(query_ids):,} queries; they are of {queries:,} queries, the first is query "
+            f"{missing[0][0]!r} with document {missing[0][1]!r}. Let it grade them in the release's version "
+            "of the documents, and import its judgments: `goldset import judgments FILE --judge NAME`."
+        )
+
+
+def _values(
+    runs: Sequence[RunSource],
+    release: EvaluatedRelease,
+    measures: Sequence[Measure],
+    reading: ReadingOptions,
+    progress: Progress,
+) -> dict[str, Floats]:
+    """System → value of each query and measure, shape (Q, M); the mean of several runs of one system."""
+    scored: dict[str, list[Floats]] = {}
+    found = {}
+    for source in runs:
+        run = read_run(source, release, reading, progress)
+        scored.setdefault(source.name, []).append(score_rows(run.rows, release.qrels, measures).values)
+    for name, values in scored.items():
+        found[name] = np.mean(values, axis=0)
+    return found
+
+
+def _system(
+    name: str,
+    by_judge: Floats,
+    by_people: Floats,
+    measures: Sequence[Measure],
+    sample: PeoplesSample,
+    qrels: Qrels,
+) -> JudgedSystem:
+    place = {query_id: number for number, query_id in enumerate(qrels.query_ids)}
+    rows = [place[query_id] for query_id in np.asarray(sample.query_ids)[sample.asked].tolist()]
+    overall, traffic = {}, {}
+    for column, measure in enumerate(measures):
+        people = np.full(len(sample.query_ids), np.nan)
+        people[sample.asked] = by_people[rows, column]
+        if np.isnan(people).all():
+            continue
+        figures = (by_judge[:, column], people, sample.asked, sample.probabilities)
+        overall[measure.name] = prediction_powered_mean(*figures)
+        if sample.searches is not None:
+            traffic[measure.name] = prediction_powered_mean(*figures, weights=sample.searches)
+    return JudgedSystem(name, overall, traffic)

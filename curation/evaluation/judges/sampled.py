@@ -1,0 +1,174 @@
+"""Which queries people graded, of those that a judge can be used on, and how likely that was for each.
+
+People's grades can correct a judge only where chance said which queries they grade. Chance that goldset has
+on record is the draw, whose first queries an earlier sample holds before a top-up, and the split, which puts
+queries into parts at random within strata. Everything is the project's current sample, or the release's
+queries where none was drawn. A query of it without people's grades is then one of a later top-up, or of a
+part that is not evaluated. Any other was left out by somebody's choice, or by what annotators managed or
+disputed, and then no
+probability is known: such a sample is refused.
+
+A query's probability is the share of its stratum that people graded.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.errors import RefusedError
+from curation.releases.verify import Opened
+from curation.store import Cursor, get_setting
+
+Floats = NDArray[np.float64]
+
+NOT_DRAWN = "evaluated query that was not drawn from the traffic"
+_SHOWN = 3
+
+
+class PeoplesSample(NamedTuple):
+    """All N queries in the order of their ids, and which of them people graded.
+
+    Attributes
+    ----------
+    asked: shape (N,), evaluated queries. probabilities: shape (N,), of being one.
+    searches: shape (N,), how many searches each query of the sample stands for; None where none was drawn.
+    chosen_by: what chose the evaluated queries: 'split', 'top-up' or both.
+    left_out: reason → number of evaluated queries.
+    """
+
+    query_ids: tuple[str, ...]
+    strata: tuple[str, ...]
+    asked: NDArray[np.bool_]
+    probabilities: Floats
+    searches: Floats | None
+    chosen_by: tuple[str, ...]
+    left_out: Mapping[str, int]
+
+
+class _FrameRow(NamedTuple):
+    stratum: str
+    searches: float | None
+
+
+def peoples_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> PeoplesSample:
+    """How the evaluated queries of a release were chosen.
+
+    Raises
+    ------
+    RefusedError: they are no probability sample of a larger set.
+    """
+    drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
+    by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
+    frame = _sample(cursor) if by_draw else _release_frame(release)
+    people = sorted(set(evaluated).intersection(frame)) if by_draw else sorted(evaluated)
+    if by_draw:
+        _refuse_outside(release, set(drawn).difference(frame))
+    ids = tuple(sorted(frame))
+    if len(people) == len(ids):
+        raise RefusedError(
+            f"People graded all {len(ids):,} queries that the judge could be used on, so it has nothing to "
+            "add. It saves grades where it judged queries that people did not: draw more (`goldset sample "
+            "--top-up`), pool them, and import the judge's judgments of them."
+        )
+    later = _later(cursor, drawn, frame) if by_draw else set()
+    _refuse_by_choice(release, ids, later)
+    others = len(ids) - len(people) - len(later)
+    if others:
+        _refuse_by_time(release)
+    asked = np.isin(ids, people)
+    strata = tuple(frame[query_id].stratum for query_id in ids)
+    searches = np.array([frame[query_id].searches for query_id in ids], np.float64) if by_draw else None
+    chosen_by = [name for name, count in (("split", others), ("top-up", len(later))) if count]
+    left_out = {NOT_DRAWN: len(evaluated) - len(people)}
+    return PeoplesSample(
+        query_ids=ids,
+        strata=strata,
+        asked=asked,
+        probabilities=_probabilities(strata, asked),
+        searches=searches,
+        chosen_by=tuple(chosen_by),
+        left_out={reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def _sample(cursor: Cursor) -> dict[str, _FrameRow]:
+    rows = cursor.execute(
+        "SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?",
+        [get_setting(cursor, "sample")],
+    ).fetchall()
+    return {
+        query_id: _FrameRow(stratum, traffic / probability)
+        for query_id, stratum, traffic, probability in rows
+    }
+
+
+def _release_frame(release: Opened) -> dict[str, _FrameRow]:
+    return {row["query_id"]: _FrameRow(str(row["stratum"]), None) for row in release.rows("queries")}
+
+
+def _refuse_outside(release: Opened, outside: Collection[str]) -> None:
+    if outside:
+        raise RefusedError(
+            f"The project's current sample lacks {len(outside):,} queries of the release "
+            f"{release.row.name!r}, such as {_some(outside)}: it is another draw, so nothing says how likely "
+            "people were to grade each of its queries. A top-up keeps the earlier ones: `goldset sample "
+            "--top-up`."
+        )
+
+
+def _later(cursor: Cursor, drawn: Collection[str], frame: Mapping[str, _FrameRow]) -> set[str]:
+    """The queries of the frame that the smallest earlier sample with all of the release's queries lacks."""
+    held: dict[str, set[str]] = {}
+    for sample_id, query_id in cursor.execute("SELECT sample_id, query_id FROM sample_queries").fetchall():
+        held.setdefault(sample_id, set()).add(query_id)
+    fitting = [queries for queries in held.values() if queries.issuperset(drawn) and queries.issubset(frame)]
+    smallest = min(fitting, key=lambda queries: len(queries), default=set(frame))
+    return set(frame).difference(smallest)
+
+
+def _refuse_by_choice(release: Opened, ids: Collection[str], later: Collection[str]) -> None:
+    """Stop where queries lack people's grades and neither the draw nor the split says why."""
+    graded = {row["query_id"] for row in release.rows("queries")}
+    missing = set(ids).difference(graded, later)
+    if missing:
+        raise RefusedError(
+            f"{len(missing):,} of the {len(ids) - len(later):,} queries that were drawn for people have no "
+            f"grade of theirs in the release {release.row.name!r}, such as {_some(missing)}. Which were "
+            "graded was not left to chance alone, so people's grades are no probability sample. Grade and "
+            "settle these, or draw the smaller sample first and top it up for the judge."
+        )
+
+
+def _refuse_by_time(release: Opened) -> None:
+    if release.rows("split")[0]["parameters"].get("by_time"):
+        raise RefusedError(
+            f"The split of the release {release.row.name!r} goes by time, so the queries of a part are no "
+            "random sample of all. Freeze a balanced split, and the judge can be used with it."
+        )
+
+
+def _probabilities(strata: Collection[str], asked: NDArray[np.bool_]) -> Floats:
+    """The share of each stratum that people graded.
+
+    Raises
+    ------
+    RefusedError: a stratum of which they graded nothing.
+    """
+    all_of = Counter(strata)
+    graded = Counter(stratum for stratum, mine in zip(strata, asked.tolist(), strict=True) if mine)
+    without = sorted(stratum for stratum in all_of if not graded[stratum])
+    if without:
+        raise RefusedError(
+            f"People graded no query of {', '.join(without)}: these could not be in their sample, so nothing "
+            "corrects the judge there. Top these strata up and grade them, or draw with fewer strata."
+        )
+    return np.array([graded[stratum] / all_of[stratum] for stratum in strata])
+
+
+def _some(names: Collection[str]) -> str:
+    return ", ".join(repr(name) for name in sorted(names)[:_SHOWN])
