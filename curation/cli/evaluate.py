@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.evaluate_judged import show_judged
 from curation.cli.evaluate_tables import show_refusal, show_reranking, show_seconds
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
@@ -17,7 +17,6 @@ from curation.store import COMMAND_LINE
 if TYPE_CHECKING:
     from curation.evaluation.evaluate import EvaluatedSystem, Evaluation, RunFacts
     from curation.evaluation.judges.estimates import JudgedEvaluation
-    from curation.statistics.prediction_powered import PredictionPoweredMean
 
 
 @app.command()
@@ -60,20 +59,19 @@ def evaluate(
             show_default="every grade above the lowest",
         ),
     ] = None,
-<<<<<<< HEAD
     first_stage: Annotated[
         str | None,
         typer.Option(
             help="The run (its NAME) whose first 10, 50, 100 and 200 documents the other runs rerank.",
             show_default="no figures of reranking",
-=======
+        ),
+    ] = None,
     judge: Annotated[
         str | None,
         typer.Option(
             help="Also estimate the figures on all queries that this judge graded: people's grades of the "
             "evaluated queries correct the judge's.",
             show_default="none",
->>>>>>> f3c6f14 (Let people's grades of a probability sample correct a judge's in an evaluation)
         ),
     ] = None,
     skip_repeated: Annotated[
@@ -107,11 +105,8 @@ def evaluate(
       goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
-<<<<<<< HEAD
-      goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
-=======
       goldset evaluate v1 --run new.trec --split dev --judge gpt-5
->>>>>>> f3c6f14 (Let people's grades of a probability sample correct a judge's in an evaluation)
+      goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
     """
     from curation.evaluation.evaluate import EvaluationOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
@@ -122,20 +117,16 @@ def evaluate(
     fields = RunFields(query_field, document_field, rank_field, score_field)
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
     named = None if measures is None else listed(measures)
-<<<<<<< HEAD
     options = EvaluationOptions(split, named, listed(by), relevant, seed, reading, first_stage)
-=======
-    options = EvaluationOptions(split, named, listed(by), relevant, seed, reading)
-    sources, store = named_runs(run), project_store()
->>>>>>> f3c6f14 (Let people's grades of a probability sample correct a judge's in an evaluation)
+    sources, store, judged = named_runs(run), project_store(), None
     with progress_bar() as progress:
-        judged = None
         if judge is not None:
             judged = judged_estimates(
                 store, name, sources, judge, split, named, relevant, reading, progress=progress
             )
         found = evaluate_runs(store, name, sources, options, reason, actor, progress)
-    emit(as_json, found if judged is None else plain(found) | {"judge": judged}, lambda: _show(found, judged))
+    whole = found if judged is None else plain(found) | {"judge": judged}
+    emit(as_json, whole, lambda: _show(found, judged))
 
 
 def _show(found: Evaluation, judged: JudgedEvaluation | None) -> None:
@@ -153,14 +144,11 @@ def _show(found: Evaluation, judged: JudgedEvaluation | None) -> None:
         _show_system(system, found)
     for system in found.runs:
         _show_strata(system, found)
-<<<<<<< HEAD
     show_refusal(found)
     show_seconds(found)
     show_reranking(found)
-=======
     if judged is not None:
-        _show_judged(judged)
->>>>>>> f3c6f14 (Let people's grades of a probability sample correct a judge's in an evaluation)
+        show_judged(judged)
     if found.sealed:
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
     for look in found.looks:
@@ -215,35 +203,3 @@ def _show_strata(system: EvaluatedSystem, found: Evaluation) -> None:
             rows.append((value, stratum.queries, *shown, stratum.left_out or ""))
         columns = [facet, "queries", "mean", "low", "high", "n", "judged", "note"]
         table(f"{system.name}: {headline} by {facet}", columns, rows)
-
-
-def _show_judged(judged: JudgedEvaluation) -> None:
-    """Estimates on all queries, and for all searches where queries were drawn."""
-    what = f"on {judged.everything:,} queries, {judged.people:,} of them graded by people"
-    for system in judged.runs:
-        _show_estimates(f"{system.name} with the judge {judged.judge}, {what}", system.overall)
-        if system.traffic:
-            _show_estimates(f"{system.name} with the judge {judged.judge}, for all searches", system.traffic)
-    say(
-        f"The judge {judged.judge} graded {judged.grades:,} pairs and could not tell of "
-        f"{judged.cannot_tell:,}. People's queries were chosen by {' and '.join(judged.chosen_by)}."
-    )
-    left_out(judged.left_out, "queries")
-
-
-def _show_estimates(title: str, figures: Mapping[str, PredictionPoweredMean]) -> None:
-    ends = ["low", "high"]
-    columns = ["measure", "estimate", *ends, "people", *ends, "judge", "weight", "saved", "note"]
-    rows = [
-        (
-            measure,
-            *one.estimate[:3],
-            *one.classical[:3],
-            one.judge,
-            one.power,
-            None if one.saved is None else round(one.saved),
-            one.no_interval or "",
-        )
-        for measure, one in figures.items()
-    ]
-    table(title, columns, rows)

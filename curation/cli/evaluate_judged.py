@@ -1,0 +1,37 @@
+"""What `goldset evaluate --judge` shows beside the evaluation: estimates that people's grades correct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from curation.cli.output import left_out, say, table
+
+if TYPE_CHECKING:
+    from curation.evaluation.judges.estimates import JudgedEvaluation
+    from curation.statistics.prediction_powered import PredictionPoweredMean
+
+
+def show_judged(judged: JudgedEvaluation) -> None:
+    """Estimates on all queries, and for all searches where queries were drawn."""
+    what = f"on {judged.everything:,} queries, {judged.people:,} of them graded by people"
+    for system in judged.runs:
+        _show_estimates(f"{system.name} with the judge {judged.judge}, {what}", system.overall)
+        if system.traffic:
+            _show_estimates(f"{system.name} with the judge {judged.judge}, for all searches", system.traffic)
+    say(
+        f"The judge {judged.judge} graded {judged.grades:,} pairs and could not tell of "
+        f"{judged.cannot_tell:,}. People's queries were chosen by {' and '.join(judged.chosen_by)}."
+    )
+    left_out(judged.left_out, "queries")
+
+
+def _show_estimates(title: str, figures: Mapping[str, PredictionPoweredMean]) -> None:
+    ends = ["low", "high"]
+    columns = ["measure", "estimate", *ends, "people", *ends, "judge", "weight", "saved", "note"]
+    rows = []
+    for measure, one in figures.items():
+        saved = None if one.saved is None else round(one.saved)
+        shown = (*one.estimate[:3], *one.classical[:3], one.judge, one.power, saved)
+        rows.append((measure, *shown, one.no_interval or ""))
+    table(title, columns, rows)
