@@ -7,16 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.evaluate_judged import show_judged
-from curation.cli.evaluate_tables import show_refusal, show_reranking, show_seconds
+from curation.cli.evaluate_tables import (
+    show_hard_negatives,
+    show_inferred,
+    show_pooled,
+    show_refusal,
+    show_reranking,
+    show_seconds,
+)
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
 from curation.cli.output import emit, left_out, plain, progress_bar, say, table
+from curation.errors import InputError
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluate import EvaluatedSystem, Evaluation, RunFacts
     from curation.evaluation.judges.estimates import JudgedEvaluation
+    from curation.evaluation.to_pool import PooledRuns
 
 
 @app.command()
@@ -74,6 +83,28 @@ def evaluate(
             show_default="none",
         ),
     ] = None,
+    hard_negatives: Annotated[
+        bool,
+        typer.Option(
+            "--hard-negatives",
+            help="Also on the judged documents alone, with the hard negatives among them and without.",
+        ),
+    ] = False,
+    pool_sample: Annotated[
+        str | None,
+        typer.Option(
+            help="Say that the judged pairs are a random sample of the pool, and infer AP and nDCG from it. "
+            "The last ranks of the bands with equal chances, separated by commas; 0 for one band.",
+            show_default="no such sample",
+        ),
+    ] = None,
+    to_pool: Annotated[
+        int | None,
+        typer.Option(
+            help="Make the first documents of the runs, down to this rank, candidates for the next round.",
+            show_default="the project stays as it is",
+        ),
+    ] = None,
     skip_repeated: Annotated[
         bool,
         typer.Option(
@@ -107,29 +138,53 @@ def evaluate(
       goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
       goldset evaluate v1 --run new.trec --split dev --judge gpt-5
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
+      goldset evaluate v1 --run new.trec --hard-negatives
+      goldset evaluate v1 --run new.trec --to-pool 10
     """
     from curation.evaluation.evaluate import EvaluationOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates
+    from curation.evaluation.to_pool import pool_runs
     from curation.sources.run_files import RunFields
 
     fields = RunFields(query_field, document_field, rank_field, score_field)
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
     named = None if measures is None else listed(measures)
     options = EvaluationOptions(split, named, listed(by), relevant, seed, reading, first_stage)
-    sources, store, judged = named_runs(run), project_store(), None
+    options = options._replace(hard_negatives=hard_negatives, pool_sample=_bands(pool_sample))
+    sources, store, judged, pooled = named_runs(run), project_store(), None, None
     with progress_bar() as progress:
         if judge is not None:
             judged = judged_estimates(
                 store, name, sources, judge, split, named, relevant, reading, progress=progress
             )
         found = evaluate_runs(store, name, sources, options, reason, actor, progress)
-    whole = found if judged is None else plain(found) | {"judge": judged}
-    emit(as_json, whole, lambda: _show(found, judged))
+        if to_pool is not None:
+            pooled = pool_runs(
+                *(store, name, sources, to_pool),
+                split=split,
+                reading=reading,
+                seed=seed,
+                author=actor,
+                progress=progress,
+            )
+    extra = {"judge": judged, "to_pool": pooled}
+    whole = plain(found) | {key: value for key, value in extra.items() if value is not None}
+    emit(as_json, whole, lambda: _show(found, judged, pooled))
 
 
-def _show(found: Evaluation, judged: JudgedEvaluation | None) -> None:
+def _bands(text: str | None) -> list[int] | None:
+    """The last ranks of bands; 0 is no rank, and so one band."""
+    if text is None:
+        return None
+    wrong = [name for name in listed(text) if not name.isdecimal()]
+    if wrong:
+        raise InputError(f"--pool-sample {text}: {', '.join(wrong)} is no rank; expected such as 10,50.")
+    return [int(name) for name in listed(text) if int(name)]
+
+
+def _show(found: Evaluation, judged: JudgedEvaluation | None, pooled: PooledRuns | None) -> None:
     parts = ", ".join(found.parts)
     say(
         f"{found.release}, {parts}: {found.queries:,} queries. Relevant: grade {found.relevant_grade} and "
@@ -149,6 +204,10 @@ def _show(found: Evaluation, judged: JudgedEvaluation | None) -> None:
     show_reranking(found)
     if judged is not None:
         show_judged(judged)
+    show_hard_negatives(found)
+    show_inferred(found)
+    if pooled is not None:
+        show_pooled(pooled)
     if found.sealed:
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
     for look in found.looks:

@@ -1,15 +1,16 @@
-"""Tables of `goldset evaluate` beside the figures of each measure: refusal, seconds, reranking."""
+"""Tables of `goldset evaluate` beside the figures of each measure: refusal, seconds, reranking and others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from curation.cli.output import say, table
+from curation.cli.output import left_out, say, table
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluate import Evaluation, RunFacts
     from curation.evaluation.figures.means import MeasureFigure
+    from curation.evaluation.to_pool import PooledRuns
 
 
 def show_refusal(found: Evaluation) -> None:
@@ -70,6 +71,69 @@ def show_reranking(found: Evaluation) -> None:
             ["system", "mean", "low", "high", "n", "dropped", "missing"],
             rows,
         )
+
+
+def show_hard_negatives(found: Evaluation) -> None:
+    """What the judged hard negatives cost each system."""
+    effect = found.hard_negatives
+    if effect is None:
+        return
+    say(
+        f"Candidate lists of {effect.relevant:,} relevant documents, {effect.hard:,} hard and "
+        f"{effect.easy:,} easy negatives; {effect.queries:,} queries have a relevant document and a hard "
+        "negative."
+    )
+    if not effect.hard:
+        say("There is no judged hard negative, so both lists are the same.")
+        return
+    if not effect.systems:
+        say("Of a sealed part there are no figures of so few queries.")
+    for name, one in effect.systems.items():
+        rows = [
+            (
+                measure,
+                *_interval(one.without_hard[measure])[:3],
+                *_interval(one.with_hard[measure])[:3],
+                *one.drop[measure],
+            )
+            for measure in found.measures
+        ]
+        table(
+            f"{name} on judged documents alone ({one.returned:.0%} of them returned): without hard "
+            "negatives, with them, and the difference",
+            ["measure", "without", "low", "high", "with", "low", "high", "difference", "low", "high"],
+            rows,
+        )
+
+
+def show_inferred(found: Evaluation) -> None:
+    """Estimates from a random sample of the pool, or why there are none."""
+    inferred = found.inferred
+    if inferred is None:
+        say(found.not_inferred or "")
+        return
+    rows = [
+        (name, measure, figure.value, figure.low, figure.high, figure.n)
+        for name, figures in inferred.systems.items()
+        for measure, figure in figures.items()
+    ]
+    table(
+        f"Inferred from {inferred.judged:,} of {inferred.pooled:,} pooled pairs, taken as a random sample; "
+        f"{inferred.without_estimate:,} queries have no estimate",
+        ["run", "measure", "mean", "low", "high", "n"],
+        rows,
+    )
+
+
+def show_pooled(pooled: PooledRuns) -> None:
+    """What became of the runs' unjudged documents."""
+    for name, count in pooled.unjudged.items():
+        say(f"{name}: {count:,} of its first {pooled.depth:,} documents have no grade in the release.")
+    say(
+        f"{pooled.pairs:,} unjudged pairs in all. The pool {pooled.pool.pool_id[:8]} added "
+        f"{pooled.pool.added:,} candidates; `goldset round open` shows those that nobody judged."
+    )
+    left_out(pooled.pool.left_out)
 
 
 def _facts(found: Evaluation) -> Iterator[tuple[str, RunFacts]]:

@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation import __version__
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
+from curation.evaluation.figures.hard_negatives import (
+    HardNegativeEffect,
+    hard_negative_effect,
+    of_sealed_part,
+)
+from curation.evaluation.figures.inferred import InferredFigures, inferred_figures
 from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_of
 from curation.evaluation.figures.refusal import RefusalFigures, run_refusal
 from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth, check_depths, reranking
@@ -27,11 +33,12 @@ from curation.evaluation.figures.strata import (
 )
 from curation.evaluation.figures.traffic import TrafficFigure, traffic_figures
 from curation.evaluation.inputs.facets import Facet, chosen_facets
+from curation.evaluation.inputs.pooled import sample_sentence
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.inputs.run_seconds import RunSeconds
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run
 from curation.evaluation.metrics.measures import Measure, measures_for
-from curation.evaluation.metrics.rankings import TieCounts
+from curation.evaluation.metrics.rankings import RunRows, TieCounts
 from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
 from curation.evaluation.sealed.disclosure import (
     ListSums,
@@ -62,6 +69,9 @@ class EvaluationOptions(NamedTuple):
     relevant: least grade of a relevant document; None is every grade above the lowest.
     first_stage: the system whose candidates the others rerank; None is no such figures.
     depths: to which its candidates are reranked.
+    hard_negatives: whether the effect of hard negatives is shown.
+    pool_sample: last ranks of the bands of the pool within which a random sample was judged; see
+        `figures.inferred`. None: no sample of the pool was drawn.
     """
 
     split: str | None = None
@@ -72,6 +82,8 @@ class EvaluationOptions(NamedTuple):
     reading: ReadingOptions = ReadingOptions()
     first_stage: str | None = None
     depths: Sequence[int] = DEPTHS
+    hard_negatives: bool = False
+    pool_sample: Sequence[int] | None = None
 
 
 class SeedSpread(NamedTuple):
@@ -145,6 +157,8 @@ class Evaluation:
     looks: which look at sealed parts each run was; empty where none is sealed.
     first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
         and empty where none was named.
+    hard_negatives: None where it was not asked for.
+    inferred: estimates from a random sample of the pool; None where `not_inferred` says why.
     """
 
     release: str
@@ -165,6 +179,9 @@ class Evaluation:
     versions: Mapping[str, str]
     first_stage: str | None
     reranking: tuple[RerankingDepth, ...]
+    hard_negatives: HardNegativeEffect | None
+    inferred: InferredFigures | None
+    not_inferred: str | None
 
 
 def evaluate(
@@ -196,6 +213,11 @@ def evaluate(
     release = read_release(store, release_name, options.split, options.relevant)
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
+    if release.sealed and options.pool_sample is not None:
+        raise RefusedError(
+            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of ranks "
+            "can be chosen so that the estimates are of a few queries."
+        )
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
@@ -322,6 +344,9 @@ def _evaluation(
         versions=_versions(),
         first_stage=options.first_stage,
         reranking=_reranking(release, measures, read, options),
+        hard_negatives=_hard_negatives(release, measures, read, options),
+        inferred=_inferred(release, read, options),
+        not_inferred=_why_not_inferred(release) if options.pool_sample is None else None,
     )
 
 
@@ -350,10 +375,40 @@ def _reranking(
 ) -> tuple[RerankingDepth, ...]:
     if options.first_stage is None:
         return ()
-    rows = {name: [run.rows for run in runs] for name, runs in read.items()}
+    rows = _rows(read)
     [first] = rows.pop(options.first_stage)
     found = tuple(reranking(first, rows, release.qrels, measures, options.seed, options.depths))
     return tuple(map(without_ties_at_depth, found)) if release.sealed else found
+
+
+def _rows(read: Mapping[str, Sequence[SystemRun]]) -> dict[str, list[RunRows]]:
+    return {name: [run.rows for run in runs] for name, runs in read.items()}
+
+
+def _hard_negatives(
+    release: EvaluatedRelease,
+    measures: Sequence[Measure],
+    read: Mapping[str, Sequence[SystemRun]],
+    options: EvaluationOptions,
+) -> HardNegativeEffect | None:
+    if not options.hard_negatives:
+        return None
+    effect = hard_negative_effect(_rows(read), release.qrels, release.pooled, measures, options.seed)
+    return of_sealed_part(effect) if release.sealed else effect
+
+
+def _inferred(
+    release: EvaluatedRelease, read: Mapping[str, Sequence[SystemRun]], options: EvaluationOptions
+) -> InferredFigures | None:
+    if options.pool_sample is None:
+        return None
+    return inferred_figures(_rows(read), release.qrels, release.pooled, options.pool_sample, options.seed)
+
+
+def _why_not_inferred(release: EvaluatedRelease) -> str:
+    documents, queries = release.qrels.documents.to_pylist(), release.qrels.query_ids
+    places = zip(release.qrels.query.tolist(), release.qrels.document.tolist(), strict=True)
+    return sample_sentence(release.pooled, {(queries[q], documents[d]) for q, d in places})
 
 
 def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:

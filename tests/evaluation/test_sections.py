@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 from curation.evaluation.baselines import write_baselines
 from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate
 from curation.evaluation.figures.refusal import SMALL
 from curation.evaluation.inputs.system_runs import named_runs
+from curation.evaluation.to_pool import pool_runs
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
@@ -21,7 +22,7 @@ from curation.splits.split import make_split
 from curation.store import Query, Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, write_corpus
-from tests.support.projects import built_once
+from tests.support.projects import built_once, rows_of
 
 ANSWERABLE, UNANSWERABLE = 30, 12
 
@@ -59,9 +60,15 @@ def run(project: Store, tmp_path: Path) -> Path:
 def reversed_run(run: Path, tmp_path: Path) -> Path:
     """The same documents upside down, with a document that the first stage has not."""
     path = tmp_path / "reversed.trec"
-    lines = [line.split() for line in run.read_text().splitlines()]
-    turned = [f"{row[0]} Q0 {row[2]} 0 {100 + int(row[3])} r" for row in lines]
-    path.write_text("\n".join([*turned, f"{lines[0][0]} Q0 elsewhere 0 500 r"]) + "\n")
+    lists: dict[str, list[str]] = {}
+    for line in run.read_text().splitlines():
+        lists.setdefault(line.split()[0], ["elsewhere"]).insert(0, line.split()[2])
+    rows = [
+        f"{query} Q0 {document} {rank} {1 / rank} r"
+        for query, found in lists.items()
+        for rank, document in enumerate(found, 1)
+    ]
+    path.write_text("\n".join(rows) + "\n")
     return path
 
 
@@ -124,6 +131,39 @@ def test_the_command_shows_the_sections(project: Store, run: Path, reversed_run:
     told = json.loads(invoke(["--project", str(project.path), "evaluate", "v1", *named, "--json"]).stdout)
     assert told["first_stage"] == "bm25"
     assert told["reranking"][0]["rerankers"].keys() == {"reversed"}
+
+
+def test_unjudged_documents_become_candidates_with_their_run_and_rank(
+    project: Store, reversed_run: Path
+) -> None:
+    query, _, first, *_ = reversed_run.read_text().split()
+    reversed_run.write_text(reversed_run.read_text().replace(f" {first} ", " word41-2 "))
+    sources = named_runs([str(reversed_run)])
+    pooled = pool_runs(project, "v1", sources, 2, split="all")
+    assert (pooled.unjudged, pooled.pairs, pooled.pool.added) == ({"reversed": 1}, 1, 1)
+    sql = "SELECT document_id, rank, score FROM candidate_sources WHERE system = ? AND document_id = ?"
+    found = rows_of(project, f"{sql} AND query_id = ?", "run:reversed", "word41-2", query)
+    assert found == [("word41-2", 1, 1.0)]
+    again = pool_runs(project, "v1", sources, 2, split="all")
+    assert (again.pool.added, again.pool.built_before) == (0, True)
+    with pytest.raises(InputError, match="--to-pool 0"):
+        pool_runs(project, "v1", sources, 0)
+
+
+def test_the_command_pools_and_shows_hard_negatives_and_samples(project: Store, run: Path) -> None:
+    command = ["--project", str(project.path), "evaluate", "v1", "--run", str(run)]
+    done = invoke([*command, "--hard-negatives", "--to-pool", "5"])
+    assert done.exit_code == 0, done.output
+    assert "no judged hard negative" in done.stdout
+    assert "The release has no pool" in done.stdout
+    assert "unjudged pairs in all" in done.stdout
+    told = json.loads(invoke([*command, "--to-pool", "5", "--pool-sample", "0", "--json"]).stdout)
+    assert told["to_pool"]["pool"]["built_before"] is True
+    assert (told["inferred"]["pooled"], told["not_inferred"]) == (0, None)
+    sealed = invoke([*command, "--pool-sample", "0", "--split", "test", "--reason", "to test it"])
+    assert isinstance(sealed.exception, RefusedError)
+    wrong = invoke([*command, "--pool-sample", "ten"])
+    assert isinstance(wrong.exception, InputError)
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.inputs.facets import Facet, facets_of
+from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
 from curation.releases.seal import sealed_parts
 from curation.releases.verify import Opened, opened
@@ -59,6 +60,7 @@ class EvaluatedRelease:
     facets: by name; see `inputs.facets`.
     known: the queries of all parts, as run files may name them.
     documents: ids of the release's corpus.
+    pooled: which pairs of these queries systems proposed.
     """
 
     name: str
@@ -71,6 +73,7 @@ class EvaluatedRelease:
     drawn: DrawnQueries
     known: KnownQueries
     documents: frozenset[str]
+    pooled: PooledPairs
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
@@ -121,6 +124,7 @@ def read_release(
         drawn=_drawn(chosen, release),
         known=KnownQueries([_query(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
+        pooled=pooled_pairs(release.rows("candidates"), release.rows("pools"), inside),
     )
 
 

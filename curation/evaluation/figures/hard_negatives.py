@@ -1,0 +1,136 @@
+"""The effect of hard negatives: what systems reach on the judged documents, with hard negatives and without.
+
+A candidate list holds a query's judged documents: the relevant ones, the easy negatives and the hard ones. A
+hard negative is a document below relevant that a system proposed for the query's pool. Each run orders the
+list; what it did not return is at the end. Without the hard negatives the task is easier than the one that a
+search engine has, which says how far figures on lists of random negatives flatter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_intervals, mean_of
+from curation.evaluation.figures.strata import LEAST
+from curation.evaluation.inputs.pooled import PooledPairs
+from curation.evaluation.metrics.measures import Measure
+from curation.evaluation.metrics.qrels import Qrels
+from curation.evaluation.metrics.rankings import UNJUDGED, RunRows, rank
+from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
+
+Mask = NDArray[np.bool_]
+
+
+class FigureDrop(NamedTuple):
+    """The mean over queries of a measure without hard negatives minus with them; the interval is 95 %."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class CandidateFigures:
+    """One system on candidate lists, by measure.
+
+    Attributes
+    ----------
+    with_hard, without_hard: its figures on both lists.
+    drop: what hard negatives cost it, query by query.
+    returned: share of the judged documents that it returned at all.
+    """
+
+    with_hard: Mapping[str, MeasureFigure]
+    without_hard: Mapping[str, MeasureFigure]
+    drop: Mapping[str, FigureDrop]
+    returned: float
+
+
+@dataclass(frozen=True)
+class HardNegativeEffect:
+    """What hard negatives change.
+
+    Attributes
+    ----------
+    relevant, hard, easy: judged documents of the evaluated queries: relevant, proposed by a system and not
+        relevant, and all other ones that are not relevant.
+    queries: how many have a relevant document and a hard negative; only they can differ.
+    systems: by name; of a sealed part none where fewer than `strata.LEAST` queries can differ.
+    """
+
+    relevant: int
+    hard: int
+    easy: int
+    queries: int
+    systems: Mapping[str, CandidateFigures]
+
+
+def hard_negative_effect(
+    runs: Mapping[str, Sequence[RunRows]],
+    qrels: Qrels,
+    pooled: PooledPairs,
+    measures: Sequence[Measure],
+    seed: int,
+) -> HardNegativeEffect:
+    """The figures of each system on both lists; of several runs of one system each query gets the mean."""
+    hard = hard_negatives_of(qrels, pooled)
+    relevant = qrels.grade >= qrels.relevant
+    have_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0
+    return HardNegativeEffect(
+        relevant=int(relevant.sum()),
+        hard=int(hard.sum()),
+        easy=int((~relevant & ~hard).sum()),
+        queries=int((have_hard & (qrels.relevant_documents > 0)).sum()),
+        systems={name: _system(found, qrels, hard, measures, seed) for name, found in runs.items()},
+    )
+
+
+def of_sealed_part(effect: HardNegativeEffect) -> HardNegativeEffect:
+    """The same without figures where both lists differ in fewer than `LEAST` queries."""
+    return effect if effect.queries >= LEAST else replace(effect, systems={})
+
+
+def hard_negatives_of(qrels: Qrels, pooled: PooledPairs) -> Mask:
+    """Which of the grades are of hard negatives, shape (J,)."""
+    documents = qrels.documents.to_pylist()
+    pairs = zip(qrels.query.tolist(), qrels.document.tolist(), strict=True)
+    proposed = np.array([(qrels.query_ids[q], documents[d]) in pooled.ranks for q, d in pairs], bool)
+    return proposed & (qrels.grade < qrels.relevant)
+
+
+def _system(
+    runs: Sequence[RunRows], qrels: Qrels, hard: Mask, measures: Sequence[Measure], seed: int
+) -> CandidateFigures:
+    everything = np.ones(len(qrels.grade), bool)
+    lists = [_candidate_list(run, qrels, everything) for run in runs]
+    without = [_candidate_list(run, qrels, ~hard) for run in runs]
+    with_hard, without_hard = (
+        mean_scores([score_rows(one, qrels, measures) for one in found]) for found in (lists, without)
+    )
+    figures = mean_figures([with_hard, without_hard], seed)
+    returned = sum(len(one.query) for one in lists) / (len(lists) * len(qrels.grade))
+    return CandidateFigures(figures[0], figures[1], _drops(with_hard, without_hard, seed), returned)
+
+
+def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
+    """The run's places whose grades are wanted, in its order."""
+    ranking = rank(rows, qrels)
+    judged = np.flatnonzero(ranking.judged != UNJUDGED)
+    kept = judged[wanted[ranking.judged[judged]]]
+    documents = rows.documents.take(pa.array(ranking.order[kept]))
+    return RunRows(ranking.query[kept], documents, -np.arange(len(kept), dtype=np.float64))
+
+
+def _drops(with_hard: RunScores, without_hard: RunScores, seed: int) -> dict[str, FigureDrop]:
+    differences = without_hard.values - with_hard.values
+    ends = mean_intervals(differences, seed)
+    return {
+        measure.name: FigureDrop(mean_of(differences[:, place]), *(ends[place][0] or (None, None)))
+        for place, measure in enumerate(with_hard.measures)
+    }

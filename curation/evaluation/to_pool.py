@@ -1,0 +1,112 @@
+"""Unjudged documents of evaluated runs as candidates for the next round.
+
+The runs become runs of the project, and a pool is made of their first documents, as `goldset import run` and
+`goldset pool --systems run:NAME` do it. So every candidate keeps which run proposed it at which rank, and
+pairs that are candidates already are not added again. The pool is of all queries of the run that the project
+judges, also those of parts that were not evaluated: documents are found for a whole gold set.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from curation.errors import InputError
+from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run
+from curation.evaluation.metrics.rankings import UNJUDGED, rank
+from curation.people.annotators import require_author
+from curation.pooling import PoolReport, build_pool
+from curation.progress import Progress, silent
+from curation.retrieval import RUN_PREFIX
+from curation.sources.run_import import import_run
+from curation.store import COMMAND_LINE, Store
+
+
+@dataclass(frozen=True)
+class PooledRuns:
+    """Runs whose first documents became candidates.
+
+    Attributes
+    ----------
+    unjudged: name of the run → documents within the depth that the release has no grade for, in the
+        evaluated queries.
+    pairs: such (query, document) pairs of all runs together.
+    pool: as `goldset pool` reports it; its `added` are the new candidates.
+    """
+
+    depth: int
+    unjudged: Mapping[str, int]
+    pairs: int
+    pool: PoolReport
+
+
+def pool_runs(
+    store: Store,
+    release_name: str,
+    sources: Sequence[RunSource],
+    depth: int,
+    *,
+    split: str | None = None,
+    reading: ReadingOptions = ReadingOptions(),
+    seed: int = 0,
+    author: str = COMMAND_LINE,
+    progress: Progress = silent,
+) -> PooledRuns:
+    """Make the first `depth` documents of the runs candidates, for each query.
+
+    Parameters
+    ----------
+    split: whose unjudged documents are counted; as in `evaluate`.
+
+    Raises
+    ------
+    InputError: the depth is below 1, a run's name cannot be used, or its file cannot be taken.
+    RefusedError: the project has another run of that name, or the author is no lead.
+    """
+    if depth < 1:
+        raise InputError(f"--to-pool {depth}: expected at least 1 document a query.")
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+    release = read_release(store, release_name, split)
+    named = _apart(sources)
+    found = {
+        name: _unjudged(read_run(one, release, reading, progress), release, depth) for name, one in named
+    }
+    for name, source in named:
+        import_run(
+            store,
+            source.path,
+            name,
+            reading.fields,
+            reading.layout,
+            skip_unknown=True,
+            skip_repeated=reading.skip_repeated,
+            progress=progress,
+        )
+    systems = [f"{RUN_PREFIX}{name}" for name, _ in named]
+    pool = build_pool(store, systems, depth, 0, seed, progress=progress, author=author)
+    counts = {name: len(pairs) for name, pairs in found.items()}
+    return PooledRuns(depth, counts, len(set().union(*found.values())), pool)
+
+
+def _apart(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
+    """The runs under a name each: several of one system are numbered."""
+    times = Counter(source.name for source in sources)
+    number: Counter[str] = Counter()
+    named = []
+    for source in sources:
+        number[source.name] += 1
+        alone = times[source.name] == 1
+        named.append((source.name if alone else f"{source.name}-{number[source.name]}", source))
+    return named
+
+
+def _unjudged(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
+    """The (query id, document id) pairs within the depth that have no grade."""
+    ranking = rank(run.rows, release.qrels)
+    places = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
+    documents = run.rows.documents.take(ranking.order[places])
+    queries = (release.qrels.query_ids[query] for query in ranking.query[places].tolist())
+    return set(zip(queries, documents.to_pylist(), strict=True))

@@ -1,0 +1,69 @@
+"""Hard negatives: which documents they are, and what a list without them hides."""
+
+from __future__ import annotations
+
+import pytest
+
+from curation.evaluation.figures.hard_negatives import hard_negative_effect, hard_negatives_of, of_sealed_part
+from curation.evaluation.inputs.pooled import pooled_pairs
+from curation.evaluation.metrics.measures import measures_named
+from curation.evaluation.metrics.qrels import qrels_from
+from curation.evaluation.metrics.rankings import run_rows
+
+MEASURES = measures_named(["mrr@10", "ndcg@10"])
+GRADES = {f"q{n}": {"right": 2, "hard": 0, "easy": 0, "near": 1} for n in range(6)}
+CANDIDATES = [
+    {"query_id": query, "document_id": document, "system": system, "rank": rank}
+    for query in GRADES
+    for document, system, rank in (
+        ("right", "bm25", 2),
+        ("hard", "bm25", 1),
+        ("hard", "dense", 4),
+        ("easy", "random", None),
+        ("unjudged", "bm25", 3),
+        ("drawn", "audit:top", None),
+    )
+]
+POOLED = pooled_pairs(CANDIDATES, [], GRADES)
+
+
+def test_a_hard_negative_was_ranked_by_a_system_and_is_below_relevant() -> None:
+    qrels = qrels_from(GRADES, relevant=1)
+    documents = qrels.documents.to_pylist()
+    found = {documents[place] for place in qrels.document[hard_negatives_of(qrels, POOLED)]}
+    assert found == {"hard"}
+    assert POOLED.ranks["q0", "hard"] == 1
+    assert POOLED.random == {(query, "easy") for query in GRADES}
+    assert POOLED.audited == {(query, "drawn") for query in GRADES}
+    assert not pooled_pairs(CANDIDATES, [], {"other"}).ranks
+
+
+def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> None:
+    """The run has an unjudged document, the hard negative, the relevant one and an easy negative."""
+    qrels = qrels_from(GRADES, relevant=2)
+    order = ["unjudged", "hard", "right", "easy"]
+    run = {query: {name: -float(place) for place, name in enumerate(order)} for query in GRADES}
+    worse = {query: {"right": 1.0} for query in list(GRADES)[1:]}
+    effect = hard_negative_effect(
+        {"ours": [run_rows(run, qrels)], "short": [run_rows(worse, qrels)]}, qrels, POOLED, MEASURES, 0
+    )
+    assert (effect.relevant, effect.hard, effect.easy, effect.queries) == (6, 6, 12, 6)
+    ours = effect.systems["ours"]
+    assert ours.with_hard["mrr@10"].value == 0.5
+    assert ours.without_hard["mrr@10"].value == 1
+    assert ours.drop["mrr@10"].value == 0.5
+    assert ours.with_hard["mrr@10"].judged == 1
+    assert ours.returned == 3 / 4
+    short = effect.systems["short"]
+    assert short.drop["mrr@10"].value == 0
+    assert of_sealed_part(effect).systems == {}
+    assert short.with_hard["mrr@10"].value == pytest.approx(5 / 6)
+
+
+def test_several_runs_of_a_system_are_their_mean() -> None:
+    qrels = qrels_from(GRADES, relevant=2)
+    first = run_rows({query: {"hard": 2.0, "right": 1} for query in GRADES}, qrels)
+    second = run_rows({query: {"hard": 1.0, "right": 2} for query in GRADES}, qrels)
+    [found] = hard_negative_effect({"s": [first, second]}, qrels, POOLED, MEASURES, 0).systems.values()
+    assert found.with_hard["mrr@10"].value == 0.75
+    assert found.drop["mrr@10"].value == 0.25
