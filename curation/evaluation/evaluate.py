@@ -215,8 +215,8 @@ def evaluate(
     facets = chosen_facets(release.facets, options.by)
     if release.sealed and options.pool_sample is not None:
         raise RefusedError(
-            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of ranks "
-            "can be chosen so that the estimates are of a few queries."
+            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
+            "ranks can be chosen so that the estimates are of a few queries."
         )
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
