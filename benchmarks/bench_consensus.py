@@ -45,7 +45,7 @@ SELECT 'q' || lpad((pair // {documents})::TEXT, 6, '0') AS query_id,
        pair * {voices} + voice AS number, hash(pair, voice, 'again') % 100 < {twice} AS twice,
        hash(pair, voice, 'other') % 10 AS other
 FROM range({pairs}) p(pair), range({voices}) v(voice);
-INSERT INTO rounds SELECT 'r', 'first', 'labeling', value, '{{}}', now()::TIMESTAMP
+INSERT INTO rounds SELECT 'r', 'first', 'labeling', value, '{{}}', now()::TIMESTAMP, 1
 FROM settings WHERE name = 'guide';
 INSERT INTO presentations
 SELECT 'p' || number, 'r', annotator, query_id, document_id, 'h', number, NULL FROM drawn

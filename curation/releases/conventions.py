@@ -157,15 +157,16 @@ def _intervals(release: OlderRelease) -> Iterator[str]:
     between = release.agreement.get("between", {})
     figures = [figure for figure in between.values() if isinstance(figure, dict)]
     ends = [(figure.get("low"), figure.get("high")) for figure in figures]
-    if any(low != high for low, high in ends) and between["queries"] < STUDENTISED_BELOW:
+    queries = between.get("queries", STUDENTISED_BELOW)
+    if any(low != high for low, high in ends) and queries < STUDENTISED_BELOW:
         yield (
-            f"Its intervals of agreement are percentiles, on {between['queries']} queries. Since then those "
-            f"on fewer than {STUDENTISED_BELOW} queries are studentised, {_ANOTHER_ID}"
+            f"Its intervals of agreement are percentiles, on {queries} queries. Since then those on fewer than "
+            f"{STUDENTISED_BELOW} queries are studentised, {_ANOTHER_ID}"
         )
 
 
 def _repeats(release: OlderRelease) -> Iterator[str]:
-    repeating = {row["annotator"] for row in release.agreement.get("within", []) if row["n"]}
+    repeating = {row["annotator"] for row in release.agreement.get("within", []) if row.get("n")}
     if not repeating:
         return
     of_now = {
