@@ -14,6 +14,7 @@ from curation.cli.evaluate_tables import (
     show_refusal,
     show_reranking,
     show_seconds,
+    show_turning,
 )
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
@@ -105,6 +106,13 @@ def evaluate(
             show_default="the project stays as it is",
         ),
     ] = None,
+    turning: Annotated[
+        bool,
+        typer.Option(
+            "--turning",
+            help="Name unjudged documents that could turn the order of two systems by the first measure.",
+        ),
+    ] = False,
     skip_repeated: Annotated[
         bool,
         typer.Option(
@@ -135,6 +143,7 @@ def evaluate(
       goldset evaluate v1 --run bm25.trec.gz
       goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
+      goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
       goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
       goldset evaluate v1 --run new.trec --split dev --judge gpt-5
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
@@ -152,7 +161,9 @@ def evaluate(
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
     named = None if measures is None else listed(measures)
     options = EvaluationOptions(split, named, listed(by), relevant, seed, reading, first_stage)
-    options = options._replace(hard_negatives=hard_negatives, pool_sample=_bands(pool_sample))
+    options = options._replace(
+        turning=turning, hard_negatives=hard_negatives, pool_sample=_bands(pool_sample)
+    )
     sources, store, judged, pooled = named_runs(run), project_store(), None, None
     with progress_bar() as progress:
         if judge is not None:
@@ -208,6 +219,7 @@ def _show(found: Evaluation, judged: JudgedEvaluation | None, pooled: PooledRuns
     show_inferred(found)
     if pooled is not None:
         show_pooled(pooled)
+    show_turning(found)
     if found.sealed:
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
     for look in found.looks:

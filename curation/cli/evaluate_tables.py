@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from curation.evaluation.figures.means import MeasureFigure
     from curation.evaluation.to_pool import PooledRuns
 
+SHOWN_DOCUMENTS = 20
+"""Rows of a table of documents; --json has all."""
+
 
 def show_refusal(found: Evaluation) -> None:
     """What each run does with unanswerable queries; a sentence where nothing can be said."""
@@ -134,6 +137,22 @@ def show_pooled(pooled: PooledRuns) -> None:
         f"{pooled.pool.added:,} candidates; `goldset round open` shows those that nobody judged."
     )
     left_out(pooled.pool.left_out)
+
+
+def show_turning(found: Evaluation) -> None:
+    """The unjudged documents that could turn the order of each two systems, the most effective first."""
+    for pair in found.turning:
+        about = (
+            f"{pair.first} is {pair.difference:.3f} above {pair.second} by {pair.measure}; {pair.unjudged:,} "
+            "unjudged documents"
+        )
+        if pair.needed is None:
+            say(f"{about} could not turn that, were they all of the highest grade.")
+            continue
+        say(f"{about}, of which {pair.needed:,} could turn that with the highest grade.")
+        columns = ["query", "document", f"rank in {pair.first}", f"rank in {pair.second}", "effect"]
+        title = f"First of {len(pair.documents):,} that would help {pair.second}"
+        table(title, columns, pair.documents[:SHOWN_DOCUMENTS])
 
 
 def _facts(found: Evaluation) -> Iterator[tuple[str, RunFacts]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, Sy
 from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.rankings import RunRows, TieCounts
 from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
+from curation.evaluation.metrics.turning import Turning, shortlist, turning
 from curation.evaluation.sealed.disclosure import (
     ListSums,
     SealedTies,
@@ -72,6 +74,7 @@ class EvaluationOptions(NamedTuple):
     hard_negatives: whether the effect of hard negatives is shown.
     pool_sample: last ranks of the bands of the pool within which a random sample was judged; see
         `figures.inferred`. None: no sample of the pool was drawn.
+    turning: also look for unjudged documents that could turn the order of two systems, by the first measure.
     """
 
     split: str | None = None
@@ -84,6 +87,7 @@ class EvaluationOptions(NamedTuple):
     depths: Sequence[int] = DEPTHS
     hard_negatives: bool = False
     pool_sample: Sequence[int] | None = None
+    turning: bool = False
 
 
 class SeedSpread(NamedTuple):
@@ -159,6 +163,8 @@ class Evaluation:
         and empty where none was named.
     hard_negatives: None where it was not asked for.
     inferred: estimates from a random sample of the pool; None where `not_inferred` says why.
+    turning: each system against the next one by the first measure, where that was asked for; of a system with
+        several runs the first.
     """
 
     release: str
@@ -182,6 +188,7 @@ class Evaluation:
     hard_negatives: HardNegativeEffect | None
     inferred: InferredFigures | None
     not_inferred: str | None
+    turning: tuple[Turning, ...]
 
 
 def evaluate(
@@ -218,6 +225,7 @@ def evaluate(
             f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
             "ranks can be chosen so that the estimates are of a few queries."
         )
+    _check_turning(options, release, measures)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
@@ -347,6 +355,7 @@ def _evaluation(
         hard_negatives=_hard_negatives(release, measures, read, options),
         inferred=_inferred(release, read, options),
         not_inferred=_why_not_inferred(release) if options.pool_sample is None else None,
+        turning=_turning(release, measures[0], read, scored) if options.turning else (),
     )
 
 
@@ -365,6 +374,38 @@ def _check_first_stage(options: EvaluationOptions, names: Sequence[str]) -> None
         raise InputError(
             f"--first-stage {options.first_stage}: there is no other run that reranks its candidates."
         )
+
+
+def _check_turning(
+    options: EvaluationOptions, release: EvaluatedRelease, measures: Sequence[Measure]
+) -> None:
+    """Stop where documents that could turn an order are asked for and cannot be named."""
+    if options.turning and release.sealed:
+        raise InputError(
+            f"--turning names documents by query, and {', '.join(release.sealed)} is sealed: choose a part "
+            "that is not."
+        )
+    if options.turning and measures[0].kind in ("rbp", "judged"):
+        raise InputError(
+            f"--turning goes by the first measure, and {measures[0].name} is none that can be computed again "
+            "for each document: name another one first, such as ndcg_exp@10."
+        )
+
+
+def _turning(
+    release: EvaluatedRelease,
+    measure: Measure,
+    read: Mapping[str, Sequence[SystemRun]],
+    scored: Mapping[str, Sequence[RunScores]],
+) -> tuple[Turning, ...]:
+    """Each system against the next one, from the best down."""
+    means = {name: mean_of(runs[0].values[:, 0]) or 0.0 for name, runs in scored.items()}
+    ordered = sorted(read, key=lambda name: (-means[name], name))
+    lists = {name: shortlist(read[name][0].rows, release.qrels, measure) for name in ordered}
+    return tuple(
+        turning((first, second), (lists[first], lists[second]), measure, release.qrels)
+        for first, second in pairwise(ordered)
+    )
 
 
 def _reranking(

@@ -177,3 +177,22 @@ def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp
     text = invoke([*project, "evaluate", "v1", "--run", str(run)])
     assert text.exit_code == 0, text.output
     assert "ndcg_exp@10" in text.stdout
+
+
+def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(
+    store: Store, tmp_path: Path
+) -> None:
+    one = written(tmp_path, "one.trec")
+    rows = [row for topic in TOPICS for row in [(f"q-{topic}", "unseen", 1, 9.0), *good(topic)]]
+    two = trec(tmp_path / "two.trec", rows)
+    options = OPEN._replace(turning=True)
+    [pair] = score(store, two, one, options=options).turning
+    assert (pair.first, pair.second, pair.unjudged) == ("one", "two", 4)
+    assert pair.needed is not None
+    assert {row.document_id for row in pair.documents} == {"unseen"}
+    with pytest.raises(InputError, match="--turning names documents by query, and test is sealed"):
+        score(store, one, two, options=options._replace(split="test"), reason="why")
+    project = ["--project", str(store.path)]
+    runs = ["--run", str(one), "--run", str(two)]
+    text = invoke([*project, "evaluate", "v1", *runs, "--turning"])
+    assert f"of which {pair.needed} could turn that" in text.stdout

@@ -34,6 +34,8 @@ class MeasureFigure(NamedTuple):
     n: queries with a value.
     judged: mean share of judged documents to the measure's depth, over queries that got any document.
     best, worst: the value with equal scores in the best and the worst order.
+    if_none, if_all: the value if no unjudged document that was returned were relevant, or every one; None for
+        judged@k.
     residual: what unjudged and unseen documents could add to rbp; None for other measures.
     """
 
@@ -45,6 +47,8 @@ class MeasureFigure(NamedTuple):
     no_interval: str | None
     best: float | None
     worst: float | None
+    if_none: float | None
+    if_all: float | None
     residual: float | None
 
 
@@ -129,6 +133,8 @@ def _figure(
         no_interval=no_interval,
         best=mean_of(run.best[chosen, place]),
         worst=mean_of(run.worst[chosen, place]),
+        if_none=mean_of(run.if_none[chosen, place]),
+        if_all=mean_of(run.if_all[chosen, place]),
         residual=mean_of(run.residual[chosen, place][defined]),
     )
 

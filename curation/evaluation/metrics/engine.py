@@ -12,7 +12,7 @@ their gains for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,19 +25,79 @@ _STEP = 64
 _labels: list[str] = []
 
 
-def engine_values(measures: Sequence[Measure], qrels: Qrels, ranking: Rankings) -> Floats:
+class JudgedPlaces(NamedTuple):
+    """All that the engine needs to know of a run, ordered by query.
+
+    Attributes
+    ----------
+    query, label, grade: of each judged document; its label is its rank, or a number that no list has where
+        the run does not have it.
+    length: of each query's list, shape (Q,): to the last judged document and the deepest measure.
+    """
+
+    query: Ints
+    label: Ints
+    grade: Ints
+    length: Ints
+
+
+def judged_places(measures: Sequence[Measure], qrels: Qrels, ranking: Rankings) -> JudgedPlaces:
+    """Where a ranking has the judged documents."""
+    found = ranking.judged != UNJUDGED
+    label = np.full(len(qrels.grade), UNJUDGED)
+    label[ranking.judged[found]] = ranking.rank[found]
+    last = np.zeros(len(qrels.query_ids), np.int64)
+    np.maximum.at(last, ranking.query[found], ranking.rank[found])
+    deepest = max((measure.depth or 0 for measure in measures), default=0)
+    length = np.maximum(last, np.minimum(ranking.returned, deepest))
+    missing = label == UNJUDGED
+    # Beyond any rank: what is graded in a scenario may be anywhere in a list.
+    beyond = int(ranking.returned.max(initial=0)) + _STEP
+    first = np.searchsorted(qrels.query, qrels.query[missing])
+    label[missing] = beyond + np.flatnonzero(missing) - first
+    return JudgedPlaces(qrels.query, label, qrels.grade, length)
+
+
+def with_grades(places: JudgedPlaces, query: Ints, rank: Ints, grades: Ints | int) -> JudgedPlaces:
+    """The same where further documents had these grades.
+
+    Parameters
+    ----------
+    query, rank: of each; rank 0 for one that the list does not have.
+    """
+    length = places.length.copy()
+    np.maximum.at(length, query, rank)
+    in_no_list = int(max(places.label.max(initial=0), length.max(initial=0))) + _STEP
+    label = np.where(rank > 0, rank, in_no_list + np.arange(len(rank)))
+    every = np.concatenate([places.query, query])
+    order = np.argsort(every, kind="stable")
+    grade = np.concatenate([places.grade, np.broadcast_to(grades, len(query))])
+    return JudgedPlaces(every[order], np.concatenate([places.label, label])[order], grade[order], length)
+
+
+def of_queries(places: JudgedPlaces, queries: Ints) -> JudgedPlaces:
+    """The same for some of the queries; the others have neither grades nor a list."""
+    chosen = np.zeros(len(places.length), bool)
+    chosen[queries] = True
+    inside = chosen[places.query]
+    length = np.where(chosen, places.length, 0)
+    return JudgedPlaces(places.query[inside], places.label[inside], places.grade[inside], length)
+
+
+def engine_values(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlaces) -> Floats:
     """Scores of shape (Q, M), 0 for queries that the run misses or that have nothing relevant.
 
     Parameters
     ----------
     measures: of any kind but rbp and judged.
     """
-    values = np.zeros((len(qrels.query_ids), len(measures)))
-    grades, lists = _shown(measures, qrels, ranking)
-    own_gain = [measure.kind == "ndcg_exp" for measure in measures]
-    for wanted in (False, True):
-        chosen = [place for place, own in enumerate(own_gain) if own == wanted]
+    values = np.zeros((len(places.length), len(measures)))
+    names = _names(int(max(places.label.max(initial=0), places.length.max(initial=0))) + _STEP + 1)
+    grades = _grades(places, names)
+    for own_gain in (False, True):
+        chosen = [place for place, measure in enumerate(measures) if (measure.kind == "ndcg_exp") == own_gain]
         if chosen:
+            lists = _lists(_looked_at([measures[place] for place in chosen], places), names)
             _fill(values, chosen, measures, qrels, grades, lists)
     for place, measure in enumerate(measures):
         if measure.kind == "mrr" and measure.depth is not None:
@@ -82,32 +142,19 @@ def _engine_measure(measure: Measure, qrels: Qrels) -> Any:
     return deep[measure.kind](rel=relevant) @ measure.depth
 
 
-def _shown(
-    measures: Sequence[Measure], qrels: Qrels, ranking: Rankings
-) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
-    """What the engine gets: label → grade of each query's judged documents, and label → score of its list.
-
-    Judged documents that the run does not have get labels that no list has.
-    """
-    found = ranking.judged != UNJUDGED
-    label = np.full(len(qrels.grade), UNJUDGED)
-    label[ranking.judged[found]] = ranking.rank[found]
-    last = np.zeros(len(qrels.query_ids), np.int64)
-    np.maximum.at(last, ranking.query[found], ranking.rank[found])
-    deepest = max((measure.depth or 0 for measure in measures), default=0)
-    length = np.maximum(last, np.minimum(ranking.returned, deepest))
-    length = -(-length // _STEP) * _STEP
-    missing = label == UNJUDGED
-    label[missing] = int(length.max(initial=0)) + 1 + np.arange(int(missing.sum()))
-    names = _names(int(max(label.max(initial=0), length.max(initial=0))) + 1)
-    return _grades(qrels, label, names), _lists(length, names)
+def _looked_at(measures: Sequence[Measure], places: JudgedPlaces) -> Ints:
+    """How much of each list these measures look at, shape (Q,)."""
+    length = -(-places.length // _STEP) * _STEP
+    depths = [measure.depth for measure in measures if measure.depth is not None]
+    deepest = max(depths, default=0) if len(depths) == len(measures) else int(length.max(initial=0))
+    return np.minimum(length, deepest)
 
 
-def _grades(qrels: Qrels, label: Ints, names: list[str]) -> dict[str, dict[str, int]]:
-    number = len(qrels.query_ids)
-    ends = np.searchsorted(qrels.query, np.arange(number), side="right").tolist()
-    labels, grades = [names[place] for place in label.tolist()], qrels.grade.tolist()
-    starts = [0, *ends[:-1]]
+def _grades(places: JudgedPlaces, names: list[str]) -> dict[str, dict[str, int]]:
+    """Label → grade of each query's judged documents."""
+    ends = np.searchsorted(places.query, np.arange(len(places.length)), side="right").tolist()
+    labels, grades = [names[label] for label in places.label.tolist()], places.grade.tolist()
+    starts = [0, *ends][: len(ends)]
     return {
         str(query): dict(zip(labels[start:end], grades[start:end], strict=True))
         for query, (start, end) in enumerate(zip(starts, ends, strict=True))

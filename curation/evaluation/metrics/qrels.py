@@ -58,7 +58,7 @@ def qrels_of(
     scale: Iterable[int] = (),
     relevant: int | None = None,
 ) -> Qrels:
-    """Columns of (query, document, grade).
+    """Columns of (query, document, grade); negative grades are TREC's way to say that nobody judged.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def qrels_of(
     ------
     InputError: a pair has two grades, there is no grade, or none could be relevant.
     """
-    table = sorted(rows)
+    table = sorted(row for row in rows if row[2] >= 0)
     if not table:
         raise InputError("There are no grades to score against.")
     queries, documents, grades = zip(*table, strict=True)

@@ -125,22 +125,27 @@ def ties_of(ranking: Rankings) -> TieCounts:
     """How many equal scores were put in order by ids."""
     inside = np.flatnonzero(ranking.tied)
     groups, first = np.unique(ranking.tied[inside], return_index=True)
-    mixed = _mixed(ranking)
     return TieCounts(
         groups=len(groups),
         documents=len(inside),
         queries=len(np.unique(ranking.query[inside[first]])),
-        mattering=len(np.unique(ranking.query[mixed])),
+        mattering=len(queries_with_choice(ranking)),
     )
 
 
-def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings | None:
-    """The ranking with equal scores in the best or worst order; None where grades leave nothing to choose.
+def queries_with_choice(ranking: Rankings) -> Ints:
+    """The queries where equal scores could have another order that matters, by position."""
+    inside = np.flatnonzero(ranking.tied)
+    same_group = ranking.tied[inside][1:] == ranking.tied[inside][:-1]
+    differs = ranking.grade[inside][1:] != ranking.grade[inside][:-1]
+    return np.unique(ranking.query[inside[1:][same_group & differs]])
+
+
+def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
+    """The ranking with equal scores in the best or the worst order.
 
     Higher grades come first, then what nobody judged, then the lowest grade (for the worst: the reverse).
     """
-    if not len(_mixed(ranking)):
-        return None
     value = np.where(ranking.grade == UNJUDGED, 2 * lowest + 1, 2 * ranking.grade)
     inside = np.flatnonzero(ranking.tied)
     key = -value[inside] if best else value[inside]
@@ -152,15 +157,6 @@ def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings | None:
         judged=ranking.judged[moved],
         order=ranking.order[moved],
     )
-
-
-def _mixed(ranking: Rankings) -> Ints:
-    """A place of each group of equal scores whose documents differ in grade."""
-    inside = np.flatnonzero(ranking.tied)
-    same_group = ranking.tied[inside][1:] == ranking.tied[inside][:-1]
-    differs = ranking.grade[inside][1:] != ranking.grade[inside][:-1]
-    found: Ints = inside[1:][same_group & differs]
-    return found
 
 
 def _order(rows: RunRows, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from curation.evaluation.metrics.engine import engine_values
+from curation.evaluation.metrics.bounds import unjudged_bounds
+from curation.evaluation.metrics.engine import engine_values, judged_places, of_queries
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.qrels import Ints, Qrels
 from curation.evaluation.metrics.rankings import (
@@ -21,11 +22,16 @@ from curation.evaluation.metrics.rankings import (
     Rankings,
     RunRows,
     TieCounts,
+    queries_with_choice,
     rank,
     reordered,
     run_rows,
     ties_of,
 )
+from curation.evaluation.metrics.rbp import rbp, residual
+
+BY_MEASURE = ("values", "judged", "residual", "best", "worst", "if_none", "if_all")
+"""The fields of `RunScores` of shape (Q, M)."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,7 @@ class RunScores:
     judged: share of judged documents to the depth of each measure, NaN where a query got none, shape (Q, M).
     residual: what unjudged and unseen documents could add to rbp, NaN for other measures, shape (Q, M).
     best, worst: as `values`, with equal scores in the best and the worst order.
+    if_none, if_all: as `values`, if no unjudged document were relevant, or every one (`metrics.bounds`).
     returned: documents that each query got, shape (Q,); 0 where the run misses it.
     """
 
@@ -50,6 +57,8 @@ class RunScores:
     residual: Floats
     best: Floats
     worst: Floats
+    if_none: Floats
+    if_all: Floats
     returned: Ints
     ties: TieCounts
 
@@ -62,10 +71,8 @@ class RunScores:
         return replace(
             self,
             query_ids=tuple(self.query_ids[place] for place in queries.tolist()),
-            **{
-                field: getattr(self, field)[queries]
-                for field in ("values", "judged", "residual", "best", "worst", "returned")
-            },
+            returned=self.returned[queries],
+            **{field: getattr(self, field)[queries] for field in BY_MEASURE},
         )
 
 
@@ -81,11 +88,15 @@ def score_run(run: Mapping[str, Mapping[str, float]], qrels: Qrels, measures: Se
 
 def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
     """Score the rows of a run."""
-    ranking = rank(rows, qrels)
+    return score_ranking(rank(rows, qrels), qrels, measures)
+
+
+def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> RunScores:
+    """Score a run that is in order."""
     values = values_of(ranking, qrels, measures)
     ties = ties_of(ranking)
-    ends = [reordered(ranking, best, qrels.scale[0]) if ties.mattering else None for best in (True, False)]
-    best, worst = (values if end is None else values_of(end, qrels, measures) for end in ends)
+    best, worst = (_with_ties(ranking, best, qrels, measures, values) for best in (True, False))
+    bounds = unjudged_bounds(ranking, qrels, measures, values)
     return RunScores(
         query_ids=qrels.query_ids,
         measures=tuple(measures),
@@ -94,17 +105,30 @@ def score_rows(rows: RunRows, qrels: Qrels, measures: Sequence[Measure]) -> RunS
         residual=_residuals(ranking, measures),
         best=best,
         worst=worst,
+        if_none=bounds.if_none,
+        if_all=bounds.if_all,
         returned=ranking.returned,
         ties=ties,
     )
+
+
+def _with_ties(
+    ranking: Rankings, best: bool, qrels: Qrels, measures: Sequence[Measure], values: Floats
+) -> Floats:
+    """The values with equal scores in the best or the worst order."""
+    queries = queries_with_choice(ranking)
+    if not len(queries):
+        return values
+    found = values.copy()
+    found[queries] = values_of(reordered(ranking, best, qrels.scale[0]), qrels, measures, queries)[queries]
+    return found
 
 
 def mean_scores(runs: Sequence[RunScores]) -> RunScores:
     """The mean of several runs of one system, query by query; ties and returned documents are summed."""
     if len(runs) == 1:
         return runs[0]
-    fields = ("values", "judged", "residual", "best", "worst")
-    means = {field: np.mean([getattr(run, field) for run in runs], axis=0) for field in fields}
+    means = {field: np.mean([getattr(run, field) for run in runs], axis=0) for field in BY_MEASURE}
     return replace(
         runs[0],
         **means,
@@ -113,18 +137,29 @@ def mean_scores(runs: Sequence[RunScores]) -> RunScores:
     )
 
 
-def values_of(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
-    """The values of rankings, shape (Q, M), NaN where a query has nothing relevant."""
+def values_of(
+    ranking: Rankings, qrels: Qrels, measures: Sequence[Measure], queries: Ints | None = None
+) -> Floats:
+    """The values of rankings, shape (Q, M), NaN where a query has nothing relevant.
+
+    Parameters
+    ----------
+    queries: the only ones whose values are wanted, by position; those of others are not to be used.
+    """
     values = np.zeros((len(qrels.query_ids), len(measures)))
     by_engine = [place for place, one in enumerate(measures) if one.kind not in ("rbp", "judged")]
     if by_engine:
-        values[:, by_engine] = engine_values([measures[place] for place in by_engine], qrels, ranking)
+        wanted = [measures[place] for place in by_engine]
+        places = judged_places(wanted, qrels, ranking)
+        if queries is not None:
+            places = of_queries(places, queries)
+        values[:, by_engine] = engine_values(wanted, qrels, places)
     for place, measure in enumerate(measures):
         if measure.kind == "judged":
             values[:, place] = _share_judged(ranking, measure.depth)
             continue
         if measure.persistence is not None:
-            values[:, place] = _rbp(ranking, qrels, measure.persistence)
+            values[:, place] = rbp(ranking, qrels.relevant, measure.persistence)
         lacking = qrels.relevant_documents if measure.binary else qrels.gaining_documents
         values[lacking == 0, place] = np.nan
     return values
@@ -146,24 +181,9 @@ def _share_judged(ranking: Rankings, depth: int | None) -> Floats:
     return share
 
 
-def _rbp(ranking: Rankings, qrels: Qrels, persistence: float) -> Floats:
-    """(1 − p) Σ p^(rank − 1) over relevant documents (Moffat & Zobel 2008, section 3)."""
-    relevant = ranking.grade >= qrels.relevant
-    return _discounted(ranking, relevant, persistence)
-
-
 def _residuals(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
-    """The weight of all places whose documents are unjudged or below the end of the list."""
     found = np.full((len(ranking.returned), len(measures)), np.nan)
     for place, measure in enumerate(measures):
         if measure.persistence is not None:
-            unseen = measure.persistence ** ranking.returned.astype(np.float64)
-            unjudged = _discounted(ranking, ranking.grade == UNJUDGED, measure.persistence)
-            found[:, place] = unjudged + unseen
+            found[:, place] = residual(ranking, measure.persistence)
     return found
-
-
-def _discounted(ranking: Rankings, counted: np.ndarray[tuple[int], np.dtype[np.bool_]], p: float) -> Floats:
-    weights = (1 - p) * p ** (ranking.rank[counted] - 1.0)
-    sums = np.bincount(ranking.query[counted], weights, minlength=len(ranking.returned))
-    return sums.astype(np.float64)

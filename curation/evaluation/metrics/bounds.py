@@ -1,0 +1,76 @@
+"""What a run would reach if every unjudged document that it returned were relevant, or none.
+
+To the depth of each measure, unjudged documents get the highest grade of the scale, or the lowest; of
+measures of the whole list, those among the first `DEEPEST_UNJUDGED`, for nobody is going to judge what is
+below. What the run did not return stays as it was judged. The measures themselves take unjudged documents for
+not relevant, except bpref, which passes them over; so for all others the lower end is the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.evaluation.metrics.engine import engine_values, judged_places, with_grades
+from curation.evaluation.metrics.measures import Measure
+from curation.evaluation.metrics.qrels import Ints, Qrels
+from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
+from curation.evaluation.metrics.rbp import unjudged_weight
+
+DEEPEST_UNJUDGED = 100
+
+
+class UnjudgedBounds(NamedTuple):
+    """Values as `RunScores.values`; for judged@k they are NaN.
+
+    Attributes
+    ----------
+    if_none, if_all: shape (Q, M), with no or every unjudged document relevant.
+    """
+
+    if_none: Floats
+    if_all: Floats
+
+
+def unjudged_bounds(
+    ranking: Rankings, qrels: Qrels, measures: Sequence[Measure], values: Floats
+) -> UnjudgedBounds:
+    """Both ends for rankings whose `values` are known."""
+    if_none, if_all = values.copy(), values.copy()
+    unjudged = np.flatnonzero(ranking.grade == UNJUDGED)
+    for depth in {measure.depth for measure in measures}:
+        inside = unjudged[ranking.rank[unjudged] <= (depth or DEEPEST_UNJUDGED)]
+        by_engine = [
+            place
+            for place, one in enumerate(measures)
+            if one.depth == depth and one.kind not in ("rbp", "judged")
+        ]
+        _fill(if_all, by_engine, measures, qrels, ranking, inside, qrels.scale[-1])
+        passed_over = [place for place in by_engine if measures[place].kind == "bpref"]
+        _fill(if_none, passed_over, measures, qrels, ranking, inside, qrels.scale[0])
+    for place, measure in enumerate(measures):
+        if measure.persistence is not None:
+            if_all[:, place] += unjudged_weight(ranking, measure.persistence)
+        elif measure.kind == "judged":
+            if_none[:, place] = if_all[:, place] = np.nan
+    undefined = np.isnan(values)
+    if_none[undefined] = if_all[undefined] = np.nan
+    return UnjudgedBounds(if_none, if_all)
+
+
+def _fill(
+    values: Floats,
+    chosen: Sequence[int],
+    measures: Sequence[Measure],
+    qrels: Qrels,
+    ranking: Rankings,
+    graded: Ints,
+    grade: int,
+) -> None:
+    if chosen and len(graded):
+        wanted = [measures[place] for place in chosen]
+        places = judged_places(wanted, qrels, ranking)
+        scenario = with_grades(places, ranking.query[graded], ranking.rank[graded], grade)
+        values[:, chosen] = engine_values(wanted, qrels, scenario)

@@ -1,0 +1,34 @@
+"""Rank-biased precision: (1 − p) Σ p^(rank − 1) over relevant documents, for a reader who goes on with p.
+
+A. Moffat and J. Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27,
+section 3: the value, and the residual that everything unknown could add.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
+
+
+def rbp(ranking: Rankings, relevant: int, persistence: float) -> Floats:
+    """The value of each query, shape (Q,)."""
+    return _weight(ranking, ranking.grade >= relevant, persistence)
+
+
+def unjudged_weight(ranking: Rankings, persistence: float) -> Floats:
+    """What unjudged documents of the list could add, shape (Q,)."""
+    return _weight(ranking, ranking.grade == UNJUDGED, persistence)
+
+
+def residual(ranking: Rankings, persistence: float) -> Floats:
+    """The same with all that is below the end of the list, shape (Q,)."""
+    below: Floats = persistence ** ranking.returned.astype(np.float64)
+    return unjudged_weight(ranking, persistence) + below
+
+
+def _weight(ranking: Rankings, counted: NDArray[np.bool_], persistence: float) -> Floats:
+    weights = (1 - persistence) * persistence ** (ranking.rank[counted] - 1.0)
+    sums = np.bincount(ranking.query[counted], weights, minlength=len(ranking.returned))
+    return sums.astype(np.float64)

@@ -1,0 +1,70 @@
+"""Means with intervals: which interval, and why there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from curation.evaluation.figures.means import MeasureFigure, mean_figures
+from curation.evaluation.metrics.measures import measures_named
+from curation.evaluation.metrics.qrels import qrels_from
+from curation.evaluation.metrics.scores import RunScores, mean_scores, score_run
+from curation.statistics.intervals import wilson
+
+
+def scores_of(ranks: list[int], *names: str) -> RunScores:
+    """A query for each rank of its only relevant document; 0: the run misses the query."""
+    grades = {f"q{number:03}": {"relevant": 1, "judged": 0} for number in range(len(ranks))}
+    run = {
+        query: {"relevant" if place == rank else f"other {place}": -float(place) for place in range(1, 11)}
+        for query, rank in zip(grades, ranks, strict=True)
+        if rank
+    }
+    return score_run(run, qrels_from(grades), measures_named(names))
+
+
+def figure(ranks: list[int], name: str) -> MeasureFigure:
+    return mean_figures([scores_of(ranks, name)], seed=0)[0][name]
+
+
+def test_the_mean_has_an_interval_its_size_and_the_judged_share() -> None:
+    found = figure([1, 2, 0, 4, 5, 1, 2, 1], "mrr@10")
+    assert found.value == pytest.approx((3 + 2 / 2 + 1 / 4 + 1 / 5) / 8)
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 < found.low < found.value < found.high < 1
+    assert (found.n, found.judged, found.no_interval) == (8, pytest.approx(0.1), None)
+
+
+def test_values_of_0_and_1_have_wilsons_interval() -> None:
+    found = figure([1] * 9 + [0], "success@10")
+    assert (found.low, found.high) == wilson(9, 10)
+    found = figure([1] * 10, "success@10")
+    assert (found.low, found.high) == wilson(10, 10)
+
+
+def test_without_an_interval_there_is_a_reason() -> None:
+    assert figure([1, 2, 3, 4], "mrr@10").no_interval == "fewer than 5 queries"
+    assert figure([2] * 10, "mrr@10").no_interval == "every query has the same value"
+    scores = score_run({}, qrels_from({"q": {"a": 0}}), measures_named(["map"]))
+    found = mean_figures([scores], 0)[0]["map"]
+    assert (found.value, found.n, found.no_interval) == (None, 0, "no query has a relevant document")
+
+
+def test_the_mean_is_between_what_no_and_every_unjudged_document_would_make_of_it() -> None:
+    found = figure([3, 1, 2, 0, 5, 6], "ndcg@5")
+    assert found.if_none == found.value
+    assert found.value is not None
+    assert found.if_all is not None
+    assert found.if_all > found.value
+
+
+def test_runs_share_their_draws_so_that_the_same_run_has_the_same_interval() -> None:
+    one, two = scores_of([1, 2, 3, 4, 5, 6], "mrr@10"), scores_of([6, 5, 4, 3, 2, 1], "mrr@10")
+    first, _, third = mean_figures([one, two, one], seed=3)
+    assert first == third
+
+
+def test_several_runs_of_one_system_are_averaged_query_by_query() -> None:
+    found = mean_scores([scores_of([1, 2], "mrr@10"), scores_of([2, 0], "mrr@10")])
+    np.testing.assert_array_equal(found.values, [[0.75], [0.25]])

@@ -1,0 +1,92 @@
+"""Figures by kind of query: which are left out, and macro mean, median and worst stratum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ttest_ind
+
+from curation.evaluation.figures.strata import GIVES_AWAY, LEAST, SMALL, left_out, macro_mean, median
+from curation.evaluation.inputs.facets import Facet, facets_of
+from tests.support import examples
+
+
+def facet(sizes: dict[str, int], apart: bool = True) -> Facet:
+    """Kinds of so many queries, one after another."""
+    starts = np.cumsum([0, *sizes.values()])
+    place = np.arange(starts[-1])
+    masks = {
+        name: (place >= start) & (place < start + size)
+        for (name, size), start in zip(sizes.items(), starts.tolist(), strict=False)
+    }
+    return Facet("kind", masks, apart)
+
+
+def sealed(found: Facet, inside: bool = True) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    return np.full(len(next(iter(found.values.values()))), inside)
+
+
+def test_fewer_than_ten_queries_are_counts() -> None:
+    kinds = facet({"a": 9, "b": 10, "c": 40})
+    assert left_out(kinds, sealed(kinds, False)) == {"a": SMALL}
+
+
+def test_of_a_sealed_part_what_is_left_over_is_not_given_away_either() -> None:
+    kinds = facet({"a": 9, "b": 10, "c": 40})
+    assert left_out(kinds, sealed(kinds)) == {"a": SMALL, "b": GIVES_AWAY}
+    kinds = facet({"a": 5, "b": 5, "c": 40})
+    assert left_out(kinds, sealed(kinds)) == {"a": SMALL, "b": SMALL}
+    tags = facet({"question": 45, "no tag": 5}, apart=False)
+    assert left_out(tags, sealed(tags)) == {"no tag": SMALL, "question": GIVES_AWAY}
+
+
+def test_of_a_kind_only_its_sealed_queries_are_hidden() -> None:
+    kinds = facet({"a": 30, "b": 40, "c": 50})
+    some = sealed(kinds, False)
+    some[:5] = True
+    assert left_out(kinds, some) == {"a": SMALL}
+
+
+@given(st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 30), min_size=1))
+@settings(max_examples=examples(100))
+def test_no_difference_of_shown_sums_is_about_fewer_than_ten_sealed_queries(sizes: dict[str, int]) -> None:
+    hidden = left_out(facet(sizes), sealed(facet(sizes)))
+    rest = sum(size for name, size in sizes.items() if name in hidden)
+    assert rest == 0 or rest >= LEAST or len(hidden) == len(sizes)
+
+
+def test_the_macro_mean_counts_each_stratum_the_same() -> None:
+    found = macro_mean([np.array([0.0, 0.2]), np.array([0.8, 1.0, np.nan, 0.9]), np.array([np.nan])])
+    assert found.value == pytest.approx(0.5)
+    assert found.strata == 2
+    # Of two strata it is half the sum, whose error is half that of Welch's difference.
+    welch = ttest_ind([0.8, 1.0, 0.9], [0.0, 0.2], equal_var=False).confidence_interval()
+    assert found.low == pytest.approx(0.5 - (welch.high - welch.low) / 4)
+
+
+def test_the_median_has_the_interval_of_order_statistics() -> None:
+    """Conover 1999: of 16 values the 4th and the 13th hold the median with 97.9 %."""
+    found = median(np.arange(16) / 16)
+    assert (found.value, found.low, found.high) == (7.5 / 16, 3 / 16, 12 / 16)
+    assert median(np.array([0.1, 0.9])).low is None
+
+
+def test_facets_are_those_that_the_release_has() -> None:
+    about = {"source": "sampled", "part": "dev", "inclusion_probability": 0.5}
+    rows = [
+        {**about, "stratum": "head · short", "segment": "docs", "tags": ["question", "entity"]},
+        {**about, "stratum": "tail · long", "segment": None, "tags": []},
+        {**about, "stratum": "imported", "segment": None, "tags": ["entity"], "inclusion_probability": None},
+    ]
+    found = facets_of(rows, ["band", "length"])
+    values = {name: {v: mask.tolist() for v, mask in one.values.items()} for name, one in found.items()}
+    assert list(values) == ["stratum", "band", "length", "segment", "source", "part", "tag"]
+    assert list(values["band"]) == ["head", "not sampled", "tail"]
+    assert values["segment"]["no segment"] == [False, True, True]
+    assert values["tag"] == {
+        **{"entity": [True, False, True], "no tag": [False, True, False]},
+        "question": [True, False, False],
+    }
+    assert not found["tag"].apart

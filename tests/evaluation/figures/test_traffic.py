@@ -1,0 +1,87 @@
+"""Estimates for the traffic: Hájek's ratio and its design-based interval, by hand and by simulation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import t
+
+from curation.evaluation.figures.traffic import TrafficFigure, search_weights, traffic_figures
+from curation.evaluation.inputs.release import DrawnQueries
+from curation.evaluation.metrics.measures import measures_named
+from curation.evaluation.metrics.qrels import qrels_from
+from curation.evaluation.metrics.scores import RunScores, score_run
+
+HEAD, TAIL = "head", "tail"
+
+
+def scores_of(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> RunScores:
+    """Scores of one measure with these values."""
+    grades = {f"q{number:04}": {"a": 1} for number in range(len(values))}
+    empty = score_run({}, qrels_from(grades), measures_named(["ndcg@10"]))
+    return replace(empty, values=values[:, None])
+
+
+def estimate(values: list[float], drawn: DrawnQueries) -> TrafficFigure:
+    return traffic_figures(scores_of(np.array(values)), drawn)["ndcg@10"]
+
+
+def drawn_from(
+    strata: list[str], traffic: list[float], population: dict[str, int], drawn: dict[str, int]
+) -> DrawnQueries:
+    chance = [drawn[name] / population[name] for name in strata]
+    return DrawnQueries(tuple(strata), np.array(traffic), np.array(chance), drawn, population, "stratified")
+
+
+def test_a_query_counts_as_often_as_it_was_asked_over_the_chance_that_it_is_evaluated() -> None:
+    strata = [HEAD, HEAD, TAIL, TAIL, TAIL]
+    drawn = drawn_from(strata, [50, 30, 1, 1, 2], {HEAD: 4, TAIL: 300}, {HEAD: 4, TAIL: 6})
+    # Of the drawn ones, half are in the evaluated part.
+    assert search_weights(drawn).tolist() == [100, 60, 100, 100, 200]
+    found = estimate([1, 0.5, 0, 1, 0.25], drawn)
+    assert found.value == pytest.approx((100 + 30 + 100 + 50) / 560)
+    assert found.effective == pytest.approx(560**2 / (100**2 * 3 + 60**2 + 200**2))
+    assert found.n == 5
+
+
+def test_the_interval_is_the_linearised_variance_with_the_finite_population_correction() -> None:
+    strata = [HEAD] * 3 + [TAIL] * 3
+    drawn = drawn_from(strata, [10, 10, 10, 1, 1, 1], {HEAD: 3, TAIL: 60}, {HEAD: 3, TAIL: 3})
+    found = estimate([0.1, 0.5, 0.9, 0.2, 0.4, 0.3], drawn)
+    # Head: all were evaluated, nothing is left to vary. Tail: each has 20 of 90 searches.
+    assert found.value == pytest.approx((30 * 0.5 + 60 * 0.3) / 90)
+    spread = sum((20 / 90 * (value - 0.3)) ** 2 for value in (0.2, 0.4, 0.3))
+    half = t.ppf(0.975, df=4) * np.sqrt((1 - 3 / 60) * 3 / 2 * spread)
+    assert (found.low, found.high) == (pytest.approx(found.value - half), pytest.approx(found.value + half))
+
+
+def test_the_interval_holds_the_truth_of_the_traffic_in_95_of_100_samples() -> None:
+    random = np.random.default_rng(0)
+    sizes, taken = {HEAD: 40, TAIL: 2_000}, {HEAD: 20, TAIL: 30}
+    asked = {
+        HEAD: random.integers(50, 400, 40).astype(float),
+        TAIL: random.integers(1, 4, 2_000).astype(float),
+    }
+    value = {HEAD: random.beta(4, 2, 40), TAIL: random.beta(1, 2, 2_000)}
+    searches = sum(asked[name].sum() for name in sizes)
+    truth = sum((asked[name] * value[name]).sum() for name in sizes) / searches
+    strata = [name for name in sizes for _ in range(taken[name])]
+    empty, held = scores_of(np.zeros(50)), 0
+    for _ in range(400):
+        rows = {name: random.choice(sizes[name], taken[name], replace=False) for name in sizes}
+        traffic = np.concatenate([asked[name][rows[name]] for name in sizes])
+        drawn = drawn_from(strata, traffic.tolist(), sizes, taken)
+        values = np.concatenate([value[name][rows[name]] for name in sizes])
+        found = traffic_figures(replace(empty, values=values[:, None]), drawn)["ndcg@10"]
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= truth <= found.high
+    assert 0.92 <= held / 400 <= 0.98
+
+
+def test_queries_that_were_not_drawn_have_no_weight() -> None:
+    nothing = DrawnQueries(("imported",) * 3, np.full(3, np.nan), np.full(3, np.nan), {}, {}, None)
+    found = estimate([1, 0, 1], nothing)
+    assert (found.value, found.no_interval) == (None, "no evaluated query was drawn from the traffic")
