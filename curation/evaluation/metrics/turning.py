@@ -71,7 +71,7 @@ class Turning(NamedTuple):
     documents: tuple[TurningDocument, ...]
 
 
-class _Candidates(NamedTuple):
+class _UnjudgedPairs(NamedTuple):
     """C unjudged documents with their ranks in both runs, 0 below the depth."""
 
     query: Ints
@@ -151,7 +151,7 @@ def _needed(number: int, left: Callable[[int], float]) -> int | None:
     return high
 
 
-def _candidates(lists: tuple[Shortlist, Shortlist], valued: Ints) -> _Candidates:
+def _candidates(lists: tuple[Shortlist, Shortlist], valued: Ints) -> _UnjudgedPairs:
     """The unjudged documents of both runs, by query and id, for queries with a value."""
     wanted = set(valued.tolist())
     ranks: dict[tuple[int, str], list[int]] = {}
@@ -163,10 +163,10 @@ def _candidates(lists: tuple[Shortlist, Shortlist], valued: Ints) -> _Candidates
     ordered = sorted(ranks)
     first, second = (np.array([ranks[pair][place] for pair in ordered], np.int64) for place in (0, 1))
     query = np.array([query for query, _ in ordered], np.int64)
-    return _Candidates(query, [document for _, document in ordered], (first, second))
+    return _UnjudgedPairs(query, [document for _, document in ordered], (first, second))
 
 
-def _each_alone(places: JudgedPlaces, candidates: _Candidates, run: int, grade: int) -> JudgedPlaces:
+def _each_alone(places: JudgedPlaces, candidates: _UnjudgedPairs, run: int, grade: int) -> JudgedPlaces:
     """A query of its own for each candidate: what its query has, and the candidate with this grade."""
     starts = np.searchsorted(places.query, candidates.query)
     counts = np.searchsorted(places.query, candidates.query, side="right") - starts
@@ -184,7 +184,7 @@ def _values(measure: Measure, qrels: Qrels, places: JudgedPlaces) -> Floats:
     return values
 
 
-def _document(candidates: _Candidates, place: int, effect: float, qrels: Qrels) -> TurningDocument:
+def _document(candidates: _UnjudgedPairs, place: int, effect: float, qrels: Qrels) -> TurningDocument:
     first, second = (int(ranks[place]) or None for ranks in candidates.ranks)
     query_id = qrels.query_ids[int(candidates.query[place])]
     return TurningDocument(query_id, candidates.documents[place], first, second, effect)
