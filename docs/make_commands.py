@@ -37,7 +37,8 @@ STEPS = {
     "Adjudicate": ["consensus", "adjudicate"],
     "Split": ["duplicates", "leakage", "split", "certificate"],
     "Release": ["freeze", "verify", "export", "card", "release", "diff"],
-    "Evaluate": ["run", "evaluate"],
+    "Evaluate": ["run", "evaluate", "judge"],
+    "Keep it current": ["relabel"],
 }
 
 
