@@ -46,8 +46,8 @@ def judge(
     """Show how a judge, such as a language model, agrees with people; without a name, list the judges.
 
     The judge's grades against the consensus: the coefficients of `goldset agreement` with their intervals,
-    and beside them those of people among each other on the same pairs; confusion, by query type and by
-    grade; how many of the judge's pairs people graded. Queries whose grades a release seals are left out.
+    and beside them those of people among each other on the same pairs. Then confusion, by query type and by
+    grade, and how many of the judge's pairs people graded. Queries whose grades a release seals are left out.
 
     \\b
     Examples:

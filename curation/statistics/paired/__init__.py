@@ -1,1 +1,1 @@
-"""Paired differences of two systems on the same queries: their size, their tests, and what they can detect."""
+"""Paired differences of two systems on the same queries: size, tests, and what they can detect."""
