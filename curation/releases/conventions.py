@@ -20,6 +20,7 @@ from curation.agreement.between.grades import grades_of
 from curation.agreement.between.inter_annotator import STUDENTISED_BELOW
 from curation.pooling.pool import LEXICAL
 from curation.releases.stored import (
+    FORMAT,
     NO_NUMBER,
     SESSION_HASH,
     Pin,
@@ -118,6 +119,15 @@ def frozen_otherwise(store: Store, row: ReleaseRow, texts: Mapping[str, str]) ->
     return tuple(note for one in CONVENTIONS if one.name not in followed for note in one.notes(release))
 
 
+def _form(release: OlderRelease) -> Iterator[str]:
+    form = release.rows("release")[0]["format"]
+    if form < FORMAT:
+        yield (
+            f"Its content has form {form}, without sealed parts, tags and segments. Since then it has form "
+            f"{FORMAT}, {_ANOTHER_ID}"
+        )
+
+
 def _sessions(release: OlderRelease) -> Iterator[str]:
     if SESSION_HASH.search(release.text("edges")):
         yield (
@@ -160,8 +170,8 @@ def _intervals(release: OlderRelease) -> Iterator[str]:
     queries = between.get("queries", STUDENTISED_BELOW)
     if any(low != high for low, high in ends) and queries < STUDENTISED_BELOW:
         yield (
-            f"Its intervals of agreement are percentiles, on {queries} queries. Since then those on fewer than "
-            f"{STUDENTISED_BELOW} queries are studentised, {_ANOTHER_ID}"
+            f"Its intervals of agreement are percentiles, on {queries} queries. Since then those on fewer "
+            f"than {STUDENTISED_BELOW} queries are studentised, {_ANOTHER_ID}"
         )
 
 
@@ -230,6 +240,7 @@ def _pairs(number: int) -> str:
 
 
 CONVENTIONS = (
+    Convention("form", str(FORMAT), _form),
     Convention("sessions", "numbered by their queries", _sessions),
     Convention("names", "people of the release, whole words, by case", _names),
     Convention("votes", "about the text of now, where there are any", _votes),

@@ -105,6 +105,11 @@ def test_votes_about_two_texts_and_decisions_about_the_older_one_are_named(older
     assert unmarked.startswith("Decisions about an older text are not marked (1 pair).")
 
 
+def test_an_older_form_of_the_content_is_named(older: Notes) -> None:
+    (note,) = older("form", ("release", '"format":2', '"format":1'))
+    assert note.startswith("Its content has form 1, without sealed parts")
+
+
 def test_percentile_intervals_of_few_queries_are_named(older: Notes) -> None:
     (note,) = older("intervals")
     assert note.startswith("Its intervals of agreement are percentiles, on 39 queries.")
