@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.evaluate_comparison import show_comparisons
 from curation.cli.evaluate_judged import show_judged
 from curation.cli.evaluate_tables import (
     show_hard_negatives,
@@ -113,6 +114,14 @@ def evaluate(
             help="Name unjudged documents that could turn the order of two systems by the first measure.",
         ),
     ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(help="Compare each system with this one.", show_default="compare all pairs"),
+    ] = None,
+    wanted: Annotated[
+        float,
+        typer.Option(help="A difference that matters: how many queries would it take to find it?"),
+    ] = 0.02,
     skip_repeated: Annotated[
         bool,
         typer.Option(
@@ -138,18 +147,23 @@ def evaluate(
     Lists are ordered by score as in trec_eval: equal scores by document id, descending. A query that a run
     misses counts 0. A query without relevant documents is left out. Both are counted.
 
+    Several systems are compared in pairs: p is that of Fisher's randomisation test, corrected by Holm for all
+    pairs. On the leaderboard, systems that share a letter cannot be distinguished.
+
     \b
     Examples:
       goldset evaluate v1 --run bm25.trec.gz
       goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
+      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --wanted 0.01
       goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
       goldset evaluate v1 --run new.trec --split dev --judge gpt-5
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
       goldset evaluate v1 --run new.trec --hard-negatives
       goldset evaluate v1 --run new.trec --to-pool 10
     """
+    from curation.evaluation.comparison.compared import ComparisonOptions
     from curation.evaluation.evaluate import EvaluationOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
@@ -161,6 +175,7 @@ def evaluate(
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
     named = None if measures is None else listed(measures)
     options = EvaluationOptions(split, named, listed(by), relevant, seed, reading, first_stage)
+    options = options._replace(comparison=ComparisonOptions(baseline, wanted))
     options = options._replace(
         turning=turning, hard_negatives=hard_negatives, pool_sample=_bands(pool_sample)
     )
@@ -220,6 +235,8 @@ def _show(found: Evaluation, judged: JudgedEvaluation | None, pooled: PooledRuns
     if pooled is not None:
         show_pooled(pooled)
     show_turning(found)
+    if found.comparisons or found.leaderboards:
+        show_comparisons(found)
     if found.sealed:
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
     for look in found.looks:

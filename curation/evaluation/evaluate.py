@@ -16,6 +16,10 @@ import numpy as np
 
 from curation import __version__
 from curation.errors import InputError, RefusedError
+from curation.evaluation.comparison.compared import ComparisonOptions, compare_scores
+from curation.evaluation.comparison.leaderboard import LeaderboardRow
+from curation.evaluation.comparison.order import OrderReport
+from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.figures.hard_negatives import (
     HardNegativeEffect,
     hard_negative_effect,
@@ -85,6 +89,7 @@ class EvaluationOptions(NamedTuple):
     reading: ReadingOptions = ReadingOptions()
     first_stage: str | None = None
     depths: Sequence[int] = DEPTHS
+    comparison: ComparisonOptions = ComparisonOptions()
     hard_negatives: bool = False
     pool_sample: Sequence[int] | None = None
     turning: bool = False
@@ -158,6 +163,9 @@ class Evaluation:
     without_relevant: queries left out of binary measures because they have no relevant document.
     about: measure → what it computes.
     query_ids: None where a sealed part was evaluated.
+    comparisons: of the systems by every measure, overall and by stratum; see `comparison.compared`.
+    leaderboards: measure → systems by rank, with those that cannot be distinguished as groups.
+    order: how often the order by the first measure holds; None with one system.
     looks: which look at sealed parts each run was; empty where none is sealed.
     first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
         and empty where none was named.
@@ -178,6 +186,9 @@ class Evaluation:
     measures: tuple[str, ...]
     about: Mapping[str, str]
     runs: tuple[EvaluatedSystem, ...]
+    comparisons: tuple[Comparison, ...]
+    leaderboards: Mapping[str, tuple[LeaderboardRow, ...]]
+    order: OrderReport | None
     query_ids: tuple[str, ...] | None
     looks: tuple[TakenLook, ...]
     seed: int
@@ -332,6 +343,8 @@ def _evaluation(
         )
         for place, name in enumerate(systems)
     ]
+    secrets = hidden if sealed else []
+    compared = compare_scores(systems, facets, release.drawn, secrets, options.comparison, seed)
     qrels = release.qrels
     return Evaluation(
         release=release.name,
@@ -345,6 +358,7 @@ def _evaluation(
         measures=tuple(measure.name for measure in measures),
         about={measure.name: measure.about for measure in measures},
         runs=tuple(evaluated),
+        **compared._asdict(),
         query_ids=None if release.sealed else qrels.query_ids,
         looks=(),
         seed=seed,

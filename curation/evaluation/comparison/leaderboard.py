@@ -1,7 +1,7 @@
 """A leaderboard that shows order only where it is more than noise.
 
-Systems that cannot be told apart share a letter: of each two systems without a common letter one is better,
-by Holm's corrected tests of all pairs. The letters come from inserting each difference into the groups and
+Systems that cannot be distinguished share a letter: of two systems without a common letter one is better, by
+Holm's corrected tests of all pairs. The letters come from inserting each difference into the groups and
 absorbing those that are part of others (H.-P. Piepho (2004), An algorithm for a letter-based representation
 of all-pairwise comparisons, Journal of Computational and Graphical Statistics 13).
 
@@ -24,7 +24,7 @@ class LeaderboardRow(NamedTuple):
 
     Attributes
     ----------
-    groups: numbers from 1 of the groups of systems that it is not told apart from.
+    groups: numbers from 1 of the groups of systems that it is not distinguished from.
     letters: the same as letters, or as numbers in brackets beyond z.
     best_rank, worst_rank: the ranks that it may have.
     better_than: how many systems it is better than, beyond noise.
@@ -46,12 +46,12 @@ def leaderboard(values: Mapping[str, float], comparisons: Iterable[Comparison]) 
     ----------
     values: system → mean.
     comparisons: all pairs of the systems, of one measure and stratum. Pairs that are missing or have no
-        tests are not told apart.
+        tests are not distinguished.
     """
     better: dict[str, set[str]] = {system: set() for system in values}
     for one in comparisons:
-        if one.told_apart and one.tests is not None and one.tests.difference:
-            winner, loser = (one.system, one.other) if one.tests.difference > 0 else (one.other, one.system)
+        if one.distinguished and one.difference:
+            winner, loser = (one.system, one.other) if one.difference > 0 else (one.other, one.system)
             better[winner].add(loser)
     order = sorted(values, key=lambda system: (-values[system], system))
     apart = [(winner, loser) for winner in order for loser in order if loser in better[winner]]
@@ -68,7 +68,7 @@ def leaderboard(values: Mapping[str, float], comparisons: Iterable[Comparison]) 
 
 
 def groups_of(order: Sequence[str], apart: Iterable[tuple[str, str]]) -> list[frozenset[str]]:
-    """The largest groups of systems of which no two are told apart, in the order of their members."""
+    """The largest groups of systems of which no two are distinguished, in the order of their members."""
     groups = [frozenset(order)]
     for first, second in apart:
         split = [

@@ -82,6 +82,7 @@ class OrderReport:
     n: queries with a figure for every system. left_out: the others.
     strata: those that macro and worst are about, with at least ten such queries.
     small_strata: stratum → its queries, where these are fewer.
+    views: none with fewer than ten queries in all.
     """
 
     measure: str
@@ -121,7 +122,7 @@ def order_over_queries(
     sizes = {name: int(mask[ranked.kept].sum()) for name, mask in strata.items()}
     used = [name for name in strata if sizes[name] >= LEAST_QUERIES]
     views = []
-    if len(ranked.values):
+    if len(ranked.values) >= LEAST_QUERIES:
         masks = [strata[name][ranked.kept] for name in used]
         views = _views(ranked, masks, seed, resamples)
     return OrderReport(

@@ -11,15 +11,17 @@ one by chance alone. Measures are not corrected for each other: name the one tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from math import isnan
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.figures.strata import LEAST
+from curation.evaluation.figures.traffic import TrafficFigure
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import (
     paired_effects,
@@ -37,7 +39,7 @@ Mask = NDArray[np.bool_]
 LEAST_QUERIES = LEAST
 """With fewer queries a comparison is counts of wins, ties and losses, and no verdict."""
 SIGNIFICANT = 0.05
-"""A corrected p below this tells two systems apart."""
+"""A corrected p below this distinguishes two systems."""
 WANTED_DIFFERENCE = 0.02
 """The difference for which the number of queries needed is stated, unless the caller names another."""
 TOO_FEW = f"fewer than {LEAST_QUERIES} queries: counts only"
@@ -72,44 +74,24 @@ class SystemPair(NamedTuple):
     other: int
 
 
-class PairedTests(NamedTuple):
-    """What the differences of queries say about two systems. Figures are None where they are undefined.
-
-    Attributes
-    ----------
-    difference, low, high: mean of the first system minus the second, and its 95 % interval.
-    p_t, p_randomisation: of the paired t test and of Fisher's randomisation test, two-sided, uncorrected.
-    p_holm: p_randomisation corrected for the `family` tests of its family.
-    effect, effect_low, effect_high: the difference in standard deviations of the differences.
-    detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
-    wanted, queries_needed: a difference, and how many queries of this spread find it so often.
-    """
-
-    family: int
-    wanted: float
-    difference: float | None
-    low: float | None
-    high: float | None
-    p_t: float | None
-    p_randomisation: float | None
-    p_holm: float | None
-    effect: float | None
-    effect_low: float | None
-    effect_high: float | None
-    detectable: float | None
-    queries_needed: float | None
-
-
 @dataclass(frozen=True)
 class Comparison:
-    """Two systems by one measure on some of the queries.
+    """Two systems by one measure on some of the queries. Figures are None where they are undefined.
 
     Attributes
     ----------
     stratum: None for all queries.
     n: queries with a figure for both. left_out: queries without one for either.
-    wins, ties, losses: queries where `system` is above, level with and below `other`.
-    tests: None with fewer than `LEAST_QUERIES` queries.
+    wins, ties, losses: queries where `system` is above, level with and below `other`; None where a sealed
+        part was evaluated.
+    no_verdict: why there are counts only.
+    difference, low, high: mean of `system` minus `other`, and its 95 % interval.
+    p_t, p_randomisation: of the paired t test and of Fisher's randomisation test, two-sided, uncorrected.
+    p_holm: p_randomisation corrected for the `family` tests of its family.
+    effect, effect_low, effect_high: the difference in standard deviations of the differences.
+    detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
+    wanted, queries_needed: a difference, and how many queries of this spread find it so often.
+    traffic: the difference for all searches; None for strata and where no query was drawn.
     """
 
     system: str
@@ -118,21 +100,29 @@ class Comparison:
     stratum: StratumName | None
     n: int
     left_out: int
-    wins: int
-    ties: int
-    losses: int
-    tests: PairedTests | None
+    wins: int | None
+    ties: int | None
+    losses: int | None
+    no_verdict: str | None = TOO_FEW
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p_t: float | None = None
+    p_randomisation: float | None = None
+    p_holm: float | None = None
+    family: int | None = None
+    effect: float | None = None
+    effect_low: float | None = None
+    effect_high: float | None = None
+    detectable: float | None = None
+    wanted: float | None = None
+    queries_needed: int | None = None
+    traffic: TrafficFigure | None = None
 
     @property
-    def told_apart(self) -> bool:
+    def distinguished(self) -> bool:
         """Whether the difference is more than noise, after the correction."""
-        p = None if self.tests is None else self.tests.p_holm
-        return p is not None and p < SIGNIFICANT
-
-    @property
-    def no_verdict(self) -> str | None:
-        """Why there are counts only, if so."""
-        return TOO_FEW if self.tests is None else None
+        return self.p_holm is not None and self.p_holm < SIGNIFICANT
 
 
 class _Block(NamedTuple):
@@ -171,6 +161,7 @@ def compare_systems(
     seed: int,
     baseline: str | None = None,
     wanted: float = WANTED_DIFFERENCE,
+    by_stratum: int | None = None,
 ) -> tuple[Comparison, ...]:
     """Every pair by every measure: overall, then in each stratum.
 
@@ -178,6 +169,7 @@ def compare_systems(
     ----------
     strata: which of the Q queries each holds, shape (Q,).
     wanted: the difference, above 0, whose number of queries is asked for.
+    by_stratum: how many of the measures, from the first, are compared by stratum; None is all.
 
     Raises
     ------
@@ -192,7 +184,8 @@ def compare_systems(
     for number, measure in enumerate(of.measures):
         differences = pair_differences(of.values[:, :, number], pairs)
         overall = _Block(None, differences)
-        parts = [_Block(name, differences[mask]) for name, mask in strata.items()]
+        shown = strata if by_stratum is None or number < by_stratum else {}
+        parts = [_Block(name, differences[mask]) for name, mask in shown.items()]
         for family in ([overall], parts):
             found += _compared_family(of.systems, measure, pairs, family, seed, wanted)
     return tuple(found)
@@ -217,9 +210,9 @@ def _compared_family(
     for block, own, holms in zip(family, ps, corrected, strict=True):
         n = (~np.isnan(block.differences)).sum(axis=0).tolist()
         wins, ties, losses = (number.tolist() for number in wins_ties_losses(block.differences))
-        found = _tests(block.differences, own, holms, tests, seed, wanted)
+        figures = _figures(block.differences, own, holms, seed, wanted)
         for place, pair in enumerate(pairs):
-            yield Comparison(
+            counted = Comparison(
                 systems[pair.system],
                 systems[pair.other],
                 measure,
@@ -229,8 +222,11 @@ def _compared_family(
                 wins[place],
                 ties[place],
                 losses[place],
-                found[place] if n[place] >= LEAST_QUERIES else None,
             )
+            if n[place] < LEAST_QUERIES:
+                yield counted
+            else:
+                yield replace(counted, no_verdict=None, family=tests, wanted=wanted, **figures[place])
 
 
 def _randomisation_ps(family: Sequence[_Block], seed: int) -> Floats:
@@ -243,21 +239,29 @@ def _randomisation_ps(family: Sequence[_Block], seed: int) -> Floats:
     return ps
 
 
-def _tests(
-    differences: Floats, ps: Floats, corrected: Floats, family: int, seed: int, wanted: float
-) -> list[PairedTests]:
-    """The tests of all pairs of one block."""
+def _figures(
+    differences: Floats, ps: Floats, corrected: Floats, seed: int, wanted: float
+) -> list[dict[str, Any]]:
+    """The figures of every pair of one block, as `Comparison` names them."""
     moments = paired_moments(differences)
-    columns = (
-        *(moments.mean, *paired_intervals(differences, seed)),
-        *(paired_t_p(moments), ps, corrected),
-        *paired_effects(moments),
-        detectable_difference(moments.n, moments.sd),
-        queries_needed(wanted, moments.sd),
-    )
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    return [PairedTests(family, wanted, *map(_known, row)) for row in rows]
-
-
-def _known(figure: float) -> float | None:
-    return None if np.isnan(figure) else figure
+    effects = paired_effects(moments)
+    low, high = paired_intervals(differences, seed)
+    columns = {
+        "difference": moments.mean,
+        "low": low,
+        "high": high,
+        "p_t": paired_t_p(moments),
+        "p_randomisation": ps,
+        "p_holm": corrected,
+        "effect": effects.value,
+        "effect_low": effects.low,
+        "effect_high": effects.high,
+        "detectable": detectable_difference(moments.n, moments.sd),
+    }
+    needed = queries_needed(wanted, moments.sd).tolist()
+    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+    return [
+        {name: None if isnan(value) else value for name, value in zip(columns, row, strict=True)}
+        | {"queries_needed": None if isnan(number) else int(number)}
+        for row, number in zip(rows, needed, strict=True)
+    ]

@@ -62,11 +62,19 @@ class _Design(NamedTuple):
 
 def traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, TrafficFigure]:
     """Measure → the estimate for all searches."""
+    names = [measure.name for measure in scores.measures]
+    return dict(zip(names, traffic_estimates(scores.values, drawn), strict=True))
+
+
+def traffic_estimates(values: Floats, drawn: DrawnQueries, lowest: float = 0.0) -> list[TrafficFigure]:
+    """The estimate of each of P columns.
+
+    Parameters
+    ----------
+    values: shape (Q, P), between `lowest` and 1, NaN where a query has none; differences begin at −1.
+    """
     design = _design(drawn)
-    return {
-        measure.name: _figure(scores.values[design.queries, place], design)
-        for place, measure in enumerate(scores.measures)
-    }
+    return [_figure(column, design, lowest) for column in values[design.queries].T]
 
 
 def search_weights(drawn: DrawnQueries) -> Floats:
@@ -90,7 +98,7 @@ def _design(drawn: DrawnQueries) -> _Design:
     return _Design(queries, weights[queries], strata, open_share)
 
 
-def _figure(values: Floats, design: _Design) -> TrafficFigure:
+def _figure(values: Floats, design: _Design, lowest: float) -> TrafficFigure:
     defined = ~np.isnan(values)
     n = int(defined.sum())
     if not n:
@@ -106,7 +114,7 @@ def _figure(values: Floats, design: _Design) -> TrafficFigure:
     if free < 1:
         return TrafficFigure(value, None, None, n, effective, "each stratum has one query")
     half = float(stdtrit(free, 0.975)) * sqrt(variance)
-    return TrafficFigure(value, max(0.0, value - half), min(1.0, value + half), n, effective, None)
+    return TrafficFigure(value, max(lowest, value - half), min(1.0, value + half), n, effective, None)
 
 
 def _variance(off: Floats, design: _Design) -> tuple[float, int]:

@@ -1,16 +1,15 @@
-"""The leaderboard: letters for systems that cannot be told apart, and the ranks that each may have."""
+"""The leaderboard: letters for systems that cannot be distinguished, and the ranks that each may have."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from curation.evaluation.comparison.leaderboard import groups_of, leaderboard
-from curation.evaluation.comparison.pairs import Comparison, PairedTests, SystemValues, compare_systems
+from curation.evaluation.comparison.pairs import Comparison, SystemValues, compare_systems
 
 
 def pair(system: str, other: str, difference: float, p: float) -> Comparison:
-    tests = PairedTests(1, 0.02, difference, None, None, p, p, p, None, None, None, None, None)
-    return Comparison(system, other, "map", None, 50, 0, 30, 0, 20, tests)
+    return Comparison(system, other, "map", None, 50, 0, 30, 0, 20, None, difference, p_holm=p)
 
 
 def test_the_groups_of_a_published_example() -> None:
@@ -63,7 +62,7 @@ def test_copies_of_one_system_are_one_group_and_a_better_one_leads() -> None:
 
 
 def test_letters_beyond_z_are_numbers() -> None:
-    """Thirty systems of which each is told apart from all others."""
+    """Thirty systems of which each is distinguished from all others."""
     names = [f"s{number:02}" for number in range(30)]
     values = {name: 1 - number / 100 for number, name in enumerate(names)}
     compared = [pair(names[i], names[j], 0.1, 0.001) for i in range(30) for j in range(i + 1, 30)]

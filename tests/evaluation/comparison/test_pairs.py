@@ -62,36 +62,34 @@ def test_a_query_without_a_figure_is_left_out_of_its_pairs_only(compared: tuple[
 
 def test_the_tests_are_those_of_the_differences(compared: tuple[Comparison, ...]) -> None:
     values = three_systems().values[:, :, 0]
-    tests = rows(compared, "ndcg@10", None)[1].tests
-    assert tests is not None
+    one = rows(compared, "ndcg@10", None)[1]
     expected = stats.ttest_rel(values[2], values[0])
-    assert tests.difference == pytest.approx((values[2] - values[0]).mean())
-    assert tests.p_t == pytest.approx(expected.pvalue)
+    assert one.difference == pytest.approx((values[2] - values[0]).mean())
+    assert one.p_t == pytest.approx(expected.pvalue)
     interval = expected.confidence_interval()
-    assert (tests.low, tests.high) == pytest.approx((interval.low, interval.high), abs=0.005)
-    assert tests.low is not None
-    assert tests.effect == pytest.approx(expected.statistic / 60**0.5)
+    assert (one.low, one.high) == pytest.approx((interval.low, interval.high), abs=0.005)
+    assert one.effect == pytest.approx(expected.statistic / 60**0.5)
 
 
 def test_the_family_is_the_pairs_of_a_measure_and_in_the_strata_the_pairs_of_all_strata(
     compared: tuple[Comparison, ...],
 ) -> None:
-    overall = [one.tests for one in rows(compared, "mrr@10", None)]
-    assert [tests.family for tests in overall if tests] == [3, 3, 3]
-    assert [tests.family for one in rows(compared, "mrr@10", HEAD) if (tests := one.tests)] == [6, 6, 6]
-    ordered = sorted((tests.p_randomisation or 0, tests.p_holm or 0) for tests in overall if tests)
+    overall = rows(compared, "mrr@10", None)
+    assert [one.family for one in overall] == [3, 3, 3]
+    assert [one.family for one in rows(compared, "mrr@10", HEAD)] == [6, 6, 6]
+    ordered = sorted((one.p_randomisation or 0, one.p_holm or 0) for one in overall)
     assert ordered[0][1] == pytest.approx(3 * ordered[0][0])
     assert ordered[2][1] == pytest.approx(max(ordered[2][0], ordered[1][1]))
 
 
-def test_systems_that_differ_are_told_apart_and_others_are_not(compared: tuple[Comparison, ...]) -> None:
-    assert [one.told_apart for one in rows(compared, "ndcg@10", None)] == [False, True, True]
+def test_systems_that_differ_are_distinguished_and_others_are_not(compared: tuple[Comparison, ...]) -> None:
+    assert [one.distinguished for one in rows(compared, "ndcg@10", None)] == [False, True, True]
 
 
 def test_fewer_than_ten_queries_are_counts_and_no_verdict(compared: tuple[Comparison, ...]) -> None:
     for one in rows(compared, "ndcg@10", FEW):
-        assert one.tests is None
-        assert not one.told_apart
+        assert (one.difference, one.p_holm, one.family) == (None, None, None)
+        assert not one.distinguished
         assert one.no_verdict == "fewer than 10 queries: counts only"
         assert one.wins + one.ties + one.losses == one.n == 9 - one.left_out
 
@@ -106,11 +104,9 @@ def test_the_same_seed_gives_the_same_rows_and_the_order_of_measures_does_not_ma
 def test_the_same_system_twice_is_a_tie_with_p_1() -> None:
     values = np.tile(np.random.default_rng(2).random(40), (2, 1))[:, :, None]
     (one,) = compare_systems(SystemValues(("a", "b"), ("map",), values), {}, seed=1)
-    assert one.tests is not None
-    assert (one.ties, one.tests.p_randomisation, one.tests.p_t) == (40, 1.0, 1.0)
-    assert one.tests.queries_needed is None
-    assert one.tests.low is not None
-    assert one.tests.low < 0
+    assert (one.ties, one.p_randomisation, one.p_t, one.queries_needed) == (40, 1.0, 1.0, None)
+    assert one.low is not None
+    assert one.low < 0
 
 
 def test_an_unknown_baseline_and_names_twice_are_named_together() -> None:

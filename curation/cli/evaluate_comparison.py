@@ -1,0 +1,77 @@
+"""Tables of `goldset evaluate` that compare systems: leaderboard, differences, and how firm the order is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.cli.output import say, table
+
+if TYPE_CHECKING:
+    from curation.evaluation.comparison.pairs import Comparison
+    from curation.evaluation.evaluate import Evaluation
+
+
+def show_comparisons(found: Evaluation) -> None:
+    """The leaderboard, the differences by the first measure, and how often the order holds."""
+    headline = next(iter(found.leaderboards), found.measures[0])
+    if board := found.leaderboards.get(headline):
+        columns = ["system", "mean", "group", "ranks", "better than"]
+        rows = [
+            (row.system, row.value, row.letters, f"{row.best_rank}–{row.worst_rank}", row.better_than)
+            for row in board
+        ]
+        table(
+            f"Leaderboard by {headline}: systems with a common letter cannot be distinguished", columns, rows
+        )
+    own = [one for one in found.comparisons if one.measure == headline]
+    _show_pairs(f"{headline}: differences", [one for one in own if one.stratum is None])
+    by_stratum = [one for one in own if one.stratum is not None]
+    apart = [one for one in by_stratum if one.distinguished]
+    if apart:
+        _show_pairs(f"{headline}: strata in which systems can be distinguished", apart)
+    if by_stratum:
+        tested = sum(one.no_verdict is None for one in by_stratum)
+        say(
+            f"By stratum: {tested:,} comparisons tested, {len(apart):,} distinguished; "
+            f"{len(by_stratum) - tested:,} have too few queries."
+        )
+    _show_order(found)
+
+
+def _show_pairs(title: str, compared: list[Comparison]) -> None:
+    columns = ["systems", "stratum", "difference", "low", "high", "p", "p Holm", "effect"]
+    columns += ["win/tie/loss", "n", "detects", "needs"]
+    rows: list[tuple[object, ...]] = [
+        (
+            f"{one.system} − {one.other}",
+            "" if one.stratum is None else f"{one.stratum.facet} {one.stratum.value}",
+            *(one.difference, one.low, one.high, one.p_randomisation, one.p_holm, one.effect),
+            "" if one.wins is None else f"{one.wins}/{one.ties}/{one.losses}",
+            *(one.n, one.detectable, one.queries_needed),
+        )
+        for one in compared
+    ]
+    if all(one.stratum is None for one in compared):
+        columns.pop(1)
+        rows = [(row[0], *row[2:]) for row in rows]
+    table(title, columns, rows)
+    wanted = next((one.wanted for one in compared if one.wanted is not None), None)
+    if wanted is not None:
+        say(
+            "detects: the difference that as many such queries find in 80 % of sets. "
+            f"needs: the queries that find a difference of {wanted:g} so often."
+        )
+
+
+def _show_order(found: Evaluation) -> None:
+    if found.order is None or not found.order.views:
+        return
+    rows: list[tuple[object, ...]] = []
+    for view in found.order.views:
+        kept = [
+            (pair.kept, f"{pair.ahead} before {pair.behind}") for pair in view.pairs if pair.kept is not None
+        ]
+        least, pair = min(kept, default=(None, ""))
+        rows.append((view.name, view.tau, view.mean_tau, least, pair))
+    columns = ["by", "tau", "mean tau of draws", "least kept", "order kept least"]
+    table(f"{found.order.measure}: how often the order of the means holds", columns, rows)

@@ -1,0 +1,172 @@
+"""The comparison of all systems of an evaluation: pairs, leaderboards, and how firm the order is.
+
+Of a sealed part there is no comparison of fewer than ten queries, and none of a stratum that is hidden of one
+of the systems. There are no counts of wins and losses, which may be of a single query, and no median, the
+value of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
+from curation.evaluation.comparison.order import OrderReport, order_over_queries
+from curation.evaluation.comparison.pairs import (
+    WANTED_DIFFERENCE,
+    Comparison,
+    Floats,
+    Mask,
+    StratumName,
+    SystemPair,
+    SystemValues,
+    compare_systems,
+    pair_differences,
+    system_pairs,
+)
+from curation.evaluation.figures.strata import left_out
+from curation.evaluation.figures.traffic import traffic_estimates
+from curation.evaluation.inputs.facets import Facet
+from curation.evaluation.inputs.release import DrawnQueries
+from curation.evaluation.metrics.scores import RunScores
+
+MOST_PAIRS = 45
+"""With more pairs, only the first measure is compared by stratum; ten systems have so many."""
+
+NOT_COMPARED = ("judged",)
+"""Kinds of measures that say nothing about which system is better."""
+
+
+class ComparisonOptions(NamedTuple):
+    """How systems are compared.
+
+    Attributes
+    ----------
+    baseline: the system that each other is compared with; None compares all pairs.
+    wanted: the difference whose number of queries is asked for.
+    """
+
+    baseline: str | None = None
+    wanted: float = WANTED_DIFFERENCE
+
+
+class ComparedSystems(NamedTuple):
+    """How the systems of an evaluation compare; all empty with one system.
+
+    Attributes
+    ----------
+    leaderboards: measure → systems; empty with a baseline, where not all pairs are compared.
+    order: by the first measure.
+    """
+
+    comparisons: tuple[Comparison, ...] = ()
+    leaderboards: Mapping[str, tuple[LeaderboardRow, ...]] = {}
+    order: OrderReport | None = None
+
+
+def compare_scores(
+    systems: Mapping[str, RunScores],
+    facets: Sequence[Facet],
+    drawn: DrawnQueries,
+    secrets: Sequence[Sequence[Mask]],
+    options: ComparisonOptions,
+    seed: int,
+) -> ComparedSystems:
+    """Compare the systems.
+
+    Parameters
+    ----------
+    systems: name → scores on the same queries by the same measures.
+    facets: whose values are the strata. The order's views macro and worst are about the first.
+    secrets: for each system, sets of sealed queries of which no figure may tell fewer than ten, as in
+        `facet_figures`; empty where no part is sealed.
+
+    Raises
+    ------
+    InputError: the baseline is none of the systems, or the wanted difference is not above 0.
+    """
+    names = tuple(systems)
+    pairs = system_pairs(names, options.baseline)
+    scores = list(systems.values())
+    places = [place for place, measure in enumerate(scores[0].measures) if measure.kind not in NOT_COMPARED]
+    if not pairs or not places:
+        return ComparedSystems()
+    measures = tuple(scores[0].measures[place].name for place in places)
+    of = SystemValues(names, measures, np.stack([one.values[:, places] for one in scores]))
+    strata = [_shown(facet, secrets) for facet in facets]
+    every = {name: mask for values in strata for name, mask in values.items()}
+    compared = compare_systems(
+        of,
+        every,
+        seed=seed,
+        baseline=options.baseline,
+        wanted=options.wanted,
+        by_stratum=len(measures) if len(pairs) <= MOST_PAIRS else 1,
+    )
+    if secrets:
+        compared = tuple(_without_counts(one) for one in compared if one.no_verdict is None)
+    first = of.values[:, :, 0]
+    return ComparedSystems(
+        _with_traffic(compared, of, pairs, drawn),
+        {} if options.baseline else {measure: _leaderboard(of, measure, compared) for measure in measures},
+        _order(names, measures[0], first, strata[0] if strata else {}, seed, bool(secrets)),
+    )
+
+
+def _shown(facet: Facet, secrets: Sequence[Sequence[Mask]]) -> dict[StratumName, Mask]:
+    """The strata of a facet; without those that are hidden of any of the systems."""
+    hidden = {value for masks in secrets for mask in masks for value in left_out(facet, mask)}
+    return {
+        StratumName(facet.name, value): mask for value, mask in facet.values.items() if value not in hidden
+    }
+
+
+def _without_counts(one: Comparison) -> Comparison:
+    return replace(one, wins=None, ties=None, losses=None)
+
+
+def _order(
+    names: Sequence[str],
+    measure: str,
+    values: Floats,
+    strata: Mapping[StratumName, Mask],
+    seed: int,
+    sealed: bool,
+) -> OrderReport:
+    report = order_over_queries(names, measure, values, strata, seed=seed)
+    views = tuple(view for view in report.views if not sealed or view.name != "median")
+    return replace(report, views=views)
+
+
+def _with_traffic(
+    compared: Sequence[Comparison], of: SystemValues, pairs: Sequence[SystemPair], drawn: DrawnQueries
+) -> tuple[Comparison, ...]:
+    """The comparisons; those of all queries with the difference for all searches, if any query was drawn."""
+    if np.isnan(drawn.probability).all():
+        return tuple(compared)
+    traffic = {}
+    for place, measure in enumerate(of.measures):
+        estimates = traffic_estimates(pair_differences(of.values[:, :, place], pairs), drawn, lowest=-1.0)
+        for pair, estimate in zip(pairs, estimates, strict=True):
+            traffic[measure, of.systems[pair.system], of.systems[pair.other]] = estimate
+    return tuple(
+        replace(one, traffic=traffic[one.measure, one.system, one.other]) if one.stratum is None else one
+        for one in compared
+    )
+
+
+def _leaderboard(
+    of: SystemValues, measure: str, compared: Sequence[Comparison]
+) -> tuple[LeaderboardRow, ...]:
+    """Systems by their mean over the queries that they have."""
+    values = of.values[:, :, of.measures.index(measure)]
+    known = {
+        system: float(row[~np.isnan(row)].mean())
+        for system, row in zip(of.systems, values, strict=True)
+        if not np.isnan(row).all()
+    }
+    own = [one for one in compared if one.measure == measure and one.stratum is None]
+    return leaderboard(known, own)
