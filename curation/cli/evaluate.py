@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +21,7 @@ from curation.cli.evaluate_tables import (
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
-from curation.cli.output import emit, left_out, plain, progress_bar, say, table
+from curation.cli.output import emit, left_out, plain, progress_bar, say, table, write_page
 from curation.errors import InputError
 from curation.store import COMMAND_LINE
 
@@ -140,6 +141,10 @@ def evaluate(
         str, typer.Option("--author", help="Who evaluates; logged for a sealed part.")
     ] = COMMAND_LINE,
     seed: Seed = 0,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Also write the report, one HTML page with charts; it needs no network."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Evaluate systems on a release: measures with intervals, by kind of query, with what was not judged.
@@ -154,6 +159,7 @@ def evaluate(
     Examples:
       goldset evaluate v1 --run bm25.trec.gz
       goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
+      goldset evaluate v1 --run bm25.trec --run dense.trec --report report.html
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --wanted 0.01
@@ -195,9 +201,13 @@ def evaluate(
                 author=actor,
                 progress=progress,
             )
+    if report is not None:
+        from curation.evaluation.report.page import evaluation_page
+
+        write_page(report, evaluation_page(found))
     extra = {"judge": judged, "to_pool": pooled}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}
-    emit(as_json, whole, lambda: _show(found, judged, pooled))
+    emit(as_json, whole, lambda: _show(found, judged, pooled, report))
 
 
 def _bands(text: str | None) -> list[int] | None:
@@ -210,7 +220,12 @@ def _bands(text: str | None) -> list[int] | None:
     return [int(name) for name in listed(text) if int(name)]
 
 
-def _show(found: Evaluation, judged: JudgedEvaluation | None, pooled: PooledRuns | None) -> None:
+def _show(
+    found: Evaluation,
+    judged: JudgedEvaluation | None,
+    pooled: PooledRuns | None,
+    report: Path | None,
+) -> None:
     parts = ", ".join(found.parts)
     say(
         f"{found.release}, {parts}: {found.queries:,} queries. Relevant: grade {found.relevant_grade} and "
@@ -241,6 +256,8 @@ def _show(found: Evaluation, judged: JudgedEvaluation | None, pooled: PooledRuns
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
     for look in found.looks:
         say(look.sentence)
+    if report is not None:
+        say(f"Wrote {report}.")
     say(f"release id: {found.release_id}; seed {found.seed}, {found.resamples:,} resamples")
 
 

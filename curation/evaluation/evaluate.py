@@ -162,7 +162,7 @@ class Evaluation:
     relevant_grade: least grade of a relevant document, for binary measures.
     without_relevant: queries left out of binary measures because they have no relevant document.
     about: measure → what it computes.
-    query_ids: None where a sealed part was evaluated.
+    query_ids, query_texts: None where a sealed part was evaluated.
     comparisons: of the systems by every measure, overall and by stratum; see `comparison.compared`.
     leaderboards: measure → systems by rank, with those that cannot be distinguished as groups.
     order: how often the order by the first measure holds; None with one system.
@@ -190,6 +190,7 @@ class Evaluation:
     leaderboards: Mapping[str, tuple[LeaderboardRow, ...]]
     order: OrderReport | None
     query_ids: tuple[str, ...] | None
+    query_texts: tuple[str, ...] | None
     looks: tuple[TakenLook, ...]
     seed: int
     resamples: int
@@ -287,6 +288,7 @@ def _asked(evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationO
         "seed": options.seed,
         "first_stage": options.first_stage,
         "depths": options.first_stage and options.depths,
+        "hard_negatives": options.hard_negatives,
     }
 
 
@@ -360,6 +362,7 @@ def _evaluation(
         runs=tuple(evaluated),
         **compared._asdict(),
         query_ids=None if release.sealed else qrels.query_ids,
+        query_texts=None if release.sealed else tuple(release.texts[name] for name in qrels.query_ids),
         looks=(),
         seed=seed,
         resamples=RESAMPLES,

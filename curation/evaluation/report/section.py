@@ -1,0 +1,69 @@
+"""The record by which a module in `sections` becomes part of the report, and how sections write figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.figures.means import MeasureFigure
+from curation.reports.charts import Mark
+from curation.reports.page import Section, Table
+
+MOST_COLUMNS = 6
+"""Systems that are columns of a table."""
+
+
+class ReportSection(NamedTuple):
+    """One section.
+
+    position: sections are read in ascending order of it.
+    write: none where the evaluation has nothing to show there.
+    """
+
+    position: int
+    write: Callable[[Evaluation], Sequence[Section]]
+
+
+class _Figure(Protocol):
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+
+
+def interval(figure: _Figure) -> str:
+    """A 95 % interval in words, a dash without one."""
+    if figure.low is None or figure.high is None:
+        return "–"
+    return f"{figure.low:.3f}\u00a0to\u00a0{figure.high:.3f}"
+
+
+def told(figure: _Figure) -> str:
+    """A figure with its interval, a dash where it is unknown."""
+    if figure.value is None:
+        return "–"
+    return f"{figure.value:.3f}" + ("" if figure.low is None else f" ({interval(figure)})")
+
+
+def by_measure(caption: str, found: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
+    """A table of all measures and systems; the systems are its columns unless there are many."""
+    rows = [(system.name, *(cell(system.overall[name]) for name in found.measures)) for system in found.runs]
+    if len(rows) > MOST_COLUMNS:
+        return Table(caption, ("system", *found.measures), tuple(rows))
+    turned = tuple(zip(("measure", *found.measures), *rows, strict=True))
+    return Table(caption, tuple(map(str, turned[0])), turned[1:])
+
+
+def mark(name: str, figure: _Figure | None, note: str = "", size: str = "") -> Mark:
+    """A figure to draw; `note` says why there is none."""
+    if figure is None or figure.value is None:
+        return Mark(name, None, None, None, note or "no query with a value", size)
+    return Mark(name, figure.value, figure.low, figure.high, note, size)
+
+
+def share(value: float | None) -> str:
+    """A share as a percentage, a dash where it is unknown."""
+    return "–" if value is None else f"{value:.1%}"

@@ -1,0 +1,55 @@
+"""Report, what was judged: the share of judged documents, and the order that equal scores allow."""
+
+from __future__ import annotations
+
+from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.report.section import ReportSection, by_measure, share
+from curation.reports.page import Section, Table
+from curation.reports.plots import SharesRow, shares
+
+
+def write(found: Evaluation) -> list[Section]:
+    headline = found.measures[0]
+    rows = [_bar(system.name, system.overall[headline].judged) for system in found.runs]
+    caption = "Share of judged documents to the depth of each measure"
+    tables = [by_measure(caption, found, lambda figure: share(figure.judged))]
+    tables.append(_bounds(found))
+    ties = _ties(found, headline)
+    return [
+        Section(
+            "What was judged",
+            "An unjudged document counts as not relevant. The fewer are judged, the less a figure says.",
+            (shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows),),
+            tuple(tables if ties is None else [*tables, ties]),
+        )
+    ]
+
+
+def _bar(name: str, judged: float | None) -> SharesRow:
+    return SharesRow(name, judged, "no document was returned" if judged is None else f"{judged:.1%} judged")
+
+
+def _bounds(found: Evaluation) -> Table:
+    """Between what every figure would be, whatever grades the unjudged documents got."""
+
+    def cell(figure: MeasureFigure) -> str:
+        if figure.if_none is None or figure.if_all is None:
+            return "–"
+        return f"{figure.if_none:.3f}\u00a0to\u00a0{figure.if_all:.3f}"
+
+    return by_measure("If none, or all, of the unjudged documents were relevant", found, cell)
+
+
+def _ties(found: Evaluation, headline: str) -> Table | None:
+    """Where equal scores leave the order open; not told of sealed parts."""
+    rows = [
+        (system.name, figure.worst, figure.value, figure.best)
+        for system in found.runs
+        if (figure := system.overall[headline]).best is not None and figure.best != figure.worst
+    ]
+    columns = ("system", "worst order", "by document id", "best order")
+    return Table(f"{headline} with equal scores in another order", columns, tuple(rows)) if rows else None
+
+
+SECTION = ReportSection(70, write)

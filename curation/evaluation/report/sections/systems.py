@@ -1,0 +1,80 @@
+"""Report, the systems: the headline measure with intervals, every other measure, and what the files held."""
+
+from __future__ import annotations
+
+from curation.evaluation.evaluate import EvaluatedSystem, Evaluation
+from curation.evaluation.report.section import ReportSection, by_measure, interval, mark, share, told
+from curation.reports.charts import intervals
+from curation.reports.page import Section, Table
+
+
+def write(found: Evaluation) -> list[Section]:
+    headline = found.measures[0]
+    marks = [mark(system.name, system.overall[headline], _size(system, headline)) for system in found.runs]
+    sentence = f"{headline}: {found.about[headline]}. A query that a run misses counts 0."
+    if found.without_relevant:
+        sentence += (
+            f"\n{found.without_relevant:,} queries have no relevant document: they are in no figure of a "
+            "measure that needs one."
+        )
+    tables = [_headline(found, headline), _all_measures(found), _files(found)]
+    spread = _seeds(found, headline)
+    return [
+        Section(
+            "Systems",
+            sentence,
+            (intervals(f"{headline} of each system", marks),),
+            tuple(tables if spread is None else [*tables, spread]),
+            "The interval says how far the mean would differ on other queries of the same kind.",
+        )
+    ]
+
+
+def _size(system: EvaluatedSystem, headline: str) -> str:
+    return system.overall[headline].no_interval or ""
+
+
+def _headline(found: Evaluation, headline: str) -> Table:
+    columns = ("system", headline, "95 %", "queries", "judged", "note")
+    rows = []
+    for system in found.runs:
+        figure = system.overall[headline]
+        shown = (figure.value, interval(figure), figure.n, share(figure.judged))
+        rows.append((system.name, *shown, figure.no_interval or ""))
+    return Table(f"{headline} by system", columns, tuple(rows))
+
+
+def _all_measures(found: Evaluation) -> Table:
+    return by_measure("Every measure: mean over queries", found, told)
+
+
+def _files(found: Evaluation) -> Table:
+    columns = (
+        "system",
+        "file",
+        "places",
+        "queries missing",
+        "unknown documents",
+        "equal scores",
+        "lines left out",
+    )
+    rows = []
+    for system in found.runs:
+        for facts in system.files:
+            left_out = "; ".join(f"{count:,} {why}" for why, count in facts.left_out.items()) or "–"
+            counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
+            rows.append((system.name, facts.source, *counts, left_out))
+    return Table("What the files held for these queries", columns, tuple(rows))
+
+
+def _seeds(found: Evaluation, headline: str) -> Table | None:
+    rows = [
+        (system.name, spread.runs, spread.mean, spread.sd)
+        for system in found.runs
+        if (spread := system.seeds.get(headline)) is not None
+    ]
+    columns = ("system", "runs", "mean", "sd over runs")
+    return Table(f"Several runs of one system: {headline}", columns, tuple(rows)) if rows else None
+
+
+SECTION = ReportSection(10, write)

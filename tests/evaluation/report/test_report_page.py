@@ -1,0 +1,123 @@
+"""The report: one page without scripts, the same bytes, everything escaped, nothing of single sealed queries."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate
+from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.report.page import all_sections, evaluation_page, report_sections
+from curation.store import Store
+from tests.support.command_line import invoke
+from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    found = evaluated_project(tmp_path_factory.mktemp("project"))
+    yield found
+    found.close()
+
+
+def scored(
+    store: Store, folder: Path, split: str | None = None, count: int = 2, name: str = "run"
+) -> Evaluation:
+    runs = [
+        RunSource(f"{name} {letter}", write_run(folder / f"{letter}.trec", ranked(f"{name} {letter}")))
+        for letter in "abcdefgh"[:count]
+    ]
+    options = EvaluationOptions(split, by=["type"], first_stage=f"{name} a" if count > 1 else None)
+    return evaluate(store, "v1", runs, options, "a look", "vera")
+
+
+@pytest.fixture(scope="module")
+def two(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
+    return scored(store, tmp_path_factory.mktemp("runs"))
+
+
+def headings(found: Evaluation) -> list[str]:
+    return [section.heading for section in report_sections(found)]
+
+
+def test_the_page_needs_no_script_and_no_network_and_is_the_same_again(two: Evaluation) -> None:
+    page = evaluation_page(two)
+    assert page == evaluation_page(two)
+    assert "<script" not in page
+    assert "default-src 'none'" in page
+    assert not re.search(r"\b(src|href)=|url\(|https?:", page)
+
+
+def test_what_files_and_people_named_is_text(store: Store, tmp_path: Path) -> None:
+    page = evaluation_page(scored(store, tmp_path, name=HOSTILE))
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_the_headline_has_its_interval_queries_and_judged_share(two: Evaluation) -> None:
+    (table, *_) = report_sections(two)[0].tables
+    figure = two.runs[0].overall["ndcg_exp@10"]
+    assert table.rows[0][:5] == (
+        "run a",
+        figure.value,
+        f"{figure.low:.3f}\u00a0to\u00a0{figure.high:.3f}",
+        30,
+        f"{figure.judged:.1%}",
+    )
+
+
+def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evaluation) -> None:
+    (section,) = [one for one in report_sections(two) if one.heading == "Query by query"]
+    better, worse = section.tables
+    assert two.runs[0].per_query is not None
+    assert two.runs[1].per_query is not None
+    pairs = zip(two.runs[0].per_query["ndcg_exp@10"], two.runs[1].per_query["ndcg_exp@10"], strict=True)
+    differences = [second - first for first, second in pairs if first is not None and second is not None]
+    assert better.rows[0][-1] == max(differences)
+    assert worse.rows[0][-1] == min(differences)
+    assert str(section.drawings[0]).count("<circle") == 30
+
+
+def test_a_sealed_part_has_looks_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
+    found = scored(store, tmp_path, "test")
+    assert "Looks at sealed parts" in headings(found)
+    assert "Query by query" not in headings(found)
+    page = evaluation_page(found)
+    for name in sealed_queries(store):
+        assert query(int(name[1:])).text not in page
+        assert f">{name}<" not in page
+
+
+def test_more_systems_than_shapes_are_all_in_the_tables(store: Store, tmp_path: Path) -> None:
+    found = scored(store, tmp_path, count=8)
+    (section,) = [one for one in report_sections(found) if one.heading == "By stratum"]
+    assert "first 6 systems" in section.sentence
+    assert len(section.tables[0].columns) == 8 + 3
+    assert [table.columns[0] for table in report_sections(found)[0].tables[:2]] == ["system", "system"]
+
+
+def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
+    found = scored(store, tmp_path, count=1)
+    assert "Reranking" not in headings(found)
+    assert "Lowest of run a" in evaluation_page(found)
+
+
+def test_each_section_has_a_place_of_its_own() -> None:
+    positions = [section.position for section in all_sections()]
+    assert positions == sorted(set(positions))
+
+
+def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "mine.trec", ranked("mine"))
+    page = tmp_path / "report.html"
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--report", str(page)]
+    done = invoke([*command, "--json"], catch_exceptions=False)
+    assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
+    found = evaluate(store, "v1", [RunSource("mine", run)])
+    assert page.read_text(encoding="utf-8") == evaluation_page(found)
