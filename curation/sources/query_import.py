@@ -18,6 +18,7 @@ from curation.errors import RefusedError, refuse_problems
 from curation.progress import Progress, silent
 from curation.sources.queries import OTHER_IDS, KnownQueries, other_ids, query_id_of
 from curation.sources.redaction.personal_data import redact
+from curation.sources.reference_answers import cleaned_answers, store_answers
 from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.lines import clean
 from curation.sources.tables.problems import Problems
@@ -28,6 +29,7 @@ from curation.text import canonical_json, normalise_query
 
 ID_FIELDS = ("_id", "id", "query_id", "qid", "query-id")
 TEXT_FIELDS = ("text", "query", "query_text", "user_query", "question")
+ANSWERS_FIELDS = ("answers", "reference_answers")
 NEED_FIELDS = ("information_need", "narrative")
 ONE_TEXT = "An id belongs to one text, and judgments may hang on it: give the query another id."
 ONE_QUERY = "The same text would be judged twice: give these queries the project's ids, or leave them out."
@@ -40,6 +42,7 @@ class QueryFields:
     id: str | None = None
     text: str | None = None
     information_need: str | None = None
+    answers: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class QueryImport:
         files that name them by either id are understood.
     personal: kind of personal data → queries in which it was found; a placeholder replaces it.
     replaced: unprintable characters that became U+FFFD, by kind.
+    answers: queries that got reference answers, or others than before.
     """
 
     queries: int
@@ -66,6 +70,7 @@ class QueryImport:
     left_out: dict[str, int]
     personal: dict[str, int]
     replaced: dict[str, int]
+    answers: int = 0
 
 
 class _ImportedQuery(NamedTuple):
@@ -74,6 +79,7 @@ class _ImportedQuery(NamedTuple):
     line: int
     personal: frozenset[str] = frozenset()
     is_bare: bool = False
+    answers: tuple[str, ...] = ()
 
     @property
     def has_own_id(self) -> bool:
@@ -126,6 +132,7 @@ def import_queries(
     with store.transaction(appends=True) as cursor:
         added, changed, known_as = _compare(rows, KnownQueries.read(cursor), records.problems)
         _write(cursor, added, changed)
+        answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source))
         counts = {"added": len(added), "changed": len(changed)}
         counts["unchanged"] = len(rows) - sum(counts.values())
         personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
@@ -141,6 +148,7 @@ def import_queries(
         left_out=dict(left_out),
         personal=personal,
         replaced=records.replaced,
+        answers=answered,
     )
 
 
@@ -233,13 +241,14 @@ def _fields(records: Records, asked: QueryFields) -> QueryFields:
         id=records.field("--id-field", asked.id, ID_FIELDS),
         text=records.need("--text-field", asked.text, TEXT_FIELDS, "the query's text"),
         information_need=records.field("--information-need-field", asked.information_need, NEED_FIELDS),
+        answers=records.field("--answers-field", asked.answers, ANSWERS_FIELDS),
     )
 
 
 def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list[_ImportedQuery]:
     rows: dict[str, _ImportedQuery] = {}
     for record in records:
-        row = _row(record, fields)
+        row = _row(record, fields, left_out)
         if not row.query.normalised:
             left_out["empty query"] += 1
         elif row.is_bare:
@@ -255,7 +264,7 @@ def _read(records: Records, fields: QueryFields, left_out: Counter[str]) -> list
     return list(rows.values())
 
 
-def _row(record: Record, fields: QueryFields) -> _ImportedQuery:
+def _row(record: Record, fields: QueryFields, left_out: Counter[str]) -> _ImportedQuery:
     values = record.fields
     text = redact(text_of(values.get(fields.text or "")).strip())
     normalised = normalise_query(text.text)
@@ -265,10 +274,30 @@ def _row(record: Record, fields: QueryFields) -> _ImportedQuery:
         query_id = query_id_of(normalised)
         kinds.add("email")
     need = _clean(text_of(values.get(fields.information_need or "")).strip(), kinds)
-    used = {fields.id, fields.text, fields.information_need}
+    found: Counter[str] = Counter()
+    answers = () if fields.answers is None else cleaned_answers(values.get(fields.answers), left_out, found)
+    kinds |= set(found)
+    used = {fields.id, fields.text, fields.information_need, fields.answers}
     rest = _clean({name: value for name, value in values.items() if name not in used}, kinds)
     query = Query(query_id, text.text, normalised, "imported", need or None)
-    return _ImportedQuery(query, metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
+    about = (metadata_json(rest), record.line, frozenset(kinds), text.is_empty)
+    return _ImportedQuery(query, *about, tuple(dict.fromkeys(answers)))
+
+
+def _answers(
+    cursor: Cursor, rows: Iterable[_ImportedQuery], known_as: Mapping[str, str]
+) -> dict[str, tuple[str, ...]]:
+    """The project's query id → reference answers, of rows that have any."""
+    answered = [row for row in rows if row.answers]
+    if not answered:
+        return {}
+    known = KnownQueries.read(cursor)
+    found = {}
+    for row in answered:
+        query_id = known_as.get(row.query.query_id, row.query.query_id)
+        query = known.of_id(query_id) or known.of_text(row.query.normalised)[0]
+        found[query.query_id] = row.answers
+    return found
 
 
 def _clean(value: Any, kinds: set[str]) -> Any:

@@ -113,6 +113,19 @@ SELECT query_id, tag, by_person, author FROM (
     QUALIFY row_number() OVER (PARTITION BY query_id, tag ORDER BY by_person DESC, revision DESC) = 1)
 WHERE present;
 
+-- The answers that a system may give to a query: any of them is right. The highest revision counts.
+CREATE TABLE reference_answers (
+    query_id    TEXT NOT NULL,
+    revision    INTEGER NOT NULL CHECK (revision >= 0),
+    answers     TEXT[] NOT NULL,   -- at least one, each once
+    source      TEXT NOT NULL,     -- file name, without its folder
+    answered_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (query_id, revision)
+);
+CREATE VIEW current_reference_answers AS
+SELECT * FROM reference_answers
+QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY revision DESC) = 1;
+
 -- A draw from traffic, and how likely each of its queries was to be drawn.
 CREATE TABLE samples (
     sample_id  TEXT PRIMARY KEY,

@@ -29,6 +29,9 @@ def import_queries_command(
     information_need_field: Annotated[
         str | None, field("the information need", "information_need, narrative")
     ] = None,
+    answers_field: Annotated[
+        str | None, field("reference answers, one or a list", "answers, reference_answers")
+    ] = None,
     format: Format = None,
     encoding: Encoding = "utf-8",
     columns: Columns = None,
@@ -46,7 +49,7 @@ def import_queries_command(
     from curation.sources.query_import import QueryFields, import_queries
 
     layout = layout_of(format, encoding, columns, no_header)
-    fields = QueryFields(id_field, text_field, information_need_field)
+    fields = QueryFields(id_field, text_field, information_need_field, answers_field)
     with progress_bar() as progress:
         result = import_queries(project_store(), path, fields, layout, progress)
     emit(as_json, result, lambda: _show_queries(result))
@@ -65,6 +68,8 @@ def _show_queries(result: QueryImport) -> None:
             f"{len(pairs):,} of them the project knew by their text and keep its id: "
             f"{', '.join(pairs[:SHOWN])}{more}. Judgments that name them by either id are understood."
         )
+    if result.answers:
+        say(f"{result.answers:,} queries got new reference answers.")
     for kind, count in result.personal.items():
         say(f"personal data, replaced: {count:,} queries with {kind}")
     say_rest(result.left_out, result.replaced, "queries")

@@ -135,6 +135,7 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         "adjudications": judgment_rows.adjudications(rows, chosen.queries, people),
         "sampling": parts.sampling(rows),
         **parts.pools(rows, chosen.queries),
+        **parts.answers(rows, chosen.queries),
     }
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
     return Content(

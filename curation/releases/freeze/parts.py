@@ -128,6 +128,12 @@ def _log(rows: Rows) -> dict[str, Any]:
     }
 
 
+def answers(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
+    """The reference answers; no part where there are none, so that such releases keep their ids."""
+    table = [row for row in rows.answers.to_pylist() if row["query_id"] in queries]
+    return {"answers": table} if table else {}
+
+
 def pools(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
     """Every candidate of the release's queries with who proposed it, and the pools they came from."""
     candidates = [row for row in rows.candidates.to_pylist() if row["query_id"] in queries]

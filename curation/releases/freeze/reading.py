@@ -29,6 +29,7 @@ class Rows(NamedTuple):
     logs: rows, left_out, first, last of each log that the current sample could be drawn from; first and last
         are the times of its rows, as text.
     personal: kind, rows: personal data found in these logs.
+    answers: query_id, answers: the reference answers.
     people: every name and e-mail address by which the project knows somebody, with the annotator's name.
     guides: all that the project has, by hash.
     demand, all_imported: what the gate asks of the agreement.
@@ -56,6 +57,7 @@ class Rows(NamedTuple):
     logs: pa.Table
     personal: pa.Table
     people: dict[str, str]
+    answers: pa.Table
 
 
 def read_rows(cursor: Cursor) -> Rows:
@@ -95,6 +97,7 @@ def read_rows(cursor: Cursor) -> Rows:
         logs=_table(cursor, _LOGS, [sample_id]),
         personal=_table(cursor, _PERSONAL, [sample_id]),
         people=dict(cursor.execute(_PEOPLE).fetchall()),
+        answers=_table(cursor, _ANSWERS),
     )
 
 
@@ -143,6 +146,7 @@ _LOGS = """
     WHERE i.import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
     GROUP BY i.import_id, i.rows, i.left_out ORDER BY i.import_id
 """
+_ANSWERS = "SELECT query_id, answers FROM current_reference_answers ORDER BY query_id"
 _PERSONAL = """
     SELECT kind, sum(rows)::BIGINT AS rows FROM traffic_personal_data
     WHERE import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)

@@ -1,0 +1,181 @@
+"""Reference answers: what a system may answer to a query, kept with the queries and frozen with releases.
+
+A file names a query by id or text, and has one answer or a list of them; several lines of one query add up.
+What the file says of a query is all of its references: the same again changes nothing, anything else replaces
+them, as a new revision. Personal data is replaced by a placeholder, as in queries.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from curation.errors import InputError
+from curation.progress import Progress, silent
+from curation.sources.queries import KnownQueries, QueryColumn
+from curation.sources.redaction.personal_data import redact
+from curation.sources.tables.formats import FileLayout
+from curation.sources.tables.records import Records
+from curation.sources.tables.values import text_of
+from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
+from curation.store import Cursor, Store, append_rows, record_event, utc_now
+
+QUERY_FIELDS = ("query_id", "_id", "id", "qid", "query", "query_text", "question")
+ANSWER_FIELDS = ("answers", "reference_answers", "reference_answer", "answer", "gold_answer", "response")
+_WAYS_OUT = {
+    UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or leave such rows out with "
+    "--skip-unknown.",
+    UNKNOWN_DOCUMENT: "",
+}
+
+
+@dataclass(frozen=True)
+class AnswerImport:
+    """What an import of reference answers did.
+
+    Attributes
+    ----------
+    queries: that the file has answers for; `answers` is how many those are.
+    new, changed, unchanged: queries that had no references, others, or just these.
+    left_out: reason → number. unknown: the queries that were left out because the project lacks them.
+    personal: kind of personal data → answers in which a placeholder replaces it.
+    """
+
+    queries: int
+    answers: int
+    new: int
+    changed: int
+    unchanged: int
+    left_out: dict[str, int]
+    unknown: dict[str, list[str]]
+    personal: dict[str, int]
+
+
+class _StoredAnswers(NamedTuple):
+    """A row of the table `reference_answers`."""
+
+    query_id: str
+    revision: int
+    answers: list[str]
+    source: str
+    answered_at: datetime
+
+
+def import_answers(
+    store: Store,
+    path: Path,
+    query_field: str | None = None,
+    answer_field: str | None = None,
+    layout: FileLayout | None = None,
+    skip_unknown: bool = False,
+    progress: Progress = silent,
+) -> AnswerImport:
+    """Take the reference answers of a file, in one transaction.
+
+    Raises
+    ------
+    InputError: the file cannot be read, or it names queries that the project does not have; all together.
+    """
+    records = Records(path, layout, progress)
+    query_field = records.need("--query-field", query_field, QUERY_FIELDS, "the queries")
+    answer_field = records.need("--answer-field", answer_field, ANSWER_FIELDS, "the answers")
+    with store.reading() as cursor:
+        column = QueryColumn(KnownQueries.read(cursor), query_field)
+    unknown = UnknownNames(records.problems, _WAYS_OUT, skip_unknown)
+    left_out: Counter[str] = Counter()
+    personal: Counter[str] = Counter()
+    found: dict[str, list[str]] = {}
+    with suppress(InputError):  # noted with the file's problems: raised below with what else is found
+        for record in records:
+            name = text_of(record.fields.get(query_field or "")).strip()
+            query = _find(column, name, record.line, records)
+            if query is None:
+                unknown.note(UNKNOWN_QUERY, name, record.line)
+                continue
+            answers = found.setdefault(query, [])
+            for text in cleaned_answers(record.fields.get(answer_field or ""), left_out, personal):
+                if text not in answers:
+                    answers.append(text)
+    unknown.settle(left_out)
+    records.problems.check()
+    found = {query: answers for query, answers in found.items() if answers}
+    if not found:
+        records.refuse_nothing_taken("answer", left_out)
+    with store.transaction(appends=True) as cursor:
+        new, changed = store_answers(cursor, found, records.source)
+    return AnswerImport(
+        queries=len(found),
+        answers=sum(map(len, found.values())),
+        new=new,
+        changed=changed,
+        unchanged=len(found) - new - changed,
+        left_out=dict(left_out),
+        unknown=unknown.names,
+        personal=dict(sorted(personal.items())),
+    )
+
+
+def texts_of(value: Any) -> list[str]:
+    """The texts of a cell: one, a list of them, a JSON list in a table's cell, or `{"text": [...]}`."""
+    if isinstance(value, Mapping):
+        return texts_of(value.get("text"))
+    if isinstance(value, list):
+        return [text for item in value for text in texts_of(item)]
+    text = text_of(value).strip()
+    if text.startswith("["):
+        with suppress(ValueError):
+            items = json.loads(text)
+            if isinstance(items, list) and all(isinstance(item, str) for item in items):
+                return [item.strip() for item in items]
+    return [text]
+
+
+def read_answers(cursor: Cursor) -> dict[str, tuple[str, ...]]:
+    """Query id → its reference answers."""
+    rows = cursor.execute("SELECT query_id, answers FROM current_reference_answers ORDER BY query_id")
+    return {query_id: tuple(answers) for query_id, answers in rows.fetchall()}
+
+
+def _find(column: QueryColumn, name: str, line: int, records: Records) -> str | None:
+    try:
+        query = column.find(name, line) if name else None
+    except InputError as error:
+        records.problems.add(line, str(error))
+        return None
+    return None if query is None else query.query_id
+
+
+def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) -> list[str]:
+    """The answers of a cell, without personal data; empty ones are counted."""
+    found = []
+    for text in texts_of(value):
+        redacted = redact(text)
+        if not text or redacted.is_empty:
+            left_out["empty answer" if not text else "answer of nothing but personal data"] += 1
+            continue
+        personal.update(redacted.kinds.keys())
+        found.append(redacted.text)
+    return found
+
+
+def store_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
+    """Append what differs from the current answers; how many queries are new, and how many changed."""
+    rows = cursor.execute("SELECT query_id, revision, answers FROM current_reference_answers").fetchall()
+    known = {query_id: (revision, answers) for query_id, revision, answers in rows}
+    now, written, new = utc_now(), [], 0
+    for query_id, answers in sorted(found.items()):
+        revision, held = known.get(query_id, (-1, None))
+        if held != list(answers):
+            written.append(_StoredAnswers(query_id, revision + 1, list(answers), source, now))
+            new += held is None
+    if written:
+        append_rows(cursor, "reference_answers", written)
+        detail = {"source": source, "new": new, "changed": len(written) - new}
+        record_event(cursor, "import answers", detail)
+    return new, len(written) - new
