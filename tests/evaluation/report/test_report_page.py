@@ -1,4 +1,4 @@
-"""The report: one page without scripts, the same bytes, everything escaped, nothing of single sealed queries."""
+"""The report: one page without scripts, the same bytes, all escaped, nothing of single sealed queries."""
 
 from __future__ import annotations
 
