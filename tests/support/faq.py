@@ -1,0 +1,152 @@
+"""A help centre's FAQ, its search log and two people's grades, all made up here; and the path over them.
+
+Nothing was copied and nobody was logged. 24 services with 11 questions each are 264 entries. An entry answers
+a search if both are the same. The other questions about the service, and the same question about other
+services, are what a search engine ranks next to it, and they do not answer.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from itertools import product
+from pathlib import Path
+from random import Random
+
+SERVICES = """
+    parcel locker|gift card|season ticket|library pass|bike rental|guest wifi|meal plan|parking permit|
+    loyalty account|museum tour|laundry room|storage box|gym membership|travel insurance|photo print|
+    repair voucher|language course|seat reservation|data roaming|power bank|garden plot|tool loan|
+    music lesson|charging station
+""".replace("\n", " ")
+QUESTIONS = {
+    "cancel": "cancel|stop|end early",
+    "renew": "renew|extend|prolong",
+    "refund": "refund|money back|reimbursement",
+    "lost": "lost|missing|cannot find",
+    "price": "price|cost|how expensive",
+    "share": "share with a friend|second person|family use",
+    "address": "new address|moved house|change street",
+    "hours": "opening hours|when open|sunday",
+    "receipt": "receipt|invoice|tax bill",
+    "broken": "broken|damaged|out of order",
+    "login": "login|password|sign in",
+}
+WORDS = """
+    counter app letter week month station floor desk form code sticker locker staff phone number bank day
+    office key card proof photo page button list date name building entrance notice reminder message
+""".split()
+HEAD, TAIL = 25, 25
+DEPTH, RANDOM_NEGATIVES = 11, 10
+PEOPLE = ("mia", "tom")
+
+
+def _services() -> list[str]:
+    return [name.strip() for name in SERVICES.split("|")]
+
+
+def _body(service: str, question: str) -> str:
+    """Sentences of its own words, so that entries of one question are no near-copies of each other."""
+    random = Random(f"{service} {question}")
+    wordings = QUESTIONS[question].split("|")
+    told = [" ".join(random.sample(WORDS, 7)) for _ in range(4)]
+    return (
+        f"{wordings[0].capitalize()} {service}: {told[0]}. {told[1].capitalize()} for your {service}. "
+        f"{told[2].capitalize()}, {wordings[1]}. {told[3].capitalize()}."
+    )
+
+
+def entry_id(service: str, question: str) -> str:
+    return f"{service.replace(' ', '-')}-{question}"
+
+
+def write_corpus(path: Path) -> None:
+    """The entries, one JSON line each."""
+    rows = [
+        {
+            "id": entry_id(service, question),
+            "title": f"{service.capitalize()}: {QUESTIONS[question].split('|')[0]}",
+            "text": _body(service, question),
+        }
+        for service, question in product(_services(), QUESTIONS)
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+
+
+def searches() -> dict[str, tuple[str, str]]:
+    """Text of a search → the service and the question that it is about; each entry is asked for once."""
+    found = {}
+    for place, (service, question) in enumerate(product(_services(), QUESTIONS)):
+        wordings = QUESTIONS[question].split("|")
+        found[f"{wordings[place % len(wordings)]} {service}"] = (service, question)
+    return found
+
+
+def write_traffic(path: Path) -> None:
+    """A log in which 90 searches are asked again and again, 60 now and then, and the others once."""
+    order = sorted(searches(), key=lambda text: Random(f"log {text}").random())
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query", "count"])
+        for place, text in enumerate(order):
+            writer.writerow([text, 50 - place // 9 if place < 90 else 8 if place < 150 else 1])
+
+
+def grade(text: str, document_id: str) -> int:
+    """1 where the entry answers the search, else 0."""
+    return int(entry_id(*searches()[text]) == document_id)
+
+
+def write_grades(path: Path, pairs: list[tuple[str, str]]) -> int:
+    """Both people's grades of (search, entry) pairs; returns on how many they differ.
+
+    The second person grades one pair in some forty differently, mostly an entry about the same service.
+    """
+    differ = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query", "document", *PEOPLE])
+        for text, document_id in sorted(pairs):
+            first = grade(text, document_id)
+            service, _ = searches()[text]
+            near = document_id.startswith(service.replace(" ", "-"))
+            slips = Random(f"slip {text} {document_id}").random() < (0.04 if near else 0.005)
+            differ += slips
+            writer.writerow([text, document_id, first, 1 - first if slips else first])
+    return differ
+
+
+def write_decisions(path: Path, pairs: list[tuple[str, str]]) -> None:
+    """The reviewer's grades of disputed pairs."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["query", "document", "grade"])
+        writer.writerows([(text, document_id, grade(text, document_id)) for text, document_id in pairs])
+
+
+def commands(folder: Path) -> dict[str, str]:
+    """What a lead types, by step; `folder` has the files and gets the runs."""
+    fields = "--query-field query --document-field document"
+    people = ",".join(PEOPLE)
+    measured = f"--run {folder / 'runs' / 'bm25.trec'} --measures recall@5,success@5,mrr@10 --by type"
+    return {
+        "init": "init --guide labeling_guides/binary-relevance.md",
+        "corpus": f"import corpus {folder / 'faq.jsonl'}",
+        "traffic": f"import traffic {folder / 'log.csv'}",
+        "sample": f"sample --size {HEAD + TAIL} --seed 1 --quota head={HEAD} --quota tail={TAIL}",
+        "pool": f"pool --systems bm25 --depth {DEPTH} --random-negatives {RANDOM_NEGATIVES} --seed 1",
+        **{name: f"annotator add {name} --role annotator --password-stdin" for name in PEOPLE},
+        "round": f"round open first --annotators {people} --overlap 2 --duplicates 0 --seed 1",
+        "grades": f"import judgments {folder / 'grades.csv'} {fields} --annotator-columns {people}",
+        "agreement": "agreement --by type",
+        "disputes": "adjudicate list --limit 1000",
+        "decisions": f"adjudicate decide --from {folder / 'decisions.csv'} {fields} --grade-field grade "
+        "--reason 'read again'",
+        "negatives": "negatives --want 10",
+        "split": "split --dev 0.7 --test 0.3 --seed 1 --no-paraphrase",
+        "freeze": "freeze v1",
+        "card": "card v1",
+        "run": f"run v1 --systems bm25 --out {folder / 'runs'}",
+        "dev": f"evaluate v1 {measured} --split dev --hard-negatives",
+        "test": f"evaluate v1 {measured} --split test --hard-negatives --reason 'the first figures'",
+    }
