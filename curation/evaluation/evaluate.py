@@ -243,16 +243,54 @@ def evaluate(
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
     sealed = _sealed_runs(store, release, read) if release.sealed else None
-    scored: dict[str, list[RunScores]] = {}
-    for number, (name, found) in enumerate(read.items(), 1):
-        scored[name] = [score_rows(run.rows, release.qrels, measures) for run in found]
-        progress("scoring systems", number, len(read))
+    scored = _scores(release, measures, read, progress)
     evaluation = _evaluation(release, measures, facets, read, scored, options, sealed)
     if sealed is None:
         return evaluation
     asked = _asked(evaluation, facets, options)
     looking = _scored_runs(evaluation, read, scored, sealed)
     return replace(evaluation, looks=take_looks(store, release, looking, asked, why, actor))
+
+
+def evaluate_read(
+    release: EvaluatedRelease,
+    read: Mapping[str, Sequence[SystemRun]],
+    options: EvaluationOptions = EvaluationOptions(),
+    progress: Progress = silent,
+) -> Evaluation:
+    """Score runs that were read, on parts that are not sealed; no project is needed for it.
+
+    Parameters
+    ----------
+    read: system → its runs.
+    options: `split`, `relevant` and `reading` are the release's and the runs' already.
+
+    Raises
+    ------
+    InputError: options that mean nothing here.
+    RefusedError: a part is sealed.
+    """
+    if release.sealed:
+        raise RefusedError(f"{', '.join(release.sealed)} is sealed: score it by the release's name.")
+    _check_first_stage(options, [name for name, runs in read.items() for _ in runs])
+    measures = measures_for(release.qrels.scale, options.measures)
+    facets = chosen_facets(release.facets, options.by)
+    _check_turning(options, release, measures)
+    scored = _scores(release, measures, read, progress)
+    return _evaluation(release, measures, facets, read, scored, options, None)
+
+
+def _scores(
+    release: EvaluatedRelease,
+    measures: Sequence[Measure],
+    read: Mapping[str, Sequence[SystemRun]],
+    progress: Progress,
+) -> dict[str, list[RunScores]]:
+    scored = {}
+    for number, (name, found) in enumerate(read.items(), 1):
+        scored[name] = [score_rows(run.rows, release.qrels, measures) for run in found]
+        progress("scoring systems", number, len(read))
+    return scored
 
 
 class _SealedRuns(NamedTuple):
