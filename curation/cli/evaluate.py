@@ -10,6 +10,7 @@ import typer
 from curation.cli.evaluate_comparison import show_comparisons
 from curation.cli.evaluate_judged import show_judged
 from curation.cli.evaluate_tables import (
+    show_failed,
     show_hard_negatives,
     show_inferred,
     show_pooled,
@@ -123,6 +124,15 @@ def evaluate(
         float,
         typer.Option(help="A difference that matters: how many queries would it take to find it?"),
     ] = 0.02,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit with 1 where this holds, such as 'ndcg_exp@10 drops 0.02 in any stratum with n>=30' "
+            "or 'success@10 below 0.8'; may be given several times. What drops is compared with --baseline, "
+            "or the first run.",
+            show_default="none",
+        ),
+    ] = None,
     skip_repeated: Annotated[
         bool,
         typer.Option(
@@ -168,10 +178,12 @@ def evaluate(
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
       goldset evaluate v1 --run new.trec --hard-negatives
       goldset evaluate v1 --run new.trec --to-pool 10
+      goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
     """
     from curation.evaluation.comparison.compared import ComparisonOptions
     from curation.evaluation.evaluate import EvaluationOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
+    from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates
     from curation.evaluation.to_pool import pool_runs
@@ -180,7 +192,9 @@ def evaluate(
     fields = RunFields(query_field, document_field, rank_field, score_field)
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
     named = None if measures is None else listed(measures)
-    options = EvaluationOptions(split, named, listed(by), relevant, seed, reading, first_stage)
+    conditions = read_conditions(fail_if or ())
+    facets = [*listed(by), *facets_needed(conditions)]
+    options = EvaluationOptions(split, named, facets, relevant, seed, reading, first_stage)
     options = options._replace(comparison=ComparisonOptions(baseline, wanted))
     options = options._replace(
         turning=turning, hard_negatives=hard_negatives, pool_sample=_bands(pool_sample)
@@ -205,9 +219,14 @@ def evaluate(
         from curation.evaluation.report.page import evaluation_page
 
         write_page(report, evaluation_page(found))
-    extra = {"judge": judged, "to_pool": pooled}
+    failed = failed_figures(found, conditions, baseline) if conditions else None
+    extra = {"judge": judged, "to_pool": pooled, "failed": failed}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}
     emit(as_json, whole, lambda: _show(found, judged, pooled, report))
+    if failed is not None and not as_json:
+        show_failed(failed)
+    if failed:
+        raise typer.Exit(1)
 
 
 def _bands(text: str | None) -> list[int] | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from curation.cli.output import left_out, say, table
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluate import Evaluation, RunFacts
+    from curation.evaluation.fail_if import FailedFigure
     from curation.evaluation.figures.means import MeasureFigure
     from curation.evaluation.to_pool import PooledRuns
 
@@ -137,6 +138,20 @@ def show_pooled(pooled: PooledRuns) -> None:
         f"{pooled.pool.added:,} candidates; `goldset round open` shows those that nobody judged."
     )
     left_out(pooled.pool.left_out)
+
+
+def show_failed(failed: Sequence[FailedFigure]) -> None:
+    """The figures that meet a condition of --fail-if, or that none does."""
+    if not failed:
+        say("No condition of --fail-if holds.")
+        return
+    for condition in dict.fromkeys(row.condition for row in failed):
+        rows = [row[1:] for row in failed if row.condition == condition and row.system is not None]
+        if rows:
+            columns = ["system", "where", "n", "value", "against", "change"]
+            table(f"Failed: {condition}", columns, rows)
+        else:
+            say(f"Failed: {condition}: no figure could be checked, so nothing has passed.")
 
 
 def show_turning(found: Evaluation) -> None:

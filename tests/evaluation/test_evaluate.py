@@ -159,7 +159,7 @@ def test_unknown_parts_and_facets_are_refused_with_what_there_is(store: Store, t
     run = written(tmp_path)
     with pytest.raises(InputError, match=r"--split train: .* expected dev, test, all"):
         score(store, run, options=OPEN._replace(split="train"))
-    with pytest.raises(InputError, match=r"(?s)--by colour: .*Facets: type, stratum, segment"):
+    with pytest.raises(InputError, match=r"(?s)'colour' is no facet .*Facets: type, stratum, segment"):
         score(store, run, options=OPEN._replace(by=["colour"]))
 
 

@@ -75,9 +75,7 @@ def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     InputError: names that are no facets of these queries.
     """
     wanted = list(dict.fromkeys(one for name in names for one in SHORT_FOR.get(name, (name,))))
-    problems = [
-        f"--by {name}: the release's queries have no such facet" for name in wanted if name not in facets
-    ]
+    problems = [f"{name!r} is no facet of the release's queries" for name in wanted if name not in facets]
     if problems:
         raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")
     return [facets[name] for name in wanted]

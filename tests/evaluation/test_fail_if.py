@@ -1,0 +1,134 @@
+"""Conditions under which an evaluation fails: their grammar, and what meets them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from curation.errors import InputError
+from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate_read
+from curation.evaluation.fail_if import FailCondition, FailedFigure, failed_figures, read_conditions
+from curation.evaluation.inputs.facets import facets_of
+from curation.evaluation.inputs.pooled import PooledPairs
+from curation.evaluation.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.evaluation.inputs.system_runs import SystemRun
+from curation.evaluation.metrics.qrels import qrels_from
+from curation.evaluation.metrics.rankings import run_rows
+from curation.sources.queries import KnownQueries
+from tests.support.command_line import invoke
+from tests.support.gold_project import TOPICS, frozen_project
+
+QUERIES = [f"q{number:03}" for number in range(60)]
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> Evaluation:
+    """Of 40 queries of the head and 20 of the tail, `new` loses 10 of the tail and wins 10 of the head."""
+    grades = {query: {"good": 1, "bad": 0} for query in QUERIES}
+    bands = ["head"] * 40 + ["tail"] * 20
+    rows = [
+        {"stratum": band, "source": "sampled", "part": "dev", "inclusion_probability": 0.5, "segment": "s"}
+        for band in bands
+    ]
+    nothing = np.full(60, np.nan)
+    release = EvaluatedRelease(
+        *("v1", "0" * 64, ("dev",), (), qrels_from(grades), {}, facets_of(rows, ["band"])),
+        DrawnQueries(tuple(bands), nothing, nothing, {}, {}, None),
+        *(KnownQueries([], {}), frozenset(), PooledPairs({}, frozenset(), frozenset(), ())),
+    )
+    found = {"old": range(10, 60), "new": range(50)}
+    read = {}
+    for name, hits in found.items():
+        run = {query: {"good" if place in hits else "bad": 1.0} for place, query in enumerate(QUERIES)}
+        rows_of_run = run_rows(run, release.qrels)
+        read[name] = [SystemRun(name, f"{name}.trec", rows_of_run, 60, 0, 0, {})]
+    return evaluate_read(
+        release, read, EvaluationOptions(measures=["success@1", "map"], by=["stratum", "band"])
+    )
+
+
+def failed(evaluation: Evaluation, *texts: str, baseline: str | None = None) -> list[FailedFigure]:
+    return list(failed_figures(evaluation, read_conditions(texts), baseline))
+
+
+def test_a_condition_is_a_measure_a_number_and_where() -> None:
+    found = read_conditions(
+        ["ndcg_exp@10 drops 0.02 in any stratum with n>=30", "MRR@10 below .5", "map drops 0.1 in band tail"]
+    )
+    assert [one[1:] for one in found] == [
+        FailCondition("", "ndcg_exp@10", "drops", 0.02, "stratum", None, 30)[1:],
+        FailCondition("", "mrr@10", "below", 0.5, None, None, 1)[1:],
+        FailCondition("", "map", "drops", 0.1, "band", "tail", 1)[1:],
+    ]
+
+
+def test_texts_that_say_no_condition_are_refused_together() -> None:
+    with pytest.raises(InputError) as caught:
+        read_conditions(["mrr@10 rises 0.1", "mrr drops 0.1", "map drops 2", "map drops 0.1 in any"])
+    assert caught.value.problems == [
+        "--fail-if 'mrr@10 rises 0.1': is no condition",
+        "--fail-if 'mrr drops 0.1': 'mrr' needs a depth, such as mrr@10",
+        "--fail-if 'map drops 2': 2 is out of the range of measures; expected a number above 0, and at most "
+        "1",
+        "--fail-if 'map drops 0.1 in any': is no condition",
+    ]
+    assert "ndcg_exp@10 drops 0.02 in any stratum with n>=30" in caught.value.way_out
+
+
+def test_a_drop_in_one_stratum_fails_where_the_whole_does_not(evaluation: Evaluation) -> None:
+    assert failed(evaluation, "success@1 drops 0.02") == []
+    [row] = failed(evaluation, "success@1 drops 0.02 in any stratum")
+    assert row[1:] == ("new", "stratum tail", 20, 0.5, 1.0, -0.5)
+    [row] = failed(evaluation, "success@1 drops 0.02 in any band", baseline="new")
+    assert (row.system, row.where, row.change) == ("old", "band head", -0.25)
+
+
+def test_a_drop_of_exactly_the_limit_fails(evaluation: Evaluation) -> None:
+    assert len(failed(evaluation, "success@1 drops 0.5 in band tail")) == 1
+    assert failed(evaluation, "success@1 drops 0.51 in band tail") == []
+
+
+def test_a_figure_below_the_limit_fails_in_every_system(evaluation: Evaluation) -> None:
+    assert [row.system for row in failed(evaluation, "map below 0.84")] == ["old", "new"]
+    assert failed(evaluation, "map below 0.8") == []
+
+
+def test_what_was_not_checked_has_not_passed(evaluation: Evaluation) -> None:
+    assert [row.where for row in failed(evaluation, "map drops 0.02 in any stratum with n>=20")] == [
+        "stratum tail"
+    ]
+    text = "map drops 0.02 in any stratum with n>=41"
+    assert failed(evaluation, text) == [FailedFigure(text, None, None, None, None, None, None)]
+
+
+def test_what_means_nothing_here_is_refused(evaluation: Evaluation) -> None:
+    with pytest.raises(InputError) as caught:
+        failed(evaluation, "mrr@10 drops 0.1", "map drops 0.1 in band torso")
+    assert caught.value.problems == [
+        "--fail-if 'mrr@10 drops 0.1': mrr@10 is not computed here; name it in --measures",
+        "--fail-if 'map drops 0.1 in band torso': band has no value 'torso'; it has head, tail",
+    ]
+    with pytest.raises(InputError, match="The baseline 'base' is no system here; expected one of old, new"):
+        failed(evaluation, "map drops 0.1", baseline="base")
+
+
+def test_the_command_exits_with_1_and_prints_the_rows(tmp_path: Path) -> None:
+    store = frozen_project(tmp_path)
+    for name, number in (("old", 1), ("new", 2)):
+        lines = [f"q-{topic} Q0 {topic}-{number} 1 1.0 x\n" for topic in TOPICS]
+        (tmp_path / f"{name}.trec").write_text("".join(lines), encoding="utf-8")
+    runs = [part for name in ("old", "new") for part in ("--run", str(tmp_path / f"{name}.trec"))]
+    command = ["--project", str(store.path), "evaluate", "v1", *runs, "--fail-if", "success@1 drops 0.1"]
+    done = invoke([*command, "--measures", "success@1"])
+    assert done.exit_code == 1
+    assert "Failed: success@1 drops 0.1" in done.stdout
+    done = invoke([*command, "--measures", "success@1", "--json"])
+    assert done.exit_code == 1
+    [row] = json.loads(done.stdout)["failed"]
+    assert (row["system"], row["where"], row["reference"]) == ("new", "overall", 1.0)
+    done = invoke([*command[:-1], "success@1 drops 1", "--measures", "success@1"])
+    assert done.exit_code == 0, done.output
+    assert "No condition of --fail-if holds." in done.stdout
