@@ -107,7 +107,7 @@ def release_of(grades: Mapping[str, Mapping[str, int]], random: np.random.Genera
         parts=("dev",),
         sealed=(),
         qrels=qrels,
-        texts={},
+        texts={query: query for query in qrels.query_ids},
         facets=facets_of(rows, ["band"]),
         drawn=DrawnQueries(tuple(strata), traffic, np.full(number, 0.01), drawn, population, "stratified"),
         known=KnownQueries([], {}),

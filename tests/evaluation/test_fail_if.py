@@ -35,7 +35,8 @@ def evaluation() -> Evaluation:
     ]
     nothing = np.full(60, np.nan)
     release = EvaluatedRelease(
-        *("v1", "0" * 64, ("dev",), (), qrels_from(grades), {}, facets_of(rows, ["band"])),
+        *("v1", "0" * 64, ("dev",), (), qrels_from(grades), {query: query for query in QUERIES}),
+        facets_of(rows, ["band"]),
         DrawnQueries(tuple(bands), nothing, nothing, {}, {}, None),
         *(KnownQueries([], {}), frozenset(), PooledPairs({}, frozenset(), frozenset(), ())),
     )
