@@ -1,0 +1,263 @@
+"""Do the intervals and tests of an evaluation hold what they say? The tables of docs/evaluation-method.md.
+
+Figures of queries come from populations like those that nDCG@10 has: spread between 0 and 1, bimodal (nothing
+found or all), mostly 0, mostly 1. A second system repeats the first on many queries. Each run draws n queries
+and computes what the report shows: the interval of a mean, of a difference and of an estimate for all searches,
+the tests' p values, and the smallest detectable difference.
+
+Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power] [looks]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.evaluation.figures.traffic import traffic_estimates
+from curation.evaluation.inputs.release import DrawnQueries
+from curation.evaluation.sealed.flattery import flattery
+from curation.evaluation.sealed.ladder import LadderState, climb
+from curation.statistics.intervals import percentile_interval, resampled, wilson
+from curation.statistics.means import mean_intervals
+from curation.statistics.p_values import holm
+from curation.statistics.paired.differences import paired_intervals, paired_moments, paired_t_p
+from curation.statistics.paired.power import detectable_difference
+from curation.statistics.paired.randomisation import randomisation_ps
+
+Floats = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int], Floats]
+SIZES = (10, 30, 100, 300)
+TRUTH = 400_000
+"""Queries that stand for a whole population."""
+
+
+class Population(NamedTuple):
+    """Where figures of queries come from: `figures(random, n)` has shape (n,)."""
+
+    name: str
+    figures: Draw
+
+
+class Change(NamedTuple):
+    """How a second system differs: it has other figures on a share of the queries, of which some are better.
+
+    Attributes
+    ----------
+    share: of the queries on which the figures differ. better: of these, the share that gets a new figure at
+        least as good as the old one; the others get one at most as good.
+    """
+
+    name: str
+    share: float
+    better: float
+
+
+def _mixed(zero: float, one: float, a: float, b: float) -> Draw:
+    """A share of 0, a share of 1, and Beta(a, b) for the rest."""
+
+    def figures(random: np.random.Generator, n: int) -> Floats:
+        place = random.random(n)
+        return np.where(place < zero, 0.0, np.where(place < zero + one, 1.0, random.beta(a, b, n)))
+
+    return figures
+
+
+POPULATIONS = (
+    Population("spread", _mixed(0.05, 0.05, 2, 2)),
+    Population("bimodal", _mixed(0.35, 0.25, 4, 2)),
+    Population("mostly 0", _mixed(0.8, 0.02, 2, 2)),
+    Population("mostly 1", _mixed(0.02, 0.85, 2, 2)),
+)
+CHANGES = (Change("all queries", 1.0, 0.6), Change("30 %", 0.3, 0.65), Change("10 %", 0.1, 0.8))
+
+
+def changed(random: np.random.Generator, first: Floats, of: Population, change: Change) -> Floats:
+    """The figures of the second system, shape as the first."""
+    other = of.figures(random, first.size).reshape(first.shape)
+    better = random.random(first.shape) < change.better
+    new = np.where(better, np.maximum(first, other), np.minimum(first, other))
+    return np.where(random.random(first.shape) < change.share, new, first)
+
+
+def held(truth: float, low: Floats, high: Floats) -> str:
+    """Share of intervals that hold the truth, with its own interval, and where the truth is otherwise."""
+    known = ~np.isnan(low)
+    low, high = low[known] - 1e-12, high[known] + 1e-12
+    inside, runs = int(((low <= truth) & (truth <= high)).sum()), int(known.sum())
+    ends = " to ".join(f"{end:.1%}" for end in wilson(inside, runs))
+    sides = f"{(truth < low).mean():.1%} | {(truth > high).mean():.1%}"
+    return f"{inside / runs:.1%} | {ends} | {sides} | {(high - low).mean():.3f}"
+
+
+HELD = "held | 95 % of that | truth below | above | mean width"
+HELD_LINE = "---:|---|---:|---:|---:"
+
+
+def plain(values: Floats, seed: int) -> Floats:
+    """The bootstrap without regard to how few queries carry the mean, shape (2, runs): what ours replaces."""
+    draws = np.concatenate(list(resampled(values, seed))) / len(values)
+    ends = [percentile_interval(column, len(values)) or (np.nan, np.nan) for column in draws.T]
+    return np.array(ends).T
+
+
+def means(runs: int) -> None:
+    print(
+        f"| population | queries | mean | plain bootstrap held | {HELD} |\n|---|---:|---:|---:|{HELD_LINE}|"
+    )
+    for of in POPULATIONS:
+        truth = float(of.figures(np.random.default_rng(0), TRUTH).mean())
+        for n in SIZES:
+            sets = of.figures(np.random.default_rng(n), runs * n).reshape(n, runs)
+            low, high = mean_intervals(sets, 1, np.zeros(runs), np.ones(runs))
+            old = held(truth, *plain(sets, 1)).partition(" |")[0]
+            print(f"| {of.name} | {n} | {truth:.3f} | {old} | {held(truth, low, high)} |", flush=True)
+
+
+def differences(runs: int) -> None:
+    print(f"| population | differs on | queries | difference | plain bootstrap held | {HELD} |")
+    print(f"|---|---|---:|---:|---:|{HELD_LINE}|")
+    for of in POPULATIONS[1:3]:
+        for change in CHANGES:
+            random = np.random.default_rng(0)
+            first = of.figures(random, TRUTH)
+            truth = float((changed(random, first, of, change) - first).mean())
+            for n in SIZES:
+                random = np.random.default_rng(n)
+                first = of.figures(random, runs * n).reshape(n, runs)
+                off = changed(random, first, of, change) - first
+                old = held(truth, *plain(off, 1)).partition(" |")[0]
+                found = held(truth, *paired_intervals(off, 1))
+                print(f"| {of.name} | {change.name} | {n} | {truth:.3f} | {old} | {found} |", flush=True)
+
+
+def traffic(runs: int) -> None:
+    """Three strata of 200, 800 and 4,000 queries; a third of the sample from each; heavy traffic in the head."""
+    print(f"| population | queries | for all searches | {HELD} |\n|---|---:|---:|{HELD_LINE}|")
+    sizes, names = (200, 800, 4000), ("head", "torso", "tail")
+    for of in POPULATIONS[:3]:
+        random = np.random.default_rng(0)
+        figures = [
+            of.figures(random, size) * weight for size, weight in zip(sizes, (1, 0.9, 0.7), strict=True)
+        ]
+        searches = [
+            random.pareto(1.5, size) * times + times for size, times in zip(sizes, (50, 5, 1), strict=True)
+        ]
+        total = sum(float(asked.sum()) for asked in searches)
+        truth = sum(float(values @ asked) for values, asked in zip(figures, searches, strict=True)) / total
+        for n in SIZES[1:]:
+            ends = np.array(
+                [
+                    _drawn_estimate(np.random.default_rng([n, run]), figures, searches, n // 3, names)
+                    for run in range(runs)
+                ]
+            ).T
+            print(f"| {of.name} | {n} | {truth:.3f} | {held(truth, *ends)} |", flush=True)
+
+
+def _drawn_estimate(
+    random: np.random.Generator,
+    figures: Sequence[Floats],
+    searches: Sequence[Floats],
+    n: int,
+    names: Sequence[str],
+) -> tuple[float, float]:
+    rows = [random.choice(len(values), n, replace=False) for values in figures]
+    values = np.concatenate([one[row] for one, row in zip(figures, rows, strict=True)])[:, None]
+    asked = np.concatenate([one[row] for one, row in zip(searches, rows, strict=True)])
+    sizes = {name: len(one) for name, one in zip(names, figures, strict=True)}
+    stratum = tuple(name for name in names for _ in range(n))
+    chance = np.array([n / sizes[name] for name in stratum])
+    drawn = DrawnQueries(stratum, asked, chance, dict.fromkeys(names, n), sizes, "stratified")
+    (found,) = traffic_estimates(values, drawn)
+    return (np.nan, np.nan) if found.low is None or found.high is None else (found.low, found.high)
+
+
+def alarms(runs: int) -> None:
+    """False alarms at 5 %: two systems alike, and any of the ten pairs of five systems alike."""
+    print("| population | differs on | queries | t | randomisation | any of ten pairs | any after Holm |")
+    print("|---|---|---:|---:|---:|---:|---:|")
+    for of in POPULATIONS[:3]:
+        for change in CHANGES:
+            even = change._replace(better=0.5)
+            for n in SIZES:
+                random = np.random.default_rng(n)
+                single, family = [], []
+                for run in range(runs):
+                    base = of.figures(random, n)
+                    systems = [changed(random, base, of, even) for _ in range(5)]
+                    off = np.stack([one - other for one, other in combinations(systems, 2)], axis=1)
+                    ps = randomisation_ps(off, run, 1999)
+                    single.append((paired_t_p(paired_moments(off[:, :1]))[0], ps[0]))
+                    family.append((ps.min(), np.nanmin(holm(ps))))
+                found = [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*single, strict=True)]
+                found += [f"{np.mean(np.array(ps) < 0.05):.1%}" for ps in zip(*family, strict=True)]
+                print(f"| {of.name} | {change.name} | {n} | {' | '.join(found)} |", flush=True)
+
+
+def power(runs: int) -> None:
+    """How often the difference that is called detectable is found; 80 % is what is stated."""
+    print("| population | differs on | queries | detectable | t finds it | randomisation finds it |")
+    print("|---|---|---:|---:|---:|---:|")
+    for of in POPULATIONS[:3]:
+        for change in CHANGES:
+            even = change._replace(better=0.5)
+            random = np.random.default_rng(0)
+            first = of.figures(random, TRUTH)
+            sd = float((changed(random, first, of, even) - first).std())
+            for n in SIZES:
+                wanted = float(detectable_difference(np.array([n]), np.array([sd]))[0])
+                random = np.random.default_rng(n)
+                first = of.figures(random, runs * n).reshape(n, runs)
+                off = changed(random, first, of, even) - first + wanted
+                by_t = float((paired_t_p(paired_moments(off)) < 0.05).mean())
+                by_signs = float((randomisation_ps(off, 1, 1999) < 0.05).mean())
+                cells = f"{wanted:.3f} | {by_t:.1%} | {by_signs:.1%}"
+                print(f"| {of.name} | {change.name} | {n} | {cells} |", flush=True)
+
+
+def looks(runs: int) -> None:
+    """An attacker who combines answers: each query has two rankings, of which one is right."""
+    print("| queries | looks | combines all answers | bound expected | bound adaptive | on the ladder |")
+    print("|---:|---:|---:|---:|---:|---:|")
+    for queries in (50, 200, 1000):
+        for number in (5, 20, 100):
+            random = np.random.default_rng([queries, number])
+            gained = np.array([_attack(random, queries, number) for _ in range(runs)]).mean(axis=0)
+            bound = flattery(number, queries, 0.5)
+            cells = f"{gained[0]:.3f} | {bound.expected:.3f} | {bound.adaptive:.3f} | {gained[1]:.3f}"
+            print(f"| {queries} | {number} | {cells} |", flush=True)
+
+
+def _attack(random: np.random.Generator, queries: int, number: int) -> tuple[float, float]:
+    """By how much the last figure is above the truth of 0.5, with all answers and on the ladder."""
+    right, chosen = random.choice([-1, 1], queries), random.choice([-1, 1], (number, queries))
+    values = 0.5 + 0.5 * chosen * right
+    answers = np.round(values.mean(axis=1), 3) - 0.5
+    combined = np.where(answers @ chosen >= 0, 1, -1)
+    state, improved = LadderState(), []
+    for one in values:
+        state = climb(state, one)
+        improved.append(float(state.improved))
+    climbed = np.where(np.array(improved) @ chosen >= 0, 1, -1)
+    shown = climb(state, 0.5 + 0.5 * climbed * right).shown or 0.0
+    return float((0.5 * combined * right).mean()), shown - 0.5
+
+
+PARTS = {"mean": means, "difference": differences, "traffic": traffic, "alarms": alarms, "power": power}
+PARTS["looks"] = looks
+
+
+def main() -> None:
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    for name in sys.argv[2:] or PARTS:
+        print(f"\n{name}, {runs:,} runs\n")
+        PARTS[name](runs)
+
+
+if __name__ == "__main__":
+    main()
