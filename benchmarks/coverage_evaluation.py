@@ -2,8 +2,8 @@
 
 Figures of queries come from populations like those that nDCG@10 has: spread between 0 and 1, bimodal (nothing
 found or all), mostly 0, mostly 1. A second system repeats the first on many queries. Each run draws n queries
-and computes what the report shows: the interval of a mean, of a difference and of an estimate for all searches,
-the tests' p values, and the smallest detectable difference.
+and computes what the report shows: the interval of a mean, of a difference and of an estimate for all
+searches, the tests' p values, and the smallest detectable difference.
 
 Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power] [looks]
 """
@@ -136,7 +136,7 @@ def differences(runs: int) -> None:
 
 
 def traffic(runs: int) -> None:
-    """Three strata of 200, 800 and 4,000 queries; a third of the sample from each; heavy traffic in the head."""
+    """Three strata of 200, 800 and 4,000 queries, a third of the sample from each."""
     print(f"| population | queries | for all searches | {HELD} |\n|---|---:|---:|{HELD_LINE}|")
     sizes, names = (200, 800, 4000), ("head", "torso", "tail")
     for of in POPULATIONS[:3]:
