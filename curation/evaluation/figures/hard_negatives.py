@@ -129,7 +129,7 @@ def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
 
 def _drops(with_hard: RunScores, without_hard: RunScores, seed: int) -> dict[str, FigureDrop]:
     differences = without_hard.values - with_hard.values
-    ends = mean_intervals(differences, seed)
+    ends = mean_intervals(differences, seed, lowest=-1.0)
     return {
         measure.name: FigureDrop(mean_of(differences[:, place]), *(ends[place][0] or (None, None)))
         for place, measure in enumerate(with_hard.measures)

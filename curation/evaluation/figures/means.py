@@ -1,8 +1,8 @@
 """Means over queries, each with an interval, its size and how much of what it saw was judged.
 
-The interval is the expanded percentile bootstrap over queries (`statistics.intervals`): for few queries it is
-as wide as Student's t, and it never leaves the range of the values. Where every value is 0 or 1, as those of
-success@k, it is Wilson's: a bootstrap of queries that all succeeded would have no width. All figures of one
+The interval is the expanded percentile bootstrap over queries (`statistics.intervals`), which for few queries
+is as wide as Student's t. Where a few queries carry the mean, it allows for one that nobody has seen
+(`statistics.means`). Where every value is 0 or 1, as those of success@k, it is Wilson's. All figures of one
 call share their draws, so that figures of several runs can be compared.
 """
 
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.evaluation.metrics.scores import RunScores
-from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled, wilson
+from curation.statistics import means
+from curation.statistics.intervals import MINIMUM_QUERIES, wilson
 
 Floats = NDArray[np.float64]
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
-ALL_EQUAL = "every query has the same value"
 UNDEFINED = "no query has a relevant document"
 
 
@@ -77,41 +77,32 @@ def mean_figures(
     return found
 
 
-def mean_intervals(values: Floats, seed: int) -> list[tuple[tuple[float, float] | None, str | None]]:
+def mean_intervals(
+    values: Floats, seed: int, lowest: float = 0.0
+) -> list[tuple[tuple[float, float] | None, str | None]]:
     """The 95 % interval of each column's mean, NaN left out, or why there is none.
 
     Parameters
     ----------
-    values: shape (Q, K), each between 0 and 1.
+    values: shape (Q, K), each between `lowest` and 1; differences begin at −1.
     """
-    defined = ~np.isnan(values)
-    drawn = _resampled_means(np.where(defined, values, 0.0), defined, seed)
-    return [_interval(values[defined[:, place], place], drawn[:, place]) for place in range(values.shape[1])]
-
-
-def _resampled_means(values: Floats, defined: NDArray[np.bool_], seed: int) -> Floats:
-    if len(values) < MINIMUM_QUERIES:
-        return np.empty((0, values.shape[1]))
     columns = values.shape[1]
-    blocks = []
-    for sums in resampled(np.concatenate([values, defined], axis=1), seed):
-        numbers = sums[:, columns:]
-        means = np.full(numbers.shape, np.nan)
-        blocks.append(np.divide(sums[:, :columns], numbers, out=means, where=numbers > 0))
-    return np.concatenate(blocks)
+    ends = means.mean_intervals(values, seed, np.full(columns, lowest), np.ones(columns)).T
+    return [
+        _interval(column[~np.isnan(column)], own, lowest) for column, own in zip(values.T, ends, strict=True)
+    ]
 
 
-def _interval(values: Floats, drawn: Floats) -> tuple[tuple[float, float] | None, str | None]:
+def _interval(values: Floats, ends: Floats, lowest: float) -> tuple[tuple[float, float] | None, str | None]:
     if not len(values):
         return None, UNDEFINED
     if len(values) < MINIMUM_QUERIES:
         return None, TOO_FEW
-    if np.isin(values, (0.0, 1.0)).all():
+    if lowest == 0 and np.isin(values, (0.0, 1.0)).all():
         return wilson(int(values.sum()), len(values)), None
-    if (values == values[0]).all():
-        return None, ALL_EQUAL
-    found = percentile_interval(drawn, len(values))
-    return found, None if found else "too many resamples have no query with a value"
+    if np.isnan(ends).any():
+        return None, "too many resamples have no query with a value"
+    return (float(ends[0]), float(ends[1])), None
 
 
 def _figure(

