@@ -3,7 +3,8 @@
 .DEFAULT_GOAL := help
 # A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST = OMP_NUM_THREADS=1 .venv/bin/python -m pytest --dist loadfile --no-loadscope-reorder
+# Three processes for two cores: a test that drives a browser or writes to the disk waits a part of its time.
+PYTEST = OMP_NUM_THREADS=1 .venv/bin/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 # Beside the tests: mypy takes a process of its own most of the time that they take.
 WITH_LINT = .ci/lint & lint=$$!; $(PYTEST) $(1); tests=$$?; wait $$lint && exit $$tests
 
@@ -17,14 +18,13 @@ demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends 
 	@.venv/bin/goldset demo
 
 check: setup   ## lint, types, and the tests that need no browser, no embedding model and no minutes
-	@echo "check: ruff, mypy, and pytest in two processes"
-	@$(call WITH_LINT,-n 2 -m "not (browser or dense or slow)" --hypothesis-profile check)
+	@echo "check: ruff, mypy, and pytest in three processes"
+	@$(call WITH_LINT,-m "not (browser or dense or slow)" --hypothesis-profile check)
 
-# Three for two cores: a test that drives a browser waits half of its time.
 test: setup   ## lint, types, and all tests
 	@.ci/browser
 	@echo "test: ruff, mypy, and pytest, a file at a time in each of three processes"
-	@$(call WITH_LINT,-n 3 --hypothesis-profile full)
+	@$(call WITH_LINT,--hypothesis-profile full)
 
 test-consumers:   ## read exports back with beir, mteb, ranx and others, in .venv-consumers
 	@.ci/setup consumers
