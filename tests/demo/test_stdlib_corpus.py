@@ -10,6 +10,7 @@ import pytest
 
 from curation.demo.stdlib_corpus import StdlibCorpus, write_stdlib_corpus
 
+pytestmark = pytest.mark.slow
 Rows = list[dict[str, str]]
 
 
@@ -69,7 +70,6 @@ def test_what_is_left_out_is_counted_with_its_reason(written: tuple[StdlibCorpus
     assert all(count > 0 for count in left_out.values())
 
 
-@pytest.mark.slow
 def test_the_same_python_writes_the_same_bytes(written: tuple[StdlibCorpus, Rows], tmp_path: Path) -> None:
     again = write_stdlib_corpus(tmp_path / "again.jsonl")
     assert again.path.read_bytes() == written[0].path.read_bytes()
