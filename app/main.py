@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.navigation import pages_of, streamlit_pages
+from app.navigation import streamlit_pages
 from app.signin.current_user import current_user
 
 st.set_page_config(page_title="goldset", layout="wide")
@@ -14,7 +14,4 @@ if annotator is None:
     st.markdown("Your sign-in has ended. [Sign in again](/sign-in)")
     st.stop()
 ui.frame(annotator)
-if not pages_of(annotator.role):
-    st.info("The pages of your role are not there yet.")
-    st.stop()
 st.navigation(streamlit_pages(annotator), position="top").run()

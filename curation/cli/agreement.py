@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import Json, Seed, app, project_store
-from curation.cli.output import emit, plain, say, table, write_page
+from curation.cli.output import emit, say, table, write_page
+from curation.text import plain
 
 if TYPE_CHECKING:
     from curation.agreement import AgreementReport

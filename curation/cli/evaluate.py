@@ -22,9 +22,10 @@ from curation.cli.evaluate_tables import (
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
-from curation.cli.output import emit, left_out, plain, progress_bar, say, table, write_page
+from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import InputError
 from curation.store import COMMAND_LINE
+from curation.text import plain
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluate import EvaluatedSystem, Evaluation, RunFacts
@@ -218,7 +219,7 @@ def evaluate(
     if report is not None:
         from curation.evaluation.report.page import evaluation_page
 
-        write_page(report, evaluation_page(found))
+        write_page(report, evaluation_page(found), option="--report")
     failed = failed_figures(found, conditions, baseline) if conditions else None
     extra = {"judge": judged, "to_pool": pooled, "failed": failed}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON knows it: dataclasses and NamedTuples become objects, dates ISO texts."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: plain(item) for name, item in value._asdict().items()}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [plain(item) for item in value]
-    if isinstance(value, datetime | date):
-        return value.isoformat()
-    return str(value) if isinstance(value, Path) else value
+from curation.text import plain
 
 
 def emit(as_json: bool, result: Any, text: str | Callable[[], object]) -> None:
@@ -63,8 +47,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console.print(drawn)
 
 
-def write_page(path: Path, html: str, done: str = "") -> None:
-    """Write the file that --html names. `done` starts the error message: what was done all the same.
+def write_page(path: Path, html: str, done: str = "", option: str = "--html") -> None:
+    """Write the page that an option names. `done` starts the error message: what was done all the same.
 
     Raises
     ------
@@ -73,7 +57,7 @@ def write_page(path: Path, html: str, done: str = "") -> None:
     try:
         path.write_text(html, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"--html {path}: {done}the page was not written: {error}.") from error
+        raise InputError(f"{option} {path}: {done}the page was not written: {error}.") from error
 
 
 def left_out(counts: Mapping[str, int], what: str = "") -> None:

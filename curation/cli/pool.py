@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, Seed, app, listed, project_store
-from curation.cli.output import emit, plain, progress_bar, say, table
+from curation.cli.output import emit, progress_bar, say, table
 from curation.errors import InputError
+from curation.text import plain
 
 if TYPE_CHECKING:
     from curation.pooling import PoolReport

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from curation.people.annotators import EVALUATING
 from curation.progress import Progress
 from curation.store import Store
 
@@ -18,14 +21,16 @@ Parameters = Mapping[str, Any]
 class Kind(NamedTuple):
     """One kind of job.
 
-    work: does the job for the lead of that name, and returns the sentences that people then read.
+    work: does the job for the person of that name, and returns the sentences that people then read.
     doing: what is going on, as "a pool is being built".
     kept: what an interrupted process leaves.
+    roles: who may ask for it.
     """
 
     work: Callable[[Store, Parameters, Progress, str], str]
     doing: str
     kept: str
+    roles: tuple[str, ...] = ("lead",)
 
 
 def _sample(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
@@ -98,6 +103,21 @@ def _tags(store: Store, parameters: Parameters, progress: Progress, author: str)
     )
 
 
+def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    """Evaluate uploaded runs; their folder is removed whatever comes of it."""
+    from curation.evaluation.evaluate import EvaluationOptions
+    from curation.evaluation.inputs.system_runs import RunSource
+    from curation.evaluation.submitted import submit_runs
+
+    sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
+    options = EvaluationOptions(parameters["part"], by=parameters["by"])
+    try:
+        submit_runs(store, parameters["release"], sources, options, parameters["reason"], author, progress)
+    finally:
+        rmtree(parameters["folder"], ignore_errors=True)
+    return f"Evaluated {len(sources):,} runs on {parameters['release']}, {parameters['part']}."
+
+
 KINDS: dict[str, Kind] = {
     "sample": Kind(_sample, "a sample is being drawn", "Nothing was changed: draw it again."),
     "top up": Kind(_top_up, "a sample is being topped up", "Nothing was changed: top it up again."),
@@ -106,6 +126,9 @@ KINDS: dict[str, Kind] = {
         _pool,
         "a pool is being built",
         "No pool was stored. Build it again: what was embedded or counted is kept.",
+    ),
+    "evaluate": Kind(
+        _evaluate, "runs are being evaluated", "No evaluation was stored: upload the runs again.", EVALUATING
     ),
 }
 """Name → kind."""

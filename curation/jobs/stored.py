@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError, RefusedError
+from curation.jobs.kinds import KINDS
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Cursor, Store, fetch, record_event, utc_now
 from curation.text import canonical_json, digest
@@ -47,10 +48,10 @@ def begin(
 
     Raises
     ------
-    NotFoundError, RefusedError: the person is unknown or no lead, or another job was started meanwhile.
+    NotFoundError, RefusedError: the person is unknown or may not ask, or another job was started meanwhile.
     """
     with store.transaction() as cursor:
-        require_role(require_annotators(cursor, [started_by])[0], "lead")
+        require_role(require_annotators(cursor, [started_by])[0], *KINDS[kind].roles)
         last = last_job(cursor)
         if last is not None and last.job_id != after:
             if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):

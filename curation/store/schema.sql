@@ -626,3 +626,16 @@ CREATE TABLE look_queries (
     list_sum UBIGINT,              -- hash of the documents in their order; NULL where the run has none
     value    DOUBLE                -- of the first measure; NULL where the query has none
 );
+-- An evaluation that was made on the page Evaluate. Of a sealed part it has nothing by query.
+CREATE TABLE evaluations (
+    evaluation_id TEXT PRIMARY KEY, -- the hash of its author, its number and its result
+    release_id    TEXT NOT NULL,
+    name          TEXT NOT NULL,    -- the release's name that was asked for
+    parts         TEXT[] NOT NULL,
+    sealed        TEXT[] NOT NULL,  -- those of the parts that are sealed
+    systems       TEXT[] NOT NULL,
+    result        JSON NOT NULL,    -- as `goldset evaluate --json` prints it
+    page          JSON NOT NULL,    -- title, lead, findings, sections and remark of its report
+    author        TEXT NOT NULL,
+    made_at       TIMESTAMP NOT NULL
+);

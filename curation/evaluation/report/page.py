@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Any
+
+from markupsafe import Markup
 
 from curation.evaluation.evaluate import Evaluation
 from curation.evaluation.report import sections
 from curation.evaluation.report.section import ReportSection, told
-from curation.reports.page import Section, html_page
+from curation.reports.page import Section, Table, html_page
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """A report as the page and the app show it."""
+
+    title: str
+    lead: str
+    findings: tuple[str, ...]
+    sections: tuple[Section, ...]
+    remark: str
+
+    @property
+    def html(self) -> str:
+        """The whole page."""
+        return html_page(self.title, self.findings, self.sections, self.remark, self.lead)
 
 
 @cache
@@ -41,15 +63,48 @@ def report_findings(found: Evaluation) -> list[str]:
     return sentences
 
 
+def evaluation_report(found: Evaluation) -> EvaluationReport:
+    """The report of an evaluation."""
+    return EvaluationReport(
+        title=f"Evaluation on {found.release}, {', '.join(found.parts)}",
+        lead=(
+            f"{found.queries:,} queries; relevant is grade {found.relevant_grade} and above of "
+            f"{', '.join(map(str, found.scale))}."
+        ),
+        findings=tuple(report_findings(found)),
+        sections=tuple(report_sections(found)),
+        remark=(
+            f"Intervals: 95 %, {found.resamples:,} resamples of queries, seed {found.seed}. "
+            f"Release id: {found.release_id}."
+        ),
+    )
+
+
 def evaluation_page(found: Evaluation) -> str:
     """A whole HTML page about an evaluation."""
-    title = f"Evaluation on {found.release}, {', '.join(found.parts)}"
-    lead = (
-        f"{found.queries:,} queries; relevant is grade {found.relevant_grade} and above of "
-        f"{', '.join(map(str, found.scale))}."
+    return evaluation_report(found).html
+
+
+def stored_report(text: str) -> EvaluationReport:
+    """The report that was stored as JSON of its fields; its drawings are those of our templates."""
+    values = json.loads(text)
+    return EvaluationReport(
+        title=values["title"],
+        lead=values["lead"],
+        findings=tuple(values["findings"]),
+        sections=tuple(map(_section, values["sections"])),
+        remark=values["remark"],
     )
-    remark = (
-        f"Intervals: 95 %, {found.resamples:,} resamples of queries, seed {found.seed}. "
-        f"Release id: {found.release_id}."
+
+
+def _section(values: Mapping[str, Any]) -> Section:
+    return Section(
+        values["heading"],
+        values["sentence"],
+        tuple(map(Markup, values["drawings"])),
+        tuple(
+            Table(one["caption"], tuple(one["columns"]), tuple(map(tuple, one["rows"])), one["words"])
+            for one in values["tables"]
+        ),
+        values["remark"],
     )
-    return html_page(title, report_findings(found), report_sections(found), remark, lead)

@@ -1,0 +1,1 @@
+"""The page Evaluate: upload runs, read their reports, and the leaderboard of a release's part."""

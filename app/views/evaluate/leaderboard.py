@@ -1,0 +1,44 @@
+"""Evaluate, the leaderboard of a part: everybody's runs, ordered only where that is more than noise."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.evaluate.submit import ChosenPart
+from curation.evaluation.metrics.measures import HEADLINE
+from curation.evaluation.submitted import SubmittedBoard, SubmittedRow, SubmittedRun, board, ranked
+from curation.store import Store
+
+COLUMNS = ["Rank", "System", HEADLINE, "95 %", "Queries", "Same as", "By", "When (UTC)"]
+KEPT = 8
+"""Leaderboards that are kept in memory."""
+
+
+def show(store: Store, chosen: ChosenPart) -> None:
+    with store.reading() as cursor:
+        runs = board(cursor, chosen.release_id, [chosen.part], chosen.sealed)
+    ui.heading(f"Leaderboard of {chosen.part}")
+    if not runs:
+        ui.quiet("Nobody has scored a run on this part yet.")
+        return
+    found = _ranked(runs, (str(store.path), chosen.release_id, chosen.part, len(runs)))
+    ui.table(f"{HEADLINE} on {chosen.release}, {chosen.part}", COLUMNS, map(_row, found.rows), words=True)
+    ui.quiet(
+        "Systems with a letter in common cannot be distinguished, by paired tests of all pairs, corrected by "
+        "Holm. A rank such as 1–3 is the range that the tests allow."
+    )
+    for why, count in found.left_out.items():
+        ui.quiet(f"Not in the table: {count:,} runs ({why}).")
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
+def _ranked(_runs: list[SubmittedRun], state: tuple[object, ...]) -> SubmittedBoard:
+    """The leaderboard, kept until another run is scored: runs are only added, and `state` counts them."""
+    return ranked(_runs, HEADLINE)
+
+
+def _row(row: SubmittedRow) -> tuple[object, ...]:
+    rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
+    span = "–" if row.low is None or row.high is None else f"{row.low:.3f} to {row.high:.3f}"
+    return rank, row.system, row.value, span, row.n, row.letters, row.by, f"{row.at:%Y-%m-%d %H:%M}"

@@ -1,0 +1,63 @@
+"""Evaluate: score runs on a release, read the report, and compare with everybody's on the leaderboard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import rmtree
+
+import streamlit as st
+
+from app import ui
+from app.page import AppPage
+from app.views.curate.jobs import CurateContext, look
+from app.views.evaluate import leaderboard, report, submit
+from app.views.evaluate.submit import FORM, ChosenPart
+from app.views.evaluate.uploads import FOLDER
+from curation.evaluation.submitted import parts_of, submitted_evaluations
+from curation.people.annotators import EVALUATING
+from curation.releases.stored import ReleaseRow, list_releases
+from curation.store import Annotator, Store
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("What systems reach on a release, with the size and the interval of each figure.")
+    context = look(annotator)
+    with context.store.reading() as cursor:
+        releases = list_releases(cursor)
+        found = submitted_evaluations(cursor, annotator)
+    if not releases:
+        st.info("Nothing is frozen yet. `goldset freeze NAME` makes a release of the settled grades.")
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        chosen = _chosen(context.store, releases)
+        submit.show(context, chosen)
+        _ending(context)
+    with right:
+        leaderboard.show(context.store, chosen)
+    if found:
+        report.show(context.store, annotator, found, context.acts.form(FORM).result)
+
+
+PAGE = AppPage(75, "Evaluate", "evaluate", EVALUATING, show)
+
+
+def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
+    by_name = {row.name: row for row in reversed(releases)}
+    name = st.selectbox("Release", list(by_name))
+    with store.reading() as cursor:
+        parts = parts_of(cursor, by_name[name].release_id)
+    part = st.selectbox("Part", list(parts), format_func=lambda one: f"{one} (sealed)" if parts[one] else one)
+    return ChosenPart(name, by_name[name].release_id, part, parts[part])
+
+
+def _ending(context: CurateContext) -> None:
+    """How this person's last job ended; a job that was stopped has left its files."""
+    job = context.jobs.get(FORM)
+    if job is None or job.job_id == context.at_work:
+        return
+    folder = Path(job.parameters["folder"])
+    if folder.name.startswith(FOLDER):
+        rmtree(folder, ignore_errors=True)
+    if job.started_by == context.annotator.name:
+        context.ending(FORM)

@@ -1,0 +1,264 @@
+"""Submitted runs: evaluations that were made on the page Evaluate, and the leaderboard of a release's part.
+
+Who submitted sees the whole evaluation again, and so does the lead. Everybody who may evaluate sees the rows
+of the leaderboard: system, figure, interval and who. The rows of a sealed part are its looks, from wherever
+they were taken; those of other parts are what was submitted on the page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curation.errors import NotFoundError, RefusedError
+from curation.evaluation.comparison.leaderboard import leaderboard
+from curation.evaluation.comparison.pairs import SystemValues, compare_systems
+from curation.evaluation.evaluate import EvaluationOptions, evaluate
+from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.report.page import EvaluationReport, evaluation_report, stored_report
+from curation.people.annotators import EVALUATING, require_author, require_role
+from curation.progress import Progress, silent
+from curation.releases.looks import look_queries, looks
+from curation.releases.seal import sealed_parts
+from curation.releases.stored import part_rows, read_parts
+from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
+from curation.text import canonical_json, digest, plain
+
+MOST_ROWS = 20
+"""Rows of a leaderboard; each is compared with each."""
+
+
+class SubmittedEvaluation(NamedTuple):
+    """One evaluation in a list."""
+
+    evaluation_id: str
+    name: str
+    parts: list[str]
+    sealed: list[str]
+    systems: list[str]
+    author: str
+    made_at: datetime
+
+
+class SubmittedRun(NamedTuple):
+    """A run that was scored on a part: the figure of a measure, and values of queries to compare it by."""
+
+    system: str
+    by: str
+    at: datetime
+    figure: Mapping[str, Any]
+    values: Mapping[str, float | None]
+
+
+class SubmittedRow(NamedTuple):
+    """A row of the leaderboard.
+
+    Attributes
+    ----------
+    letters: systems that share one are not told apart.
+    best_rank, worst_rank: the ranks that it may have.
+    """
+
+    system: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    letters: str
+    best_rank: int
+    worst_rank: int
+    by: str
+    at: datetime
+
+
+class SubmittedBoard(NamedTuple):
+    """A leaderboard by one measure; `left_out` is reason → number of runs."""
+
+    measure: str
+    rows: tuple[SubmittedRow, ...]
+    left_out: dict[str, int]
+
+
+def submit_runs(
+    store: Store,
+    release: str,
+    runs: Sequence[RunSource],
+    options: EvaluationOptions,
+    reason: str | None,
+    author: str,
+    progress: Progress = silent,
+) -> str:
+    """Evaluate runs and store the evaluation for its author; returns its id.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `evaluate`, or the author may not evaluate.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, author, *EVALUATING)
+    found = evaluate(store, release, runs, options, reason, author, progress)
+    result, page = json.dumps(plain(found)), canonical_json(plain(evaluation_report(found)))
+    with store.transaction() as cursor:
+        require_author(cursor, author, *EVALUATING)
+        (number,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
+        evaluation_id = digest("evaluation", number, author, result)
+        systems = [system.name for system in found.runs]
+        row: list[Any] = [
+            evaluation_id,
+            found.release_id,
+            found.release,
+            list(found.parts),
+            list(found.sealed),
+            systems,
+        ]
+        row += [result, page, author, utc_now()]
+        cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        detail = {"evaluation": evaluation_id, "release": found.release_id, "systems": systems}
+        record_event(cursor, "submit runs", detail, author)
+    return evaluation_id
+
+
+def parts_of(cursor: Cursor, release_id: str) -> dict[str, bool]:
+    """Part → whether it is sealed; those that are not come first. Evaluating verifies the release.
+
+    Raises
+    ------
+    RefusedError: the release is not as it was frozen.
+    """
+    try:
+        (header,) = part_rows(read_parts(cursor, release_id)["release"])
+        sealed = sealed_parts(header)
+        return {
+            part: part in sealed
+            for part in sorted(header["queries"], key=lambda part: (part in sealed, part))
+        }
+    except (KeyError, ValueError) as error:
+        raise RefusedError("The release is not as it was frozen: `goldset verify` says where.") from error
+
+
+def submitted_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:
+    """The evaluations that somebody may see whole, newest first: their own, or all for the lead."""
+    require_role(annotator, *EVALUATING)
+    sql = f"""
+        SELECT {", ".join(SubmittedEvaluation._fields)} FROM evaluations
+        WHERE author = ? OR ? = 'lead' ORDER BY rowid DESC
+    """  # noqa: S608
+    return fetch(cursor, SubmittedEvaluation, sql, [annotator.name, annotator.role])
+
+
+def submitted_report(
+    cursor: Cursor, evaluation_id: str, annotator: Annotator
+) -> tuple[EvaluationReport, str]:
+    """The report of an evaluation that somebody may see, and the whole of it as JSON.
+
+    Raises
+    ------
+    NotFoundError: there is none of that id, or it is somebody else's.
+    """
+    require_role(annotator, *EVALUATING)
+    sql = "SELECT page, result FROM evaluations WHERE evaluation_id = ? AND (author = ? OR ? = 'lead')"
+    rows = cursor.execute(sql, [evaluation_id, annotator.name, annotator.role]).fetchall()
+    if not rows:
+        raise NotFoundError("There is no such evaluation of yours.")
+    return stored_report(str(rows[0][0])), str(rows[0][1])
+
+
+def board(cursor: Cursor, release_id: str, parts: Sequence[str], sealed: bool) -> list[SubmittedRun]:
+    """All runs that were scored on exactly these parts, by writing."""
+    return _looked_at(cursor, release_id, parts) if sealed else _evaluated(cursor, release_id, parts)
+
+
+def _looked_at(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+    found = [
+        one
+        for one in looks(cursor, release_id)
+        if one.parts == list(parts) and json.loads(one.asked)["parts"] == list(parts)
+    ]
+    values: dict[str, dict[str, float | None]] = {one.look_id: {} for one in found}
+    for row in look_queries(cursor, list(values)):
+        values[row.look_id][row.query_id] = row.value
+    return [
+        SubmittedRun(one.system, one.looked_by, one.looked_at, first_figure(one.shown), values[one.look_id])
+        for one in found
+    ]
+
+
+def first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The figure of the first measure, with its name as `measure`."""
+    measure, figure = next(iter(figures.items()))
+    return {"measure": measure, **figure}
+
+
+def _evaluated(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[SubmittedRun]:
+    sql = """
+        SELECT result, author, made_at FROM evaluations
+        WHERE release_id = ? AND parts = ?::TEXT[] AND len(sealed) = 0 ORDER BY rowid
+    """
+    found = []
+    for text, author, made_at in cursor.execute(sql, [release_id, list(parts)]).fetchall():
+        result = json.loads(str(text))
+        measure = result["measures"][0]
+        for system in result["runs"]:
+            values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
+            figure = {"measure": measure, **system["overall"][measure]}
+            found.append(SubmittedRun(system["name"], author, made_at, figure, values))
+    return found
+
+
+def ranked(runs: Sequence[SubmittedRun], measure: str, seed: int = 0) -> SubmittedBoard:
+    """The leaderboard: the best rows, each told apart from others only where tests of all pairs do.
+
+    The same system with the same values is one row, the first. Others of its name get a number.
+    """
+    left_out = {"another first measure": 0, "the same figures again": 0, f"below the first {MOST_ROWS}": 0}
+    named: dict[str, SubmittedRun] = {}
+    seen: set[tuple[str, str]] = set()
+    for run in runs:
+        key = (run.system, canonical_json(dict(run.values)))
+        if run.figure["measure"] != measure or run.figure["value"] is None:
+            left_out["another first measure"] += 1
+        elif key in seen:
+            left_out["the same figures again"] += 1
+        else:
+            again = sum(other.system == run.system for other in named.values())
+            named[run.system if not again else f"{run.system} #{again + 1}"] = run
+        seen.add(key)
+    best = sorted(named, key=lambda name: (-named[name].figure["value"], name))[:MOST_ROWS]
+    left_out[f"below the first {MOST_ROWS}"] = len(named) - len(best)
+    chosen = {name: named[name] for name in best}
+    rows = tuple(
+        SubmittedRow(
+            system=row.system,
+            value=row.value,
+            low=chosen[row.system].figure["low"],
+            high=chosen[row.system].figure["high"],
+            n=chosen[row.system].figure["n"],
+            letters=row.letters,
+            best_rank=row.best_rank,
+            worst_rank=row.worst_rank,
+            by=chosen[row.system].by,
+            at=chosen[row.system].at,
+        )
+        for row in leaderboard(
+            {name: run.figure["value"] for name, run in chosen.items()}, _compared(chosen, seed)
+        )
+    )
+    return SubmittedBoard(measure, rows, {why: count for why, count in left_out.items() if count})
+
+
+def _compared(runs: Mapping[str, SubmittedRun], seed: int) -> Any:
+    if len(runs) < 2:
+        return ()
+    queries = sorted({query for run in runs.values() for query in run.values})
+    values = np.array(
+        [
+            [np.nan if (value := run.values.get(query)) is None else value for query in queries]
+            for run in runs.values()
+        ]
+    )
+    of = SystemValues(tuple(runs), ("measure",), values[:, :, np.newaxis])
+    return compare_systems(of, {}, seed=seed)
