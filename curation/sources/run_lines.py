@@ -63,6 +63,7 @@ class RunLines:
         self._note = note
         self._prefixed = queries.share_an_id(documents)
         self._encoded = file.format == "trec"
+        self._ranked, self._scored = file.fields.rank is not None, file.fields.score is not None
         self._ids: dict[str, str | None] = {}
         self.mapped: set[str] = set()
 
@@ -74,17 +75,15 @@ class RunLines:
 
     def lacks_a_number(self, line: RunLine) -> bool:
         """Whether a rank or score that the file should have could not be read, which was noted."""
-        fields = self._file.fields
-        numbers = [(fields.rank, line.rank), (fields.score, line.score)]
-        return any(number is None for field, number in numbers if field is not None)
+        return (line.rank is None and self._ranked) or (line.score is None and self._scored)
 
     def _line(self, row: RunRow) -> RunLine | None:
-        missing = [what for what in ("query", "document") if not getattr(row, what)]
-        if missing:
+        if not row.query or not row.document:
+            missing = [what for what in ("query", "document") if not getattr(row, what)]
             self._problems.add(row.line, f"no {' and no '.join(missing)}", "Complete these lines.")
             return None
-        rank = self._number(row, "rank", _rank)
-        score = self._number(row, "score", _score)
+        rank = self._number(row, "rank", _rank(row.rank)) if self._ranked else None
+        score = self._number(row, "score", _score(row.score)) if self._scored else None
         query_id = self._query(row)
         if query_id is None:
             self._note(UNKNOWN_QUERY, row.query, row.line)
@@ -97,6 +96,8 @@ class RunLines:
 
     def _document(self, row: RunRow) -> str:
         """The project's id of a document that an export may have given a prefix or encoded."""
+        if row.document in self._documents and "%" not in row.document:
+            return row.document
         name, bare, decoded = (
             row.document,
             row.document.removeprefix(PREFIXES[1]),
@@ -124,11 +125,8 @@ class RunLines:
             "Write the run as JSON lines or CSV with the project's own ids.",
         )
 
-    def _number(self, row: RunRow, what: str, read: Callable[[Any], Number | None]) -> Number | None:
-        """The row's rank or score; None where the file has none, or where it was noted as a problem."""
-        if getattr(self._file.fields, what) is None:
-            return None
-        number = read(getattr(row, what))
+    def _number(self, row: RunRow, what: str, number: Number | None) -> Number | None:
+        """The row's rank or score; None is noted as a problem."""
         if number is None:
             self._problems.add(
                 row.line,
@@ -167,13 +165,15 @@ def _shown(value: Any) -> str:
 
 
 def _rank(value: Any) -> int | None:
+    if isinstance(value, str) and len(value) < 10 and value.isascii() and value.isdecimal():
+        return int(value)
     number = whole_number(text_of(value))
     return number if number is not None and 0 <= number < 2**31 else None
 
 
 def _score(value: Any) -> float | None:
     try:
-        number = float(text_of(value))
+        number = float(value if isinstance(value, str) else text_of(value))
     except ValueError:
         return None
     return number if math.isfinite(number) else None
