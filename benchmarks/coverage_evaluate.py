@@ -9,7 +9,7 @@ Values are drawn from populations that look like those of measures:
 
 For each size, sets of queries are drawn, and goldset's interval, Student's t and the plain percentile
 bootstrap are made of each. Written: the share of intervals that hold the population's mean, and the mean
-width of goldset's. An interval that is not given counts as one that does not hold it; their share is written, too.
+width of goldset's. An interval that is not given holds nothing; the share of these is written, too.
 
 Usage: python -m benchmarks.coverage_evaluate [sets, default 2000]
 """
