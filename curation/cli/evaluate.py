@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.evaluate_answers import GradedIn, evaluated_answers, show_answers
 from curation.cli.evaluate_comparison import show_comparisons
 from curation.cli.evaluate_judged import show_judged
 from curation.cli.evaluate_tables import (
@@ -37,12 +38,31 @@ if TYPE_CHECKING:
 def evaluate(
     name: ReleaseName,
     run: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             help="A run file, or NAME=FILE. May be given several times; files of one NAME are several runs "
-            "of one system, such as seeds."
+            "of one system, such as seeds.",
+            show_default="none, with --answers",
         ),
-    ],
+    ] = None,
+    answers: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A file of answers (query, answer, contexts), or NAME=FILE: exact match and F1 with the "
+            "reference answers. May be given several times.",
+            show_default="none",
+        ),
+    ] = None,
+    correctness: Annotated[
+        str | None,
+        typer.Option(
+            help="PROJECT=RELEASE in which people graded the answers for correctness (`goldset answers`).",
+            show_default="none",
+        ),
+    ] = None,
+    faithfulness: Annotated[
+        str | None, typer.Option(help="The same for faithfulness.", show_default="none")
+    ] = None,
     split: Annotated[
         str | None,
         typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
@@ -180,7 +200,9 @@ def evaluate(
       goldset evaluate v1 --run new.trec --hard-negatives
       goldset evaluate v1 --run new.trec --to-pool 10
       goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
+      goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
+    from curation.evaluation.answers.evaluate_answers import AnswerOptions
     from curation.evaluation.comparison.compared import ComparisonOptions
     from curation.evaluation.evaluate import EvaluationOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
@@ -189,6 +211,7 @@ def evaluate(
     from curation.evaluation.judges.estimates import judged_estimates
     from curation.evaluation.to_pool import pool_runs
     from curation.sources.run_files import RunFields
+    from curation.sources.tables.formats import FileLayout
 
     fields = RunFields(query_field, document_field, rank_field, score_field)
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
@@ -200,7 +223,14 @@ def evaluate(
     options = options._replace(
         turning=turning, hard_negatives=hard_negatives, pool_sample=_bands(pool_sample)
     )
-    sources, store, judged, pooled = named_runs(run), project_store(), None, None
+    store, judged, pooled = project_store(), None, None
+    graded = GradedIn(correctness, faithfulness)
+    asked = AnswerOptions(split, listed(by), layout=FileLayout(encoding=encoding), seed=seed)
+    answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)
+    if answered is not None and not run:
+        emit(as_json, {"answers": answered}, lambda: show_answers(answered))
+        return
+    sources = named_runs(run or [])
     with progress_bar() as progress:
         if judge is not None:
             judged = judged_estimates(
@@ -221,9 +251,11 @@ def evaluate(
 
         write_page(report, evaluation_page(found), option="--report")
     failed = failed_figures(found, conditions, baseline) if conditions else None
-    extra = {"judge": judged, "to_pool": pooled, "failed": failed}
+    extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}
     emit(as_json, whole, lambda: _show(found, judged, pooled, report))
+    if answered is not None and not as_json:
+        show_answers(answered)
     if failed is not None and not as_json:
         show_failed(failed)
     if failed:

@@ -1,0 +1,91 @@
+"""What `goldset evaluate --answers` shows: exact match, F1 and people's grades of each system's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from curation.cli.output import left_out, progress_bar, say, table
+from curation.errors import refuse_problems
+from curation.store import Store
+
+if TYPE_CHECKING:
+    from curation.evaluation.answers.evaluate_answers import (
+        AnswerEvaluation,
+        AnswerFigure,
+        AnsweringSystem,
+        AnswerOptions,
+    )
+
+
+class GradedIn(NamedTuple):
+    """PROJECT=RELEASE in which people graded the answers, for each thing that they grade; None: not asked."""
+
+    correctness: str | None
+    faithfulness: str | None
+
+
+def evaluated_answers(
+    store: Store,
+    release: str,
+    files: Sequence[str] | None,
+    graded: GradedIn,
+    options: AnswerOptions,
+    reason: str | None,
+    actor: str,
+) -> AnswerEvaluation | None:
+    """The evaluation of the files of answers; None where none was named.
+
+    Raises
+    ------
+    InputError: grades of answers without answers, or as `evaluate_answers`.
+    """
+    from curation.evaluation.answers.answer_files import named_answers
+    from curation.evaluation.answers.evaluate_answers import evaluate_answers
+    from curation.evaluation.answers.graded import read_grades_of_answers
+
+    asked = {name: text for name, text in graded._asdict().items() if text is not None}
+    if not files:
+        refuse_problems([f"--{name} has grades of answers: name these with --answers" for name in asked])
+        return None
+    grades = {name: read_grades_of_answers(f"--{name}", text) for name, text in asked.items()}
+    options = options._replace(grades=grades)
+    with progress_bar() as progress:
+        return evaluate_answers(store, release, named_answers(files), options, reason, actor, progress)
+
+
+def show_answers(found: AnswerEvaluation) -> None:
+    """Each system's figures, then those of kinds of queries."""
+    say(
+        f"Answers on {found.release}, {', '.join(found.parts)}: {found.with_references:,} of "
+        f"{found.queries:,} queries have reference answers."
+    )
+    for system in found.systems:
+        _show_system(system, found)
+    if found.sealed:
+        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and this is logged.")
+    say(f"release id: {found.release_id}; seed {found.seed}")
+
+
+def _show_system(system: AnsweringSystem, found: AnswerEvaluation) -> None:
+    _figures(f"{system.name}: answers", system.overall)
+    notes = [f"{system.answered:,} of {found.with_references:,} queries with references answered"]
+    notes += [f"{system.missing:,} missing, counted 0"] if system.missing else []
+    notes += [f"{system.empty:,} with nothing"] if system.empty else []
+    notes += [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
+    say(f"{system.source}: {'; '.join(notes)}.")
+    refused = system.refused
+    if refused.value is not None:
+        say(f"Of {refused.n:,} unanswerable queries it kept silent on {refused.value:.1%}.")
+    left_out(system.left_out, "rows")
+    for facet, values in system.strata.items():
+        rows = []
+        for value, one in values.items():
+            means = [one.figures[name].value if one.figures else None for name in system.overall]
+            rows.append((value, one.queries, *means, one.left_out or ""))
+        table(f"{system.name}: answers by {facet}", [facet, "queries", *system.overall, "note"], rows)
+
+
+def _figures(title: str, figures: Mapping[str, AnswerFigure]) -> None:
+    rows = [(name, *one[:-1], one.no_interval or "") for name, one in figures.items()]
+    table(title, ["measure", "mean", "low", "high", "n", "note"], rows)

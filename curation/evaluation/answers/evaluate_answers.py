@@ -1,0 +1,284 @@
+"""Evaluating answers on a release: how right they are by its references, and by people's grades.
+
+The unit is the query, and the figures are means over queries with intervals. A query with references that a
+system did not answer counts 0, aloud. People grade answers in a project of their own (`answers.grading`); its
+release gives each answer its share of the highest grade. Answers that nobody graded are left out of those
+means and counted: unknown is not zero.
+
+Reference answers of a sealed part are as secret as its grades: who scores answers on it says why, as for an
+export, and there is nothing by query, nor by a kind of fewer than ten queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.errors import InputError, RefusedError
+from curation.evaluation.answers.answer_files import AnswerSource, SystemAnswers, read_answer_file
+from curation.evaluation.answers.graded import AnswerGrades
+from curation.evaluation.answers.matching import exact_match, token_f1
+from curation.evaluation.figures.means import mean_intervals, mean_of
+from curation.evaluation.figures.strata import LEAST, left_out
+from curation.evaluation.inputs.facets import Facet, chosen_facets
+from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.progress import Progress, silent
+from curation.releases.seal import open_sealed
+from curation.releases.verify import opened
+from curation.sources.tables.formats import FileLayout
+from curation.store import COMMAND_LINE, Store
+
+Floats = NDArray[np.float64]
+UNANSWERABLE = "unanswerable"
+NO_VALUE = "no query has a value"
+EXACT, F1 = "exact_match", "f1"
+
+
+class AnswerOptions(NamedTuple):
+    """What is asked for besides release and files.
+
+    Attributes
+    ----------
+    split: a part or 'all'; None is all parts that are not sealed.
+    by: facets whose values get figures of their own.
+    grades: what people graded answers for, such as 'correctness' → their grades.
+    """
+
+    split: str | None = None
+    by: Sequence[str] = ("stratum",)
+    grades: Mapping[str, AnswerGrades] = {}
+    layout: FileLayout = FileLayout()
+    seed: int = 0
+
+
+class AnswerFigure(NamedTuple):
+    """A mean over queries; without an interval `no_interval` says why."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    no_interval: str | None
+
+
+@dataclass(frozen=True)
+class StratumAnswers:
+    """One kind of query: how many have references, and the figures; none where `left_out` says why."""
+
+    queries: int
+    figures: Mapping[str, AnswerFigure]
+    left_out: str | None
+
+
+@dataclass(frozen=True)
+class AnsweringSystem:
+    """A system's answers.
+
+    Attributes
+    ----------
+    overall: exact_match, f1 and what people graded → figure.
+    strata: facet → value → figures.
+    answered, missing: queries with references that the system answered, and did not: these count 0.
+    empty: of those answered, with nothing.
+    refused: unanswerable queries (tagged so, without references): the share with an empty answer.
+    ungraded: what people grade → answers that nobody graded.
+    left_out: reason → rows of the file.
+    per_query: measure → value of each of `AnswerEvaluation.query_ids`; None of a sealed part.
+    """
+
+    name: str
+    source: str
+    overall: Mapping[str, AnswerFigure]
+    strata: Mapping[str, Mapping[str, StratumAnswers]]
+    answered: int
+    missing: int
+    empty: int
+    refused: AnswerFigure
+    ungraded: Mapping[str, int]
+    left_out: Mapping[str, int]
+    per_query: Mapping[str, tuple[float | None, ...]] | None
+
+
+@dataclass(frozen=True)
+class AnswerEvaluation:
+    """What systems answer on parts of a release.
+
+    Attributes
+    ----------
+    queries: evaluated; `with_references` have reference answers, `unanswerable` are tagged so and have none.
+    query_ids: None where a sealed part was evaluated.
+    """
+
+    release: str
+    release_id: str
+    parts: tuple[str, ...]
+    sealed: tuple[str, ...]
+    queries: int
+    with_references: int
+    unanswerable: int
+    systems: tuple[AnsweringSystem, ...]
+    query_ids: tuple[str, ...] | None
+    seed: int
+
+
+class _Evaluated(NamedTuple):
+    """The release, the references of its Q queries, and which of them are unanswerable, shape (Q,)."""
+
+    release: EvaluatedRelease
+    references: Mapping[str, Sequence[str]]
+    known: NDArray[np.bool_]
+    unanswerable: NDArray[np.bool_]
+
+
+def evaluate_answers(
+    store: Store,
+    release_name: str,
+    sources: Sequence[AnswerSource],
+    options: AnswerOptions = AnswerOptions(),
+    reason: str | None = None,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+) -> AnswerEvaluation:
+    """Score files of answers on a release.
+
+    Parameters
+    ----------
+    reason: why answers are scored on a sealed part; it is logged first.
+
+    Raises
+    ------
+    InputError: options that mean nothing here, or files that cannot be taken.
+    NotFoundError: there is no such release.
+    RefusedError: no query of the parts has reference answers; a sealed part is scored without a reason, or
+        has fewer than ten queries with references.
+    """
+    release = read_release(store, release_name, options.split)
+    facets = chosen_facets(release.facets, options.by)
+    evaluated = _evaluated(store, release)
+    if release.sealed:
+        names = ", ".join(source.name for source in sources)
+        open_sealed(store, release_name, f"evaluate answers of {names}", reason, actor, release.sealed)
+    systems = []
+    for number, source in enumerate(sources, 1):
+        found = read_answer_file(source, release.known, options.layout, progress)
+        systems.append(_system(found, evaluated, facets, options))
+        progress("scoring answers", number, len(sources))
+    return AnswerEvaluation(
+        release=release.name,
+        release_id=release.release_id,
+        parts=release.parts,
+        sealed=release.sealed,
+        queries=len(release.qrels.query_ids),
+        with_references=int(evaluated.known.sum()),
+        unanswerable=int(evaluated.unanswerable.sum()),
+        systems=tuple(systems),
+        query_ids=None if release.sealed else release.qrels.query_ids,
+        seed=options.seed,
+    )
+
+
+def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
+    frozen = opened(store, release.name).rows("answers")
+    inside = set(release.qrels.query_ids)
+    references = {row["query_id"]: row["answers"] for row in frozen if row["query_id"] in inside}
+    parts = ", ".join(release.parts)
+    if not references:
+        raise RefusedError(
+            f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
+            "with a release: import them (`goldset import answers FILE`), and freeze again."
+        )
+    known = np.array([query_id in references for query_id in release.qrels.query_ids])
+    sealed = int((known & release.sealed_queries).sum())
+    if 0 < sealed < LEAST:
+        raise RefusedError(
+            f"Of the sealed queries of {parts}, {sealed} have reference answers: figures of fewer than "
+            f"{LEAST} would tell single answers. Choose another part with --split."
+        )
+    tags = release.facets["tag"].values
+    tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))
+    return _Evaluated(release, references, known, tagged & ~known)
+
+
+def _system(
+    found: SystemAnswers, evaluated: _Evaluated, facets: Sequence[Facet], options: AnswerOptions
+) -> AnsweringSystem:
+    ids = evaluated.release.qrels.query_ids
+    values = _values(found, evaluated, options.grades)
+    answered = np.array([query_id in found.answers for query_id in ids])
+    empty = np.array([query_id in found.answers and not found.answers[query_id].answer for query_id in ids])
+    silent_on = np.where(evaluated.unanswerable & answered, empty, np.nan)
+    return AnsweringSystem(
+        name=found.name,
+        source=found.source,
+        overall=_figures(values, options.seed),
+        strata={facet.name: _strata(values, facet, evaluated, options.seed) for facet in facets},
+        answered=int((evaluated.known & answered).sum()),
+        missing=int((evaluated.known & ~answered).sum()),
+        empty=int((evaluated.known & empty).sum()),
+        refused=_figures({"refused": silent_on}, options.seed)["refused"],
+        ungraded={name: int((answered & ~empty & np.isnan(values[name])).sum()) for name in options.grades},
+        left_out=found.left_out,
+        per_query=None if evaluated.release.sealed else _per_query(values),
+    )
+
+
+def _values(
+    found: SystemAnswers, evaluated: _Evaluated, grades: Mapping[str, AnswerGrades]
+) -> dict[str, Floats]:
+    """Measure → the value of each query, shape (Q,); NaN where there is none."""
+    ids = evaluated.release.qrels.query_ids
+    values = {name: np.full(len(ids), np.nan) for name in (EXACT, F1, *grades)}
+    for place, query_id in enumerate(ids):
+        given = found.answers.get(query_id)
+        references = evaluated.references.get(query_id)
+        if references is not None:
+            values[EXACT][place] = exact_match(given.answer, references) if given else 0.0
+            values[F1][place] = token_f1(given.answer, references) if given else 0.0
+        if given is not None:
+            for name, people in grades.items():
+                values[name][place] = people.shares.get(given.answer_id, np.nan)
+    for name, people in grades.items():
+        if np.isnan(values[name]).all():
+            raise InputError(
+                f"--{name}: none of the answers of {found.name!r} was graded in the release "
+                f"{people.release!r} of {people.project}. `goldset answers` writes the answers for people to "
+                "grade."
+            )
+    return values
+
+
+def _figures(values: Mapping[str, Floats], seed: int) -> dict[str, AnswerFigure]:
+    columns = np.stack(list(values.values()), axis=1)
+    figures = {}
+    for (name, column), (ends, why) in zip(values.items(), mean_intervals(columns, seed), strict=True):
+        low, high = ends or (None, None)
+        n = int((~np.isnan(column)).sum())
+        figures[name] = AnswerFigure(mean_of(column), low, high, n, why if n else NO_VALUE)
+    return figures
+
+
+def _strata(
+    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated, seed: int
+) -> dict[str, StratumAnswers]:
+    """Figures of each kind of query that has references."""
+    masks = {value: mask & evaluated.known for value, mask in facet.values.items()}
+    answerable = Facet(facet.name, {value: mask for value, mask in masks.items() if mask.any()}, facet.apart)
+    hidden = left_out(answerable, evaluated.release.sealed_queries & evaluated.known)
+    found = {}
+    for value, mask in answerable.values.items():
+        figures: dict[str, AnswerFigure] = {}
+        if value not in hidden:
+            figures = _figures({name: column[mask] for name, column in values.items()}, seed)
+        found[value] = StratumAnswers(int(mask.sum()), figures, hidden.get(value))
+    return found
+
+
+def _per_query(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:
+    return {
+        name: tuple(None if np.isnan(value) else value for value in column.tolist())
+        for name, column in values.items()
+    }

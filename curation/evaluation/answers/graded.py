@@ -1,0 +1,56 @@
+"""People's grades of answers: the frozen release of a project in which each document is an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from curation.errors import InputError
+from curation.evaluation.inputs.release import parts_of, scale_of
+from curation.releases.verify import opened
+from curation.store import open_store
+
+
+@dataclass(frozen=True)
+class AnswerGrades:
+    """Grades of answers.
+
+    Attributes
+    ----------
+    shares: answer id → grade as a share of the scale, 0 the lowest grade and 1 the highest.
+    """
+
+    project: str
+    release: str
+    shares: Mapping[str, float]
+
+
+def read_grades_of_answers(option: str, text: str) -> AnswerGrades:
+    """The grades of `PROJECT=RELEASE`, of the release's parts that are not sealed.
+
+    Parameters
+    ----------
+    option: what it was asked with, for errors.
+
+    Raises
+    ------
+    InputError: the text is not of that form, or there is no such file.
+    NotFoundError: the project has no such release.
+    RefusedError: the release is not as it was frozen, or all of it is sealed.
+    """
+    path, _, name = text.rpartition("=")
+    if not path or not name or not Path(path).is_file():
+        raise InputError(
+            f"{option} {text}: expected PROJECT=RELEASE, a goldset project's file and the name of its release"
+        )
+    release = opened(open_store(Path(path)), name)
+    parts = parts_of(release)
+    scale = scale_of(release)
+    inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
+    shares = {
+        row["document_id"]: (row["grade"] - scale[0]) / (scale[-1] - scale[0])
+        for row in release.rows("qrels")
+        if row["query_id"] in inside
+    }
+    return AnswerGrades(Path(path).name, name, shares)

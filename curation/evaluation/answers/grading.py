@@ -1,0 +1,160 @@
+"""Answers for people to grade: each answer becomes a document of a project of its own.
+
+So answers go through the same rounds as documents: several annotators, blind duplicates, agreement, disputes,
+a release. An answer is known by the hash of query, text and contexts: equal answers of two systems are graded
+once, and nobody sees whose an answer is. For correctness the references are shown below the answer, for
+faithfulness the contexts that the system was given. Empty answers are no documents; they are counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from curation.errors import InputError, RefusedError
+from curation.evaluation.answers.answer_files import AnswerSource, SystemAnswer, read_answer_file
+from curation.evaluation.inputs.release import read_release
+from curation.releases.verify import opened
+from curation.sources.queries import KnownQueries
+from curation.sources.tables.formats import FileLayout
+from curation.store import Store
+
+CORRECTNESS, FAITHFULNESS = "correctness", "faithfulness"
+GUIDES = {CORRECTNESS: "answer-correctness.md", FAITHFULNESS: "answer-faithfulness.md"}
+_NOT_GRADED = {
+    CORRECTNESS: "answer whose query has no reference answers",
+    FAITHFULNESS: "answer without contexts",
+}
+
+
+@dataclass(frozen=True)
+class AnswersToGrade:
+    """What was written.
+
+    Attributes
+    ----------
+    answers: distinct ones, of `queries` queries. guide: the guide that ships for them.
+    files: in the folder, to be imported in this order.
+    left_out: reason → number of answers.
+    """
+
+    answers: int
+    queries: int
+    guide: str
+    files: tuple[str, ...]
+    left_out: dict[str, int]
+
+
+def write_answers_to_grade(
+    store: Store,
+    release_name: str,
+    sources: Sequence[AnswerSource],
+    what: str,
+    out: Path,
+    split: str | None = None,
+    layout: FileLayout | None = None,
+) -> AnswersToGrade:
+    """Write corpus, queries and candidates of a project in which people grade answers.
+
+    Parameters
+    ----------
+    what: 'correctness' or 'faithfulness'.
+    split: a part; None is all that are not sealed. Of sealed parts the references stay where they are.
+
+    Raises
+    ------
+    InputError: the files cannot be taken, or the folder cannot be written.
+    RefusedError: a sealed part is asked for; nothing is left to grade.
+    """
+    if what not in GUIDES:
+        raise InputError(f"--for {what}: expected {' or '.join(GUIDES)}")
+    release = read_release(store, release_name, split)
+    if release.sealed:
+        raise RefusedError(
+            f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its reference answers "
+            "are not written into files. Choose another part with --split."
+        )
+    references = {row["query_id"]: row["answers"] for row in opened(store, release_name).rows("answers")}
+    found, left_out = _distinct(sources, release.known, release.texts, references, what, layout)
+    if not found:
+        reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())
+        raise RefusedError(f"No answer is left to be graded for {what}: {reasons}.")
+    _write(out, found, release.texts, references, what)
+    return AnswersToGrade(
+        answers=len(found),
+        queries=len({answer.query_id for answer in found}),
+        guide=f"labeling_guides/{GUIDES[what]}",
+        files=("corpus.jsonl", "queries.jsonl", "answers.trec"),
+        left_out=left_out,
+    )
+
+
+def _distinct(
+    sources: Sequence[AnswerSource],
+    known: KnownQueries,
+    texts: Mapping[str, str],
+    references: Mapping[str, Sequence[str]],
+    what: str,
+    layout: FileLayout | None,
+) -> tuple[list[SystemAnswer], dict[str, int]]:
+    """The answers to be graded, each once, ordered by query and id; and what is not."""
+    found: dict[str, SystemAnswer] = {}
+    left_out: dict[str, int] = {}
+
+    def leave(reason: str) -> None:
+        left_out[reason] = left_out.get(reason, 0) + 1
+
+    for source in sources:
+        for answer in read_answer_file(source, known, layout).answers.values():
+            gradable = answer.contexts if what == FAITHFULNESS else references.get(answer.query_id)
+            if answer.query_id not in texts:
+                leave("answer to a query of another part")
+            elif not answer.answer:
+                leave("empty answer")
+            elif not gradable:
+                leave(_NOT_GRADED[what])
+            elif answer.answer_id in found:
+                leave("the same answer again")
+            else:
+                found[answer.answer_id] = answer
+    return sorted(found.values(), key=lambda answer: (answer.query_id, answer.answer_id)), left_out
+
+
+def _write(
+    out: Path,
+    answers: Sequence[SystemAnswer],
+    texts: Mapping[str, str],
+    references: Mapping[str, Sequence[str]],
+    what: str,
+) -> None:
+    corpus = [
+        {"id": one.answer_id, "title": "", "text": _shown(one, references.get(one.query_id, ()), what)}
+        for one in answers
+    ]
+    asked = [
+        {"id": query_id, "text": texts[query_id]} for query_id in sorted({one.query_id for one in answers})
+    ]
+    ranks: dict[str, int] = {}
+    lines = []
+    for one in answers:
+        ranks[one.query_id] = rank = ranks.get(one.query_id, 0) + 1
+        lines.append(f"{one.query_id} Q0 {one.answer_id} {rank} {-rank} answers\n")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, rows in (("corpus.jsonl", corpus), ("queries.jsonl", asked)):
+            text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+            (out / name).write_text(text, encoding="utf-8")
+        (out / "answers.trec").write_text("".join(lines), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"--out {out}: it was not written: {error}.") from error
+
+
+def _shown(answer: SystemAnswer, references: Sequence[str], what: str) -> str:
+    """The document that an annotator reads."""
+    if what == CORRECTNESS:
+        below = "\n".join(f"- {reference}" for reference in references)
+        return f"{answer.answer}\n\nReference answers:\n{below}"
+    below = "\n\n".join(f"[{number}] {text}" for number, text in enumerate(answer.contexts, 1))
+    return f"{answer.answer}\n\nContexts:\n{below}"

@@ -1,0 +1,271 @@
+"""Answers on a release: by its references, and by people who grade them in a project of their own."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from curation.errors import InputError, RefusedError
+from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
+from curation.evaluation.answers.graded import read_grades_of_answers
+from curation.evaluation.answers.grading import write_answers_to_grade
+from curation.guides.guide import read_guide, store_guide
+from curation.labeling.judgments.imported import add_judgments
+from curation.releases.freeze.freeze import freeze
+from curation.releases.seal import openings
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.query_import import import_queries
+from curation.sources.reference_answers import import_answers
+from curation.splits.split import make_split
+from curation.store import Store, open_store
+from curation.store.rows import Query
+from tests.support import ROOT
+from tests.support.command_line import invoke
+from tests.support.gold_project import LEXICAL, TOPICS, gold_project
+from tests.support.projects import new_project, rows_of
+
+
+def jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@cache
+def _built() -> bytes:
+    """Each topic's references are 'red TOPIC' and 'TOPIC'; but the one of origami has none."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        store = gold_project(folder)
+        rows: list[dict[str, object]] = [
+            {"query_id": f"q-{topic}", "answers": [f"red {topic}", topic]} for topic in TOPICS[:-1]
+        ]
+        import_answers(store, jsonl(folder / "r.jsonl", rows))
+        with store.transaction() as cursor:
+            cursor.execute(
+                """INSERT INTO query_tags
+                VALUES ('q-origami', 'unanswerable', 0, true, true, 'r', now()::TIMESTAMP)"""
+            )
+        freeze(store, "v1")
+        store.close()
+        return store.path.read_bytes()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Store:
+    path = tmp_path / "project.duckdb"
+    path.write_bytes(_built())
+    return open_store(path)
+
+
+def part(store: Store, name: str) -> list[str]:
+    sql = "SELECT query_id FROM split_assignments WHERE part = ? ORDER BY query_id"
+    return [row[0].removeprefix("q-") for row in rows_of(store, sql, name)]
+
+
+def source(folder: Path, answers: dict[str, str], name: str = "new") -> AnswerSource:
+    rows: list[dict[str, object]] = [
+        {"query_id": f"q-{topic}", "answer": answer, "contexts": [f"All about the {topic}."]}
+        for topic, answer in answers.items()
+    ]
+    return AnswerSource(name, jsonl(folder / f"{name}.jsonl", rows))
+
+
+def scored(store: Store, *sources: AnswerSource, **options: object) -> AnswerEvaluation:
+    return evaluate_answers(store, "v1", sources, AnswerOptions(**options))  # type: ignore[arg-type]
+
+
+def test_exact_match_and_f1_are_means_over_queries_with_references(project: Store, tmp_path: Path) -> None:
+    dev = [topic for topic in part(project, "dev") if topic != "origami"]
+    answers = {dev[0]: f"The {dev[0]}!", dev[1]: f"a blue {dev[1]}"}
+    found = scored(project, source(tmp_path, answers))
+    [system] = found.systems
+    assert (found.parts, found.with_references) == (("dev",), len(dev))
+    assert system.overall["exact_match"].value == pytest.approx(1 / len(dev))
+    assert system.overall["f1"].value == pytest.approx((1 + 2 / 3) / len(dev))
+    assert (system.answered, system.missing, system.empty) == (2, len(dev) - 2, 0)
+    assert system.overall["f1"].n == len(dev)
+    assert found.query_ids is not None
+    assert system.per_query is not None
+    by_query = dict(zip(found.query_ids, system.per_query["exact_match"], strict=True))
+    assert by_query[f"q-{dev[0]}"] == 1
+
+
+def test_rows_of_unknown_queries_are_counted_and_second_answers_refused(
+    project: Store, tmp_path: Path
+) -> None:
+    dev = part(project, "dev")[0]
+    one = source(tmp_path, {dev: dev, "moon": "cheese"})
+    assert scored(project, one).systems[0].left_out == {"unknown query": 1}
+    rows: list[dict[str, object]] = [{"query": f"best {dev}", "answer": word} for word in ("a", "b")]
+    with pytest.raises(InputError, match=r"a second answer to the query .*, beside line 1"):
+        scored(project, AnswerSource("x", jsonl(tmp_path / "x.jsonl", rows)))
+    with pytest.raises(InputError, match="2 files are the system 'x'"):
+        named_answers(["x=a.jsonl", "x=b.jsonl"])
+
+
+def test_silence_is_right_for_an_unanswerable_query(project: Store, tmp_path: Path) -> None:
+    everything = dict.fromkeys(TOPICS, "") | {"kettle": "kettle"}
+    reason = "to see all"
+    with pytest.raises(RefusedError, match="have reference answers: figures of fewer than 10"):
+        evaluate_answers(project, "v1", [source(tmp_path, everything)], AnswerOptions("all"), reason)
+    assert "origami" in part(project, "dev")
+    system = scored(project, source(tmp_path, everything)).systems[0]
+    assert (system.refused.value, system.refused.n) == (1, 1)
+    assert system.overall["exact_match"].n == len(part(project, "dev")) - 1
+    assert system.overall["exact_match"].value == pytest.approx(1 / 3)
+    assert system.empty == 2
+
+
+def test_a_release_without_references_says_how_to_get_them(tmp_path: Path) -> None:
+    store = gold_project(tmp_path)
+    freeze(store, "v1")
+    with pytest.raises(RefusedError, match="goldset import answers FILE"):
+        scored(store, source(tmp_path, {"kettle": "x"}))
+
+
+@cache
+def _many() -> bytes:
+    """Forty queries with references, thirty of them in the sealed part."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        store = new_project(folder / "project.duckdb")
+        words = [f"{chr(97 + n % 26) * 5}{chr(97 + n // 26) * 7}" for n in range(40)]
+        documents: list[dict[str, object]] = [{"id": word, "title": word, "text": word} for word in words]
+        import_corpus(store, jsonl(folder / "c.jsonl", documents))
+        asked = [Query(f"q{word}", word, word, "imported") for word in words]
+        for who in ("ada", "ben"):
+            given = [ImportedJudgment(f"q{word}", word, who, n % 2) for n, word in enumerate(words)]
+            add_judgments(store, given, f"{who}.csv", asked)
+        rows: list[dict[str, object]] = [{"query_id": f"q{word}", "answer": word} for word in words]
+        import_answers(store, jsonl(folder / "r.jsonl", rows))
+        make_split(store, {"dev": 0.25, "test": 0.75}, 1, LEXICAL)
+        freeze(store, "v1")
+        store.close()
+        return store.path.read_bytes()
+
+
+def test_a_sealed_part_needs_a_reason_and_shows_nothing_by_query(tmp_path: Path) -> None:
+    (tmp_path / "many.duckdb").write_bytes(_many())
+    store = open_store(tmp_path / "many.duckdb")
+    rows: list[dict[str, object]] = [
+        {"query_id": query_id, "answer": query_id[1:]}
+        for (query_id,) in rows_of(store, "SELECT query_id FROM queries")
+    ]
+    answers = AnswerSource("new", jsonl(tmp_path / "a.jsonl", rows))
+    options = AnswerOptions("test")
+    with pytest.raises(RefusedError, match="sealed"):
+        evaluate_answers(store, "v1", [answers], options)
+    found = evaluate_answers(store, "v1", [answers], options, "candidate of May")
+    assert (found.query_ids, found.systems[0].per_query) == (None, None)
+    assert found.systems[0].overall["exact_match"].value == 1
+    with store.reading() as cursor:
+        (release_id,) = cursor.execute("SELECT release_id FROM releases").fetchall()[0]
+        log = [(row.parts, row.purpose, row.reason) for row in openings(cursor, release_id)]
+    assert log == [(["test"], "evaluate answers of new", "candidate of May")]
+
+
+def graded_project(folder: Path, kit: Path, guide: str, grades: dict[str, int]) -> Path:
+    """What `goldset answers` wrote, graded by two people, settled and frozen as `graded`."""
+    store = new_project(folder / f"{guide}.duckdb")
+    with store.transaction() as cursor:
+        store_guide(cursor, read_guide(ROOT / "labeling_guides" / guide))
+    import_corpus(store, kit / "corpus.jsonl")
+    import_queries(store, kit / "queries.jsonl")
+    pairs = [line.split()[::2][:2] for line in (kit / "answers.trec").read_text().splitlines()]
+    for who in ("ada", "ben"):
+        given = [ImportedJudgment(query, document, who, grades[query]) for query, document in pairs]
+        add_judgments(store, given, f"{who}.csv")
+    make_split(store, {"graded": 1.0}, 0, LEXICAL)
+    freeze(store, "graded", override="a test")
+    store.close()
+    return store.path
+
+
+def test_people_grade_answers_in_a_project_of_their_own(project: Store, tmp_path: Path) -> None:
+    dev = [topic for topic in part(project, "dev") if topic != "origami"]
+    new = source(tmp_path, {dev[0]: "right words", dev[1]: "", dev[2]: "wrong"})
+    old = source(tmp_path, {dev[0]: "right words", dev[2]: "other"}, "old")
+    kit = write_answers_to_grade(project, "v1", [new, old], "correctness", tmp_path / "kit")
+    assert (kit.answers, kit.queries) == (3, 2)
+    assert kit.left_out == {"empty answer": 1, "the same answer again": 1}
+    text = json.loads((tmp_path / "kit" / "corpus.jsonl").read_text().splitlines()[0])["text"]
+    assert text.endswith(f"Reference answers:\n- red {min(dev[0], dev[2])}\n- {min(dev[0], dev[2])}")
+    assert "new" not in (tmp_path / "kit" / "corpus.jsonl").read_text()
+    graded = graded_project(
+        tmp_path, tmp_path / "kit", "answer-correctness.md", {f"q-{dev[0]}": 2, f"q-{dev[2]}": 1}
+    )
+    grades = {"correctness": read_grades_of_answers("--correctness", f"{graded}=graded")}
+    found = {system.name: system for system in scored(project, new, old, grades=grades).systems}
+    assert found["new"].overall["correctness"][:1] == (pytest.approx((1 + 0.5) / 2),)
+    assert found["new"].overall["correctness"].n == 2
+    assert found["new"].ungraded == {"correctness": 0}
+    assert found["old"].overall["correctness"].value == pytest.approx(0.75)
+    stranger = source(tmp_path, {dev[0]: "never graded"}, "stranger")
+    with pytest.raises(InputError, match="none of the answers of 'stranger' was graded"):
+        scored(project, stranger, grades=grades)
+
+
+def test_for_faithfulness_people_see_the_contexts(project: Store, tmp_path: Path) -> None:
+    dev = part(project, "dev")[0]
+    write_answers_to_grade(project, "v1", [source(tmp_path, {dev: "yes"})], "faithfulness", tmp_path / "kit")
+    text = json.loads((tmp_path / "kit" / "corpus.jsonl").read_text())["text"]
+    assert text == f"yes\n\nContexts:\n[1] All about the {dev}."
+    with pytest.raises(InputError, match="expected correctness or faithfulness"):
+        write_answers_to_grade(project, "v1", [source(tmp_path, {dev: "yes"})], "style", tmp_path / "kit")
+    with pytest.raises(RefusedError, match="test of the release 'v1' is sealed"):
+        write_answers_to_grade(
+            project, "v1", [source(tmp_path, {dev: "yes"})], "faithfulness", tmp_path / "kit", "test"
+        )
+
+
+def test_an_answer_is_known_by_what_it_says_not_by_who_says_it(project: Store, tmp_path: Path) -> None:
+    from curation.evaluation.inputs.release import read_release
+
+    known = read_release(project, "v1").known
+    one, other = (
+        read_answer_file(source(tmp_path, {"kettle": "steel"}, name), known).answers["q-kettle"].answer_id
+        for name in ("new", "old")
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize("guide", ["answer-correctness.md", "answer-faithfulness.md"])
+def test_the_guides_for_answers_can_be_read(guide: str) -> None:
+    assert read_guide(ROOT / "labeling_guides" / guide).values == (0, 1, 2)
+
+
+def test_the_command_shows_retrieval_answers_and_faithfulness_together(
+    project: Store, tmp_path: Path
+) -> None:
+    dev = [topic for topic in part(project, "dev") if topic != "origami"]
+    new = source(tmp_path, {topic: topic for topic in dev})
+    write_answers_to_grade(project, "v1", [new], "faithfulness", tmp_path / "kit")
+    graded = graded_project(
+        tmp_path,
+        tmp_path / "kit",
+        "answer-faithfulness.md",
+        {f"q-{topic}": 2 - n % 2 for n, topic in enumerate(dev)},
+    )
+    lines = "".join(f"q-{topic} Q0 {topic}-1 1 1 x\n" for topic in TOPICS)
+    (tmp_path / "run.trec").write_text(lines, encoding="utf-8")
+    path = ["--project", str(project.path), "evaluate", "v1", "--answers", f"new={new.path}"]
+    project.close()
+    alone = invoke(path, catch_exceptions=False).stdout
+    assert "exact_match" in alone
+    assert "ndcg" not in alone
+    asked = [*path, "--run", str(tmp_path / "run.trec"), "--faithfulness", f"{graded}=graded"]
+    found = json.loads(invoke([*asked, "--json"], catch_exceptions=False).stdout)
+    assert found["runs"][0]["overall"]["success@10"]["value"] == 1
+    overall = found["answers"]["systems"][0]["overall"]
+    assert overall["exact_match"]["value"] == 1
+    assert overall["faithfulness"]["n"] == len(dev)
+    shown = invoke(asked, catch_exceptions=False).stdout
+    assert "faithfulness" in shown
+    refused = invoke(["--project", path[1], "evaluate", "v1", "--faithfulness", f"{graded}=graded"])
+    assert isinstance(refused.exception, InputError)
