@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, command_group, project_store
-from curation.cli.output import emit, say, table
+from curation.cli.goldset import Json, Seed, command_group, listed, project_store
+from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
+    from curation.relabeling.opening import QuarterOpened
+    from curation.relabeling.plan.plan import RelabelingPlan
+    from curation.relabeling.plan.stored import ShownPlan
     from curation.relabeling.staleness.calendar import RelabelingCalendar
     from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 
@@ -25,6 +29,7 @@ Today = Annotated[
     datetime | None,
     typer.Option(formats=["%Y-%m-%d"], help="The day whose quarter it is.", show_default="the clock's"),
 ]
+By = Annotated[str, typer.Option(help="Who does it: an annotator with the role lead, or the command line.")]
 Limit = Annotated[int, typer.Option(min=1, help="Rows of each table; --json has all.")]
 
 
@@ -53,6 +58,156 @@ def relabel_status(
     emit(as_json, found, lambda: _show_status(found, limit))
     if found.calendar.due.is_due:
         raise typer.Exit(DUE)
+
+
+@relabeling.command("plan")
+def relabel_plan(
+    fraction: Annotated[float, typer.Option(help="Share of the pairs to judge again, 0.10 to 0.20.")] = 0.15,
+    seed: Seed = 0,
+    overlap: Annotated[int, typer.Option(min=1, help="How many people judge each pair.")] = 2,
+    today: Today = None,
+    by: By = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Plan what this quarter judges again. Nothing changes for annotators until it is opened.
+
+    A quarter of the pairs is drawn at random. The rest is what must be judged to keep within two years,
+    controls, and the stalest pairs. Queries that the traffic has left are replaced by new ones.
+
+    \b
+    Examples:
+      goldset relabel plan --fraction 0.15 --seed 7
+      goldset relabel plan --fraction 0.2 --overlap 3 --json
+    """
+    from curation.relabeling.plan.plan import make_plan
+
+    plan = make_plan(project_store(), fraction, seed, today.date() if today else None, overlap, author=by)
+    emit(as_json, plan, lambda: _show_plan(plan))
+
+
+@relabeling.command("show")
+def relabel_show(
+    plan: Annotated[
+        str | None,
+        typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
+    ] = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """Show the pairs and queries of a plan. It names grades: not for annotators.
+
+    \b
+    Examples:
+      goldset relabel show
+      goldset relabel show 2026-Q4 --limit 200
+    """
+    from curation.relabeling.plan.stored import show_plan
+
+    found = show_plan(project_store(), plan)
+    emit(as_json, found, lambda: _show_stored(found, limit))
+
+
+@relabeling.command("open")
+def relabel_open(
+    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
+    plan: Annotated[
+        str | None,
+        typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the round.", show_default="the quarter's")] = None,
+    systems: Annotated[
+        str, typer.Option(help="Systems whose new documents are judged, too, such as bm25,run:live.")
+    ] = "",
+    depth: Annotated[int, typer.Option(min=1, help="Documents that each system proposes for a query.")] = 10,
+    budget: Annotated[
+        int | None, typer.Option(min=1, help="At most so many pairs in the pool.", show_default="no limit")
+    ] = None,
+    duplicates: Annotated[
+        float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
+    ] = 0.08,
+    same: Annotated[
+        float, typer.Option(help="Share of the queries for people who judged them before, 0 to 1.")
+    ] = 0.5,
+    per_day: Annotated[int | None, typer.Option(help="Answers expected of an annotator per day.")] = None,
+    by: By = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Open the round of a plan. Nobody sees an old grade in it.
+
+    \b
+    Examples:
+      goldset relabel open --annotators ada,grace,joan --systems bm25,dense --depth 10
+      goldset relabel open 2026-Q4 --annotators ada,grace --name autumn --same 0.3
+    """
+    from curation.relabeling.opening import PoolSettings, open_plan
+
+    with progress_bar() as progress:
+        opened = open_plan(
+            project_store(),
+            listed(annotators),
+            plan,
+            name,
+            pool=PoolSettings(listed(systems), depth, budget) if systems else None,
+            duplicates=duplicates,
+            same=same,
+            per_day=per_day,
+            author=by,
+            progress=progress,
+        )
+    emit(as_json, opened, lambda: _show_opened(opened))
+
+
+def _show_plan(plan: RelabelingPlan) -> None:
+    say(
+        f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {plan.set_pairs:,} pairs "
+        f"({plan.fraction_of_pairs:.1%} of those that can be judged)."
+    )
+    rows = [(part, count) for part, count in plan.parts.items()]
+    table("Pairs by part", ["part", "pairs"], rows)
+    table("Pairs by type", ["type", "pairs"], list(plan.by_type.items()))
+    table("Pairs by quarter of the last judgment", ["quarter", "pairs"], list(plan.by_quarter.items()))
+    say(
+        f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
+        f"Queries: {plan.retired:,} leave, {plan.new_queries:,} join with about {plan.new_pairs:,} pairs.",
+    )
+    if plan.short:
+        say(f"WARNING: {plan.short:,} pairs will be older than two years, because there is no room for them.")
+    if plan.needed is not None:
+        say(f"To judge everything again within two years takes --fraction {plan.needed:.2f} this quarter.")
+    left_out(plan.left_out, "pairs")
+    if plan.hours is None:
+        say(f"Hours: unknown, because {plan.pace_unknown}.")
+    else:
+        say(
+            f"Hours: about {plan.hours:.1f} for {plan.judgments:,} judgments, at {plan.pace.hourly:.0f} an "
+            f"hour ({plan.pace.annotators} annotators, {plan.pace.slowest:.0f} to {plan.pace.fastest:.0f})."
+        )
+    say("Next: goldset relabel show, then goldset relabel open --annotators NAMES")
+
+
+def _show_stored(found: ShownPlan, limit: int) -> None:
+    state = f"opened as {found.round}" if found.round else "not opened"
+    say(f"Plan {found.plan_id[:8]} of {found.quarter}, {state}: {len(found.pairs):,} pairs.")
+    columns = ["query", "document", "title", "part", "stratum", "grade", "how", "judged"]
+    rows = [
+        (p.text, p.document_id, p.title, p.part, p.stratum, p.grade, p.how, p.judged) for p in found.pairs
+    ]
+    table(f"Pairs: {len(rows):,}", columns, rows[:limit])
+    if found.queries:
+        changes = [(q.normalised, q.kind, q.reason, q.stratum, q.traffic) for q in found.queries[:limit]]
+        table(f"Queries: {len(found.queries):,}", ["query", "what", "why", "stratum", "searches"], changes)
+
+
+def _show_opened(opened: QuarterOpened) -> None:
+    say(
+        f"Opened {opened.quarter} as the round {opened.round.round}: {opened.pairs:,} pairs again, "
+        f"{opened.new_pairs:,} new ones, {opened.round.presentations:,} presentations.",
+        f"Queries: {opened.added:,} joined, {opened.retired:,} left; {opened.same_people:,} go to people who "
+        "judged them before.",
+    )
+    table("Items by annotator", ["annotator", "items"], list(opened.round.per_annotator.items()))
+    left_out(opened.left_out)
+    say("Next: goldset app, then goldset relabel report")
 
 
 def _show_status(found: SetStaleness, limit: int) -> None:

@@ -12,6 +12,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from itertools import accumulate
+from types import MappingProxyType
 from typing import NamedTuple
 
 from curation.text import digest, seeded
@@ -43,6 +44,7 @@ def assign(
     seed: int,
     loads: Mapping[str, int] | None = None,
     practised: Collection[tuple[str, str]] = (),
+    leaning: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> dict[str, dict[str, list[Candidate]]]:
     """Give each query, whole, to exactly `overlap` annotators: those with the least work so far.
 
@@ -50,6 +52,7 @@ def assign(
     ----------
     loads: annotator → number of open items before this assignment.
     practised: (annotator, query id) of those who were shown a grade of that query; they get it last.
+    leaning: (annotator, query id) → a number: who has a lower one gets the query first, 0 for others.
 
     Returns
     -------
@@ -62,8 +65,9 @@ def assign(
     work: dict[str, dict[str, list[Candidate]]] = {who: {} for who in annotators}
     for query_id in sorted(seeded(by_query, seed, str), key=lambda q: -len(by_query[q])):
 
-        def rank(who: str, query_id: str = query_id) -> tuple[bool, int, str]:
-            return (who, query_id) in practised, load[who], digest(seed, query_id, who)
+        def rank(who: str, query_id: str = query_id) -> tuple[bool, int, int, str]:
+            leans = leaning.get((who, query_id), 0)
+            return (who, query_id) in practised, leans, load[who], digest(seed, query_id, who)
 
         for who in sorted(annotators, key=rank)[:overlap]:
             work[who][query_id] = by_query[query_id]

@@ -49,6 +49,7 @@ class Chosen:
     parameters: Mapping[str, Any]
     left_out: Mapping[str, int]
     sources: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    leaning: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
 
 def read_candidates(cursor: Cursor, pilots: bool = False) -> tuple[list[CandidateRow], set[str]]:

@@ -69,10 +69,15 @@ def open_over(
     read: Callable[[Cursor], Found],
     choose: Callable[[Found], Chosen],
     author: str = COMMAND_LINE,
+    also: Callable[[Cursor, RoundOpened], None] = lambda _cursor, _opened: None,
 ) -> RoundOpened:
     """Open a round over the candidates that `choose` makes of what `read` returns.
 
     If candidates, rounds, corpus, sample or guide change meanwhile, both are called again.
+
+    Parameters
+    ----------
+    also: what else to write in the transaction that writes the round.
 
     Raises
     ------
@@ -97,7 +102,7 @@ def open_over(
         fingerprint=project_fingerprint,
         read=read_all,
         plan=lambda inputs: _plan(layout, inputs, choose(inputs.found)),
-        write=lambda cursor, planned: _write(cursor, planned, layout.kind, author),
+        write=lambda cursor, planned: _write(cursor, planned, layout.kind, author, also),
         busy=BUSY,
     )
     return planned.opened
@@ -141,7 +146,9 @@ def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _Ro
     practised_queries = {
         (who, query) for who, query, document in inputs.practised if (query, document) in pairs
     }
-    work = assign(chosen.candidates, names, layout.overlap, seed, practised=practised_queries)
+    work = assign(
+        chosen.candidates, names, layout.overlap, seed, practised=practised_queries, leaning=chosen.leaning
+    )
     laid = lay_out(round_id, work, layout, inputs.pool, pairs)
     left_out = {**chosen.left_out, **laid.left_out}
     rows = {(row.annotator, row.query_id, row.document_id) for row in laid.rows}
@@ -151,7 +158,13 @@ def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _Ro
     return _RoundPlan(opened, laid.rows, parameters, chosen.sources, laid.items)
 
 
-def _write(cursor: Cursor, planned: _RoundPlan, kind: str, author: str) -> None:
+def _write(
+    cursor: Cursor,
+    planned: _RoundPlan,
+    kind: str,
+    author: str,
+    also: Callable[[Cursor, RoundOpened], None],
+) -> None:
     opened, parameters = planned.opened, planned.parameters
     write_round(cursor, opened.round_id, opened.round, kind, opened.guide_hash, parameters)
     _write_sources(cursor, opened.round_id, planned.sources)
@@ -159,6 +172,7 @@ def _write(cursor: Cursor, planned: _RoundPlan, kind: str, author: str) -> None:
     write_control_items(cursor, opened.round_id, planned.items)
     detail = {"name": opened.round, **parameters, "presentations": opened.presentations}
     record_event(cursor, "open round", detail, author)
+    also(cursor, opened)
 
 
 def write_round(

@@ -158,7 +158,7 @@ def _due(
             when is None or quarter.since(when) > 0 for _, when in known
         ),
         "pairs that must be judged now, or are older than two years next quarter": sum(
-            when is not None and quarter.since(when) >= REVISIT - 1 for _, when in known
+            when is not None and quarter.since(when) >= REVISIT for _, when in known
         ),
         "queries that the traffic has left": sum(trend == LEFT for trend in trends),
         "queries that are new in the traffic": new,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from curation.relabeling.quarters import Quarter
+from curation.relabeling.retirement import retired_queries
 from curation.relabeling.staleness.calendar import (
     QuarterWork,
     RelabelingCalendar,
@@ -98,13 +99,16 @@ class SetStaleness:
 
 @dataclass(frozen=True)
 class SetState:
-    """What is read of the set at one moment, for its staleness and for a plan."""
+    """What is read of the set at one moment, for its staleness and for a plan; `retired`: texts of
+    queries.
+    """
 
     quarter: Quarter
     pairs: list[JudgedPair]
     queries: dict[str, Query]
     traffic: TrafficTable
     new_queries: list[NewQuery]
+    retired: frozenset[str]
     work: list[QuarterWork]
 
 
@@ -156,6 +160,7 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
             queries={query.query_id: query for query in active_queries(cursor)},
             traffic=traffic,
             new_queries=read_new_queries(cursor) if traffic.has_new else [],
+            retired=frozenset(query.normalised for query in retired_queries(cursor)),
             work=read_work(cursor),
         )
 

@@ -1,0 +1,332 @@
+"""Opening a quarter: queries leave and join, new documents enter the pool, and a blind round begins.
+
+The round looks like any other to annotators. Half of the queries go to people who judged them before, the
+other half to people who did not, so that "the people changed" can be told from "the text changed". What was
+true of each pair is in the plan, which no screen of an annotator reads.
+
+Every step can be repeated: a sample, a pool or a retirement that is there already adds nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from curation.errors import InputError, RefusedError
+from curation.labeling.rounds.assignment import Candidate
+from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.layout import RoundLayout
+from curation.labeling.rounds.opening import (
+    RoundOpened,
+    open_over,
+    refuse_taken,
+    refuse_who_cannot_judge,
+)
+from curation.people.annotators import require_annotators, require_author
+from curation.pooling.pool import PoolReport, build_pool
+from curation.progress import Progress, silent
+from curation.relabeling.plan.plan import still_open
+from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, RETIRE, QueryChange
+from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_pairs, plan_queries
+from curation.relabeling.retirement import retire_query, return_query
+from curation.relabeling.staleness.calendar import OPEN, read_work
+from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
+from curation.sampling.designs import Stratum
+from curation.sampling.frame.traffic_rows import state_of
+from curation.sampling.plan import limits_of
+from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
+from curation.store import COMMAND_LINE, Cursor, Store
+from curation.text import seeded
+
+SAME_SHARE = 0.5
+"""The share of queries that go to people who judged them before."""
+
+NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
+NO_SAME = "queries meant for somebody who judged them before, none of whom is in this round"
+NO_POOL = "new queries without a document to judge: name systems with --systems that find some"
+
+
+class PoolSettings(NamedTuple):
+    """How new documents are found: see `pooling.pool.build_pool`."""
+
+    systems: Sequence[str]
+    depth: int = 10
+    budget: int | None = None
+    model: str | None = None
+
+
+@dataclass(frozen=True)
+class QuarterOpened:
+    """A re-labeling that annotators can begin.
+
+    Attributes
+    ----------
+    pairs: of the plan, that are judged again. new_pairs: pairs that nobody has judged, of new documents and
+        queries. same_people: queries that go to people who judged them before.
+    added, retired: queries that joined and left the set.
+    left_out: reason → number.
+    """
+
+    plan_id: str
+    quarter: str
+    pairs: int
+    new_pairs: int
+    same_people: int
+    added: int
+    retired: int
+    pool: PoolReport | None
+    round: RoundOpened
+    left_out: dict[str, int]
+
+
+class _Plan(NamedTuple):
+    """A plan with all that belongs to it."""
+
+    row: PlanRow
+    pairs: list[PlanPair]
+    queries: list[QueryChange]
+
+
+def open_plan(
+    store: Store,
+    annotators: Sequence[str],
+    plan: str | None = None,
+    name: str | None = None,
+    *,
+    pool: PoolSettings | None = None,
+    duplicates: float = 0.08,
+    same: float = SAME_SHARE,
+    per_day: int | None = None,
+    author: str = COMMAND_LINE,
+    progress: Progress = silent,
+) -> QuarterOpened:
+    """Open the round of a plan, by default of the newest one, under the name of its quarter.
+
+    Parameters
+    ----------
+    pool: how documents for new queries, and new documents for all, are found; None adds no documents.
+    same: the share of queries for people who judged them before, 0 to 1.
+
+    Raises
+    ------
+    InputError: numbers that do not fit together.
+    NotFoundError: there is no such plan, or annotators are unknown.
+    RefusedError: the plan or another quarter is open, a pair was judged or decided since the plan was made,
+        somebody cannot sign in, the name is taken, or the author is no lead.
+    """
+    if not 0 <= same <= 1:
+        raise InputError(f"--same {same:g}: expected a share of the queries, 0 to 1")
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+        read = _read(cursor, plan)
+        layout = _layout(read.row, annotators, name, duplicates, per_day)
+        refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
+        refuse_taken(cursor, layout.name)
+    _change_queries(store, read, author)
+    built = _build_pool(store, read.row, pool, author, progress) if pool else None
+    chooser = _Chooser(read, layout, same, built.pool_id if built else None)
+
+    def write(cursor: Cursor, opened: RoundOpened) -> None:
+        _refuse_stale(cursor, read)
+        cursor.execute(
+            "INSERT INTO relabeling_rounds VALUES (?, ?, ?)",
+            [read.row.plan_id, opened.round_id, read.row.quarter],
+        )
+
+    opened = open_over(store, layout, chooser.read, chooser.choose, author, write)
+    return QuarterOpened(
+        plan_id=read.row.plan_id,
+        quarter=read.row.quarter,
+        pairs=chooser.pairs,
+        new_pairs=opened.candidates - chooser.pairs,
+        same_people=chooser.same,
+        added=sum(change.kind == ADD for change in read.queries),
+        retired=sum(change.kind == RETIRE for change in read.queries),
+        pool=built,
+        round=opened,
+        left_out=opened.left_out,
+    )
+
+
+def _layout(
+    row: PlanRow, annotators: Sequence[str], name: str | None, duplicates: float, per_day: int | None
+) -> RoundLayout:
+    overlap, seed = row.parameters["overlap"], row.parameters["seed"]
+    return RoundLayout(
+        name or row.quarter, "labeling", annotators, overlap, duplicates, seed, per_day=per_day
+    ).checked()
+
+
+def _read(cursor: Cursor, name: str | None) -> _Plan:
+    row = find_plan(cursor, name)
+    read = _Plan(row, plan_pairs(cursor, row.plan_id), plan_queries(cursor, row.plan_id))
+    _refuse_stale(cursor, read)
+    return read
+
+
+def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
+    """Refuse a plan that is open, beside another one, or that no longer says what is true of its pairs."""
+    row = find_plan(cursor, plan.row.plan_id)
+    if row.round is not None:
+        raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
+    for work in read_work(cursor):
+        if work.state == OPEN:
+            raise RefusedError(still_open(work))
+        if work.quarter.name == row.quarter and work.round is not None:
+            raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
+    now = {one.pair: one for one in read_pairs(cursor)}
+    changed = 0
+    for pair in plan.pairs:
+        one = now.get((pair.query_id, pair.document_id))
+        if one is not None:
+            known = (pair.grade, pair.content_hash, pair.decisions)
+            changed += known != (one.consensus.grade, one.read_hash, one.decisions)
+    if changed:
+        raise RefusedError(
+            f"{changed:,} pairs of the plan were judged or decided since it was made. Plan again: `goldset "
+            f"relabel plan --fraction {row.parameters['fraction']:g} --seed {row.parameters['seed']}`."
+        )
+
+
+def _change_queries(store: Store, plan: _Plan, author: str) -> None:
+    """Draw the new queries into the sample, bring back who is asked again, and retire who is not."""
+    drawn = [change for change in plan.queries if change.kind == ADD and change.probability is not None]
+    if drawn:
+        _extend_sample(store, plan.row, drawn, author)
+    with store.transaction(appends=True) as cursor:
+        ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
+        for change in plan.queries:
+            if change.kind == RETIRE:
+                retire_query(cursor, ids[change.normalised], change.reason, author)
+            elif change.reason == ASKED_AGAIN:
+                return_query(cursor, ids[change.normalised], change.reason, author)
+
+
+def _extend_sample(store: Store, row: PlanRow, drawn: Sequence[QueryChange], author: str) -> None:
+    """The current sample with the new queries: both keep the probabilities of their draws.
+
+    All traffic is that of the new logs, so that weights of old and new queries are of the same searches.
+    """
+    with store.reading() as cursor:
+        earlier = read_current(cursor)
+        if earlier is None:
+            return
+        texts = {change.normalised for change in drawn}
+        held = [
+            DrawnQuery(*values)
+            for values in cursor.execute(_HELD, [earlier.sample_id]).fetchall()
+            if values[0] not in texts
+        ]
+        limits = limits_of(earlier.parameters)
+        state = state_of(cursor, limits, earlier.parameters["strata"])
+    new = [
+        DrawnQuery(change.normalised, change.stratum or "", change.traffic or 0, change.probability or 0.0)
+        for change in drawn
+    ]
+    strata = [Stratum(**stratum) for stratum in row.parameters["strata"]]
+    kept = [stratum for stratum in earlier.strata if stratum.name not in {one.name for one in strata}]
+    parameters: dict[str, Any] = earlier.parameters | {
+        "size": len(held) + len(new),
+        "tops_up": earlier.parameters.get("tops_up") if not held else earlier.sample_id,
+        "relabeling": row.quarter,
+    }
+    if earlier.parameters.get("relabeling") == row.quarter:
+        return  # it was extended before
+    store_sample(store, parameters, [*kept, *strata], [*held, *new], limits, state, author)
+
+
+def _build_pool(
+    store: Store, row: PlanRow, settings: PoolSettings, author: str, progress: Progress
+) -> PoolReport:
+    model = {"model": settings.model} if settings.model else {}
+    return build_pool(
+        store,
+        settings.systems,
+        settings.depth,
+        0,
+        row.parameters["seed"],
+        progress=progress,
+        budget=settings.budget,
+        author=author,
+        **model,
+    )
+
+
+class _Found(NamedTuple):
+    """What is read for the choice: candidates, queries in play, and the pairs that the pool proposes."""
+
+    rows: list[CandidateRow]
+    active: set[str]
+    proposed: set[Pair]
+    added: set[str]
+
+
+class _Chooser:
+    """Which candidates the round shows, and who should get which query."""
+
+    def __init__(self, plan: _Plan, layout: RoundLayout, same: float, pool_id: str | None) -> None:
+        self.plan, self.layout, self.pool_id = plan, layout, pool_id
+        self.share, self.pairs, self.same = same, 0, 0
+
+    def read(self, cursor: Cursor) -> _Found:
+        rows, active = read_candidates(cursor)
+        proposed = cursor.execute(_PROPOSED, [self.pool_id]).fetchall()
+        texts = [change.normalised for change in self.plan.queries if change.kind == ADD]
+        sql = "SELECT query_id FROM queries WHERE normalised IN (SELECT unnest(?::TEXT[]))"
+        added = {row[0] for row in cursor.execute(sql, [texts]).fetchall()}
+        return _Found(rows, active, set(proposed), added)
+
+    def choose(self, found: _Found) -> Chosen:
+        planned = {(pair.query_id, pair.document_id) for pair in self.plan.pairs}
+        again = [
+            Candidate(row.query_id, row.document_id, row.content_hash)
+            for row in found.rows
+            if (row.query_id, row.document_id) in planned
+            and row.content_hash is not None
+            and row.query_id in found.active
+        ]
+        new = [
+            one
+            for one in choose_candidates(found.rows, found.active, again=False).candidates
+            if (one.query_id, one.document_id) in found.proposed
+        ]
+        self.pairs = len(again)
+        leaning, missing = self._leaning()
+        lonely = found.added - {one.query_id for one in new} - {one.query_id for one in again}
+        left_out = {NOT_THERE: len(planned) - len(again), NO_SAME: missing, NO_POOL: len(lonely)}
+        parameters = {"plan": self.plan.row.plan_id, "quarter": self.plan.row.quarter, "same": self.share}
+        counts = {reason: count for reason, count in left_out.items() if count}
+        return Chosen([*again, *new], parameters, counts, leaning=leaning)
+
+    def _leaning(self) -> tuple[Mapping[tuple[str, str], int], int]:
+        """(annotator, query) → -1 where they should get it, 1 where rather not; and what cannot be."""
+        had: dict[str, set[str]] = {}
+        for pair in self.plan.pairs:
+            had.setdefault(pair.query_id, set()).update(pair.annotators)
+        ordered = seeded(had, self.layout.seed, lambda query: ["same people", query])
+        same = set(ordered[: round(self.share * len(ordered))])
+        here = set(self.layout.annotators)
+        self.same = sum(bool(had[query] & here) for query in same)
+        leaning = {
+            (who, query): -1 if query in same else 1 for query, people in had.items() for who in people & here
+        }
+        return leaning, len(same) - self.same
+
+
+_HELD = """
+SELECT q.normalised, s.stratum,
+       coalesce((SELECT sum(t.count) FROM traffic t
+                 WHERE t.normalised = q.normalised AND t.import_id IN (
+                     SELECT i.import_id FROM traffic_imports i
+                     JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
+                     WHERE e.rowid > (
+                         SELECT coalesce(max(rowid), -1) FROM events
+                         WHERE action = 'sample' AND detail->>'sample' = s.sample_id))), 0)::BIGINT,
+       s.inclusion_probability
+FROM sample_queries s JOIN queries q USING (query_id)
+WHERE s.sample_id = ? AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
+ORDER BY q.normalised
+"""
+
+_PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"

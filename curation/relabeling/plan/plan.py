@@ -1,0 +1,298 @@
+"""Making a plan: from the state of the set to what a quarter judges again, with its hours, stored and
+readable.
+
+A plan's id is the hash of the quarter, its settings and all that it chose: the same state and seed make the
+same plan. Nothing changes for annotators until it is opened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+from curation.errors import InputError, RefusedError
+from curation.people.annotators import require_author
+from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
+from curation.relabeling.plan.pace import NOT_MEASURED, MeasuredPace, measured_pace
+from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, QueryChange, draw_new, retiring
+from curation.relabeling.staleness.calendar import NOT_PLANNED, OPEN, PLANNED, QuarterWork
+from curation.relabeling.staleness.judged_pairs import Pair
+from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
+from curation.sampling.designs import Stratum
+from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
+from curation.text import canonical_json, digest
+
+LEAST, MOST = 0.10, 0.20
+OVERLAP = 2
+
+
+@dataclass(frozen=True)
+class RelabelingPlan:
+    """A plan, before it is opened.
+
+    Attributes
+    ----------
+    pairs: how many are judged again; fraction_of_pairs: of those that can be.
+    parts: part → pairs. by_stratum, by_quarter: type and quarter of the last judgment → pairs.
+    inclusion_probability: of each pair in the random part.
+    short: pairs that will be older than two years for want of room; `needed` is the fraction that has it.
+    new_queries, retired: queries that join and leave.
+    new_pairs: judged pairs that the joining queries will bring, by what queries have on average.
+    judgments: of all pairs by `overlap` people each.
+    hours: people-hours at the measured pace; None where nothing was measured, and `pace_unknown` says why.
+    left_out: reason → number.
+    """
+
+    plan_id: str
+    quarter: str
+    fraction: float
+    seed: int
+    overlap: int
+    set_pairs: int
+    pairs: int
+    fraction_of_pairs: float
+    parts: dict[str, int]
+    by_type: dict[str, int]
+    by_quarter: dict[str, int]
+    inclusion_probability: float
+    short: int
+    needed: float | None
+    new_queries: int
+    retired: int
+    new_pairs: int
+    judgments: int
+    hours: float | None
+    pace: MeasuredPace
+    pace_unknown: str | None
+    left_out: dict[str, int]
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """What a plan holds before it has an id."""
+
+    state: SetState
+    choice: PairChoice
+    changes: tuple[QueryChange, ...]
+    strata: tuple[Stratum, ...]
+
+
+def make_plan(
+    store: Store,
+    fraction: float,
+    seed: int,
+    today: date | None = None,
+    overlap: int = OVERLAP,
+    influence: Mapping[Pair, float] | None = None,
+    author: str = COMMAND_LINE,
+) -> RelabelingPlan:
+    """Plan the quarter of `today` and store the plan; the same state and seed give the same plan.
+
+    Raises
+    ------
+    InputError: a fraction that is not 10 to 20 %, or an overlap below 1.
+    RefusedError: the quarter was opened already, or an earlier one is still open; there is nothing to judge
+        again; the author is no lead.
+    """
+    problems = []
+    if not LEAST <= fraction <= MOST:
+        problems.append(
+            f"--fraction {fraction:g}: expected {LEAST:.2f} to {MOST:.2f}. With less, a set is not judged "
+            "again within two years; with more, nobody keeps the pace of a quarter"
+        )
+    if overlap < 1:
+        problems.append(f"--overlap {overlap}: expected how many people judge each pair, 1 or more")
+    if problems:
+        raise InputError(problems)
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+    state = read_state(store, today)
+    refuse_open_work(state)
+    chosen = _choose(store, state, fraction, seed, influence or {})
+    if not chosen.choice.pairs:
+        raise RefusedError(
+            "There is nothing to judge again: the project has no judged pair whose document is in the "
+            "corpus. Judge pairs first: `goldset round open NAME`."
+        )
+    plan = _described(chosen, fraction, seed, overlap, measured_pace(store))
+    _keep(store, plan, chosen, author)
+    return plan
+
+
+def refuse_open_work(state: SetState) -> None:
+    """Refuse to begin a quarter twice, or beside another one.
+
+    Raises
+    ------
+    RefusedError: a re-labeling is open, or this quarter had its own.
+    """
+    for one in state.work:
+        if one.state == OPEN:
+            raise RefusedError(still_open(one))
+        if one.quarter == state.quarter and one.state not in (NOT_PLANNED, PLANNED):
+            raise RefusedError(
+                f"{one.quarter.name} was re-labeled already (round {one.round!r}, {one.whole:,} of "
+                f"{one.pairs:,} pairs {one.state}). The next plan is for the next quarter."
+            )
+
+
+def still_open(work: QuarterWork) -> str:
+    """Why nothing else can be opened."""
+    return (
+        f"The re-labeling of {work.quarter.name} is still open: {work.whole:,} of {work.pairs:,} pairs are "
+        "done. Two quarters are never open at once. Finish it, or close it: "
+        f"`goldset round close {work.round}`."
+    )
+
+
+def _choose(
+    store: Store, state: SetState, fraction: float, seed: int, influence: Mapping[Pair, float]
+) -> _Chosen:
+    scores = pair_staleness(store, state, influence)
+    rows = [
+        ScoredPair(pair, row.score, row.parts.doubt or 0.0)
+        for pair, row in zip(state.pairs, scores, strict=True)
+    ]
+    changes, strata = _query_changes(state, seed)
+    leaving = {change.normalised for change in changes if change.kind != ADD}
+    staying = [row for row in rows if state.queries[row.judged.query_id].normalised not in leaving]
+    return _Chosen(state, choose_pairs(staying, fraction, seed, state.quarter), changes, strata)
+
+
+def _query_changes(state: SetState, seed: int) -> tuple[tuple[QueryChange, ...], tuple[Stratum, ...]]:
+    """Who leaves, and as many who join; without new logs nobody does either."""
+    if not state.traffic.has_new:
+        return (), ()
+    trends = []
+    for query_id in sorted({pair.query_id for pair in state.pairs}):
+        query = state.queries[query_id]
+        found = state.traffic.of(query_id, query.normalised)
+        trends.append((query.normalised, found.trend, found.then.searches if found.then else 0))
+    leaving = retiring(trends)
+    back = [
+        QueryChange(text, ADD, ASKED_AGAIN)
+        for text in sorted(state.retired)
+        if state.traffic.counts.get(text, (0,))[-1]
+    ]
+    new = draw_new(state.new_queries, max(0, len(leaving) - len(back)), seed, state.quarter)
+    return (*leaving, *back, *new.changes), new.strata
+
+
+def _described(
+    chosen: _Chosen, fraction: float, seed: int, overlap: int, pace: MeasuredPace
+) -> RelabelingPlan:
+    choice, state = chosen.choice, chosen.state
+    kinds = Counter(change.kind for change in chosen.changes)
+    joining = sum(change.kind == ADD and change.reason != ASKED_AGAIN for change in chosen.changes)
+    queries = len({pair.query_id for pair in state.pairs})
+    new_pairs = round(joining * len(state.pairs) / queries) if queries else 0
+    judgments = (len(choice.pairs) + new_pairs) * overlap
+    drawn = [one.probability for one in choice.pairs if one.probability is not None]
+    when = Counter(one.scored.judged.judged for one in choice.pairs)
+    return RelabelingPlan(
+        plan_id=_plan_id(chosen, fraction, seed, overlap),
+        quarter=state.quarter.name,
+        fraction=fraction,
+        seed=seed,
+        overlap=overlap,
+        set_pairs=len(state.pairs),
+        pairs=len(choice.pairs),
+        fraction_of_pairs=len(choice.pairs) / choice.frame,
+        parts=dict(sorted(Counter(one.part for one in choice.pairs).items())),
+        by_type=dict(sorted(Counter(one.scored.judged.type for one in choice.pairs).items())),
+        by_quarter={
+            quarter.name if quarter else "unknown": when[quarter]
+            for quarter in sorted(when, key=lambda one: (one is None, one or state.quarter))
+        },
+        inclusion_probability=drawn[0] if drawn else 0.0,
+        short=choice.short,
+        needed=choice.needed,
+        new_queries=kinds[ADD],
+        retired=kinds["retire"],
+        new_pairs=new_pairs,
+        judgments=judgments,
+        hours=pace.hours(judgments),
+        pace=pace,
+        pace_unknown=None if pace.hourly else NOT_MEASURED,
+        left_out=choice.left_out,
+    )
+
+
+def _plan_id(chosen: _Chosen, fraction: float, seed: int, overlap: int) -> str:
+    pairs = [
+        [*one.scored.pair, one.part, one.scored.judged.read_hash, one.scored.judged.consensus.grade]
+        for one in chosen.choice.pairs
+    ]
+    return digest("relabeling", chosen.state.quarter.name, fraction, seed, overlap, pairs, chosen.changes)
+
+
+def _keep(store: Store, plan: RelabelingPlan, chosen: _Chosen, author: str) -> None:
+    parameters = {
+        "fraction": plan.fraction,
+        "seed": plan.seed,
+        "overlap": plan.overlap,
+        "strata": [row._asdict() for row in chosen.strata],
+    }
+    report = asdict(plan) | {"pace": plan.pace._asdict()}
+    with store.transaction(appends=True) as cursor:
+        if cursor.execute("SELECT 1 FROM relabeling_plans WHERE plan_id = ?", [plan.plan_id]).fetchone():
+            return
+        cursor.execute(
+            "INSERT INTO relabeling_plans VALUES (?, ?, ?, ?, ?)",
+            [plan.plan_id, plan.quarter, canonical_json(parameters), canonical_json(report), utc_now()],
+        )
+        _append_pairs(cursor, plan.plan_id, chosen.choice)
+        _append_queries(cursor, plan.plan_id, chosen.changes)
+        detail = {"plan": plan.plan_id, "quarter": plan.quarter, **parameters, "pairs": plan.pairs}
+        record_event(cursor, "plan re-labeling", detail, author)
+
+
+def _append_pairs(cursor: Cursor, plan_id: str, choice: PairChoice) -> None:
+    import pyarrow as pa
+
+    pairs = [(one, one.scored.judged) for one in choice.pairs]
+    text = pa.string()
+    columns: dict[str, Sequence[Any]] = {
+        "plan_id": [plan_id] * len(pairs),
+        "query_id": [judged.query_id for _, judged in pairs],
+        "document_id": [judged.pair[1] for _, judged in pairs],
+        "part": [one.part for one, _ in pairs],
+        "stratum": [one.scored.stratum for one, _ in pairs],
+        "inclusion_probability": [one.probability for one, _ in pairs],
+        "grade": [judged.consensus.grade for _, judged in pairs],
+        "how": [judged.consensus.how for _, judged in pairs],
+        "content_hash": [judged.read_hash for _, judged in pairs],
+        "guide_hash": [judged.guide_hash for _, judged in pairs],
+        "annotators": [list(judged.annotators) for _, judged in pairs],
+        "judged": [judged.judged.name if judged.judged else None for _, judged in pairs],
+        "decisions": [judged.decisions for _, judged in pairs],
+    }
+    special = {
+        "inclusion_probability": pa.float64(),
+        "grade": pa.int32(),
+        "annotators": pa.list_(text),
+        "decisions": pa.int32(),
+    }
+    append(
+        cursor, "relabeling_pairs", columns, pa.schema({name: special.get(name, text) for name in columns})
+    )
+
+
+def _append_queries(cursor: Cursor, plan_id: str, changes: Sequence[QueryChange]) -> None:
+    import pyarrow as pa
+
+    columns: dict[str, Sequence[Any]] = {
+        "plan_id": [plan_id] * len(changes),
+        "normalised": [change.normalised for change in changes],
+        "kind": [change.kind for change in changes],
+        "reason": [change.reason for change in changes],
+        "stratum": [change.stratum for change in changes],
+        "traffic": [change.traffic for change in changes],
+        "inclusion_probability": [change.probability for change in changes],
+    }
+    special = {"traffic": pa.int64(), "inclusion_probability": pa.float64()}
+    types = pa.schema({name: special.get(name, pa.string()) for name in columns})
+    append(cursor, "relabeling_queries", columns, types)

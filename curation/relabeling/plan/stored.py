@@ -1,0 +1,142 @@
+"""Plans as they are stored: the newest one of a quarter, its pairs and its queries."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from curation.errors import NotFoundError
+from curation.relabeling.plan.query_changes import QueryChange
+from curation.store import Cursor, Store, fetch
+from curation.store.documents import title_last_shown
+
+NO_PLAN = "There is no plan yet. Make one: `goldset relabel plan --fraction 0.15 --seed 0`."
+
+
+class PlanRow(NamedTuple):
+    """A stored plan; `round_id` and `round` are None until it is opened."""
+
+    plan_id: str
+    quarter: str
+    parameters: dict[str, Any]
+    report: dict[str, Any]
+    round_id: str | None
+    round: str | None
+
+
+class PlanPair(NamedTuple):
+    """A pair of a plan, with all that was true of it before."""
+
+    query_id: str
+    document_id: str
+    part: str
+    stratum: str
+    inclusion_probability: float | None
+    grade: int | None
+    how: str
+    content_hash: str | None
+    guide_hash: str | None
+    annotators: tuple[str, ...]
+    judged: str | None
+    decisions: int
+
+
+class PlanPairRow(NamedTuple):
+    """A pair of a plan as a lead reads it before opening."""
+
+    query_id: str
+    text: str
+    document_id: str
+    title: str
+    part: str
+    stratum: str
+    grade: int | None
+    how: str
+    judged: str | None
+
+
+@dataclass(frozen=True)
+class ShownPlan:
+    """A plan to be read: its report, its pairs by query, and the queries that leave or join."""
+
+    plan_id: str
+    quarter: str
+    round: str | None
+    report: dict[str, Any]
+    pairs: tuple[PlanPairRow, ...]
+    queries: tuple[QueryChange, ...]
+
+
+def find_plan(cursor: Cursor, name: str | None = None) -> PlanRow:
+    """The plan of that id (or its beginning) or quarter; the newest one without a name.
+
+    Of several plans of a quarter the opened one counts, else the newest.
+
+    Raises
+    ------
+    NotFoundError: there is none.
+    """
+    plans = list_plans(cursor)
+    if not plans:
+        raise NotFoundError(NO_PLAN)
+    wanted = [one for one in plans if name is None or one.quarter == name or one.plan_id.startswith(name)]
+    if not wanted:
+        have = ", ".join(f"{one.quarter} ({one.plan_id[:8]})" for one in plans)
+        raise NotFoundError(f"There is no plan {name!r}. Plans of this project: {have}.")
+    quarter = max(one.quarter for one in wanted)
+    of_quarter = [one for one in wanted if one.quarter == quarter]
+    return next((one for one in of_quarter if one.round_id is not None), of_quarter[-1])
+
+
+def list_plans(cursor: Cursor) -> list[PlanRow]:
+    """All plans, oldest first."""
+    rows = cursor.execute(_PLANS).fetchall()
+    return [PlanRow(row[0], row[1], json.loads(row[2]), json.loads(row[3]), *row[4:]) for row in rows]
+
+
+def plan_pairs(cursor: Cursor, plan_id: str) -> list[PlanPair]:
+    """The pairs of a plan by query id and document id."""
+    sql = f"SELECT {', '.join(PlanPair._fields)} FROM relabeling_pairs WHERE plan_id = ? ORDER BY ALL"  # noqa: S608
+    return [one._replace(annotators=tuple(one.annotators)) for one in fetch(cursor, PlanPair, sql, [plan_id])]
+
+
+def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
+    """The queries that leave or join with a plan."""
+    sql = """
+        SELECT normalised, kind, reason, stratum, traffic, inclusion_probability
+        FROM relabeling_queries WHERE plan_id = ? ORDER BY kind DESC, normalised
+    """
+    return fetch(cursor, QueryChange, sql, [plan_id])
+
+
+def show_plan(store: Store, name: str | None = None) -> ShownPlan:
+    """A plan to be read before it is opened.
+
+    Raises
+    ------
+    NotFoundError: there is none.
+    """
+    with store.reading() as cursor:
+        plan = find_plan(cursor, name)
+        return ShownPlan(
+            plan_id=plan.plan_id,
+            quarter=plan.quarter,
+            round=plan.round,
+            report=plan.report,
+            pairs=tuple(fetch(cursor, PlanPairRow, _SHOWN, [plan.plan_id])),
+            queries=tuple(plan_queries(cursor, plan.plan_id)),
+        )
+
+
+_PLANS = """
+SELECT p.plan_id, p.quarter, p.parameters::TEXT, p.report::TEXT, b.round_id, r.name
+FROM relabeling_plans p LEFT JOIN relabeling_rounds b USING (plan_id) LEFT JOIN rounds r USING (round_id)
+ORDER BY p.rowid
+"""
+
+_SHOWN = f"""
+SELECT a.query_id, q.text, a.document_id, {title_last_shown("a")}, a.part, a.stratum, a.grade, a.how, a.judged
+FROM relabeling_pairs a JOIN queries q USING (query_id)
+WHERE a.plan_id = ? ORDER BY a.query_id, a.document_id
+"""  # noqa: S608

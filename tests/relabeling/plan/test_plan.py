@@ -1,0 +1,221 @@
+"""A plan is a part at random, what is due, controls and the stalest; the same seed makes the same one."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from curation.consensus.consensus import PairConsensus
+from curation.errors import InputError, RefusedError
+from curation.labeling.judgments.imported import add_judgments
+from curation.relabeling.plan.choice import (
+    ALL_GONE,
+    CONTROL,
+    DUE,
+    RANDOM,
+    STALE,
+    PairChoice,
+    ScoredPair,
+    choose_pairs,
+)
+from curation.relabeling.plan.plan import make_plan
+from curation.relabeling.plan.stored import show_plan
+from curation.relabeling.quarters import Quarter
+from curation.relabeling.staleness.judged_pairs import JudgedPair
+from curation.sampling.sample import draw_sample
+from curation.sources.judgments import ImportedJudgment
+from curation.store import Store
+from curation.text import digest
+from tests.support.command_line import invoke
+from tests.support.projects import rows_of
+from tests.support.relabeled import FIRST, judged_project, texts_of, write_corpus, write_log
+
+NOW = Quarter(2026, 4)
+TODAY = date(2026, 11, 22)
+
+
+def pair(
+    query: str,
+    document: str,
+    back: int | None = 1,
+    score: float = 0.0,
+    type: str = "tail",
+    gone: bool = False,
+    tags: tuple[str, ...] = (),
+) -> ScoredPair:
+    consensus = PairConsensus(query, document, 2, "majority", {2: 2}, 0, 2, 1.0)
+    when = None if back is None else NOW.before(back)
+    judged = JudgedPair(
+        consensus, type, tags, when, None, when, "h", None if gone else "h", "g", False, ("ada", "ben"), 0
+    )
+    return ScoredPair(judged, score, 0.0)
+
+
+def parts(choice: PairChoice) -> dict[str, int]:
+    found = [one.part for one in choice.pairs]
+    return {name: found.count(name) for name in (RANDOM, DUE, STALE, CONTROL)}
+
+
+def many(queries: int, documents: int, **more: object) -> list[ScoredPair]:
+    return [pair(f"q{q}", f"d{d}", **more) for q in range(queries) for d in range(documents)]  # type: ignore[arg-type]
+
+
+def test_a_plan_has_its_size_and_every_pair_the_same_chance_in_the_random_part() -> None:
+    rows = many(20, 10)
+    choice = choose_pairs(rows, 0.15, 7, NOW)
+    assert (len(choice.pairs), choice.frame) == (30, 200)
+    assert parts(choice) == {RANDOM: 8, DUE: 16, STALE: 3, CONTROL: 3}
+    assert {one.probability for one in choice.pairs if one.part == RANDOM} == {8 / 200}
+    assert {one.probability for one in choice.pairs if one.part != RANDOM} == {None}
+
+
+def test_the_random_part_does_not_look_at_scores_and_reaches_every_pair_alike() -> None:
+    rows = [pair(f"q{n}", "d", score=n / 40) for n in range(40)]
+    times = dict.fromkeys((row.pair for row in rows), 0)
+    seeds = 600
+    for seed in range(seeds):
+        for one in choose_pairs(rows, 0.15, seed, NOW).pairs:
+            times[one.scored.pair] += one.part == RANDOM
+    expected = seeds * 2 / 40  # two of the six pairs
+    assert all(abs(count - expected) < 5 * expected**0.5 for count in times.values())
+
+
+def test_the_random_part_has_each_type_and_quarter_within_one_of_its_share() -> None:
+    rows = many(20, 10, type="head", back=2) + [
+        pair(f"t{q}", f"d{d}", type="tail", back=3) for q in range(10) for d in range(10)
+    ]
+    for seed in range(20):
+        drawn = [one for one in choose_pairs(rows, 0.2, seed, NOW).pairs if one.part == RANDOM]
+        heads = sum(one.scored.judged.type == "head" for one in drawn)
+        assert len(drawn) == 15
+        assert abs(heads - 15 * 200 / 300) < 1
+
+
+def test_every_type_tag_and_past_quarter_is_represented() -> None:
+    rows = [
+        *many(10, 10),
+        pair("rare", "d", type="head"),
+        pair("old", "d", back=5),
+        pair("odd", "d", tags=("x",)),
+    ]
+    chosen = [one.scored.judged for one in choose_pairs(rows, 0.1, 3, NOW).pairs]
+    assert {one.type for one in chosen} == {"head", "tail"}
+    assert {one.judged for one in chosen} == {NOW.before(1), NOW.before(5)}
+    assert any(one.tags for one in chosen)
+
+
+def test_pairs_at_the_end_of_two_years_are_all_in() -> None:
+    rows = many(10, 10) + [pair("late", f"d{d}", back=8) for d in range(8)]
+    choice = choose_pairs(rows, 0.15, 1, NOW)
+    assert sum(one.scored.judged.query_id == "late" for one in choice.pairs) == 8
+    assert (choice.short, choice.needed) == (0, None)
+
+
+def test_without_room_for_what_is_due_the_plan_says_which_fraction_has_it() -> None:
+    choice = choose_pairs(many(10, 10, back=8), 0.1, 1, NOW)
+    assert (len(choice.pairs), choice.short, choice.needed) == (10, 90, 1.0)
+    assert len({one.scored.judged.query_id for one in choice.pairs}) >= 9, "queries in turns"
+
+
+def test_two_years_of_plans_judge_every_pair_again_at_fifteen_percent() -> None:
+    """Whatever scores say: eight quarters, the score of each pair drawn anew."""
+    last = {(f"q{q}", f"d{d}"): NOW for q in range(15) for d in range(12)}
+    for later in range(1, 25):
+        quarter = NOW.before(-later)
+        rows = []
+        for (query, document), when in last.items():
+            row = pair(query, document, score=int(digest(query, document, later)[:4], 16) / 65536)
+            rows.append(row._replace(judged=row.judged._replace(judged=when, known_since=when)))
+        choice = choose_pairs(rows, 0.15, later, quarter)
+        assert choice.short == 0
+        last |= {one.scored.pair: quarter for one in choice.pairs}
+        assert max(quarter.since(when) for when in last.values()) <= 8
+
+
+def test_gone_documents_are_left_out_and_counted() -> None:
+    rows = many(10, 10) + [pair(f"q{q}", "gone", gone=True) for q in range(10)]
+    choice = choose_pairs(rows, 0.1, 1, NOW)
+    assert (choice.frame, choice.left_out[ALL_GONE]) == (100, 10)
+    assert choose_pairs([pair("q", "d", gone=True)], 0.1, 1, NOW).pairs == ()
+
+
+def test_the_same_seed_has_the_same_plan_and_another_one_another(store: Store, tmp_path: Path) -> None:
+    judged_project(store, tmp_path)
+    one, same, other = (make_plan(store, 0.15, seed, TODAY) for seed in (7, 7, 8))
+    assert one == same
+    assert one.plan_id != other.plan_id
+    assert rows_of(store, "SELECT count(*) FROM relabeling_plans") == [(2,)]
+    assert (one.pairs, one.set_pairs, one.fraction_of_pairs) == (4, 30, 4 / 30)
+    assert (one.hours, one.pace_unknown) == (None, "nobody has 10 timed answers in a round yet")
+    shown = show_plan(store, one.plan_id)
+    assert (len(shown.pairs), shown.round) == (4, None)
+
+
+@pytest.mark.parametrize("fraction", [0.05, 0.25])
+def test_a_fraction_outside_of_ten_to_twenty_percent_is_refused(
+    store: Store, tmp_path: Path, fraction: float
+) -> None:
+    judged_project(store, tmp_path)
+    with pytest.raises(InputError, match=r"expected 0\.10 to 0\.20"):
+        make_plan(store, fraction, 1, TODAY)
+
+
+def test_a_project_without_judgments_has_nothing_to_plan(store: Store, tmp_path: Path) -> None:
+    write_corpus(store, tmp_path, texts_of(1, 2))
+    with pytest.raises(RefusedError, match="nothing to judge again"):
+        make_plan(store, 0.15, 1, TODAY)
+
+
+def test_changed_texts_come_before_unchanged_ones(store: Store, tmp_path: Path) -> None:
+    judged_project(store, tmp_path, queries=10, documents=10)
+    changed = {name: f"{text} rewritten" for name, text in texts_of(10, 10).items() if name.endswith("d3")}
+    write_corpus(store, tmp_path, texts_of(10, 10) | changed)
+    plan = make_plan(store, 0.2, 1, TODAY)
+    chosen = {row.document_id for row in show_plan(store, plan.plan_id).pairs}
+    assert set(changed) <= chosen
+
+
+def test_queries_that_traffic_left_are_replaced_by_new_ones_with_known_probabilities(
+    store: Store, tmp_path: Path
+) -> None:
+    write_corpus(store, tmp_path, texts_of(4, 3))
+    write_log(store, tmp_path, "spring", {f"topic {n}": 50 for n in range(4)})
+    draw_sample(store, 4, 1)
+    ids = rows_of(store, "SELECT query_id FROM queries ORDER BY normalised")
+    given = [
+        ImportedJudgment(query, f"q0-d{d}", who, 1, submitted_at=FIRST)
+        for (query,) in ids
+        for d in range(3)
+        for who in ("ada", "ben")
+    ]
+    add_judgments(store, given, "first.csv", [])
+    calm = make_plan(store, 0.2, 1, TODAY)
+    assert (calm.new_queries, calm.retired) == (0, 0), "no log since: nothing is known of the traffic"
+    write_log(
+        store, tmp_path, "autumn", {"topic 0": 60, "topic 1": 50, "new a": 40, "new b": 30, "new c": 20}
+    )
+    plan = make_plan(store, 0.2, 1, TODAY)
+    assert (plan.new_queries, plan.retired, plan.new_pairs) == (2, 2, 6)
+    queries = show_plan(store, plan.plan_id).queries
+    assert [q.normalised for q in queries if q.kind == "retire"] == ["topic 2", "topic 3"]
+    joined = [q for q in queries if q.kind == "add"]
+    assert all(q.probability and q.stratum and q.stratum.endswith("2026-Q4") for q in joined)
+    assert {row.text for row in show_plan(store, plan.plan_id).pairs} <= {"topic 0", "topic 1"}
+
+
+def test_the_command_prints_what_a_scheduler_reads(store: Store, tmp_path: Path) -> None:
+    judged_project(store, tmp_path)
+    command = ["--project", str(store.path), "relabel", "plan", "--seed", "7", "--today", "2026-11-22"]
+    done = invoke([*command, "--fraction", "0.15", "--json"])
+    answer = json.loads(done.stdout)
+    assert answer["plan_id"] == json.loads(invoke([*command, "--json"]).stdout)["plan_id"]
+    assert (answer["pairs"], answer["hours"]) == (4, None)
+    assert answer["fraction_of_pairs"] == pytest.approx(4 / 30)
+    assert "Hours: unknown" in invoke(command).stdout
+    assert invoke([*command, "--fraction", "0.5"]).exit_code == 1
+    shown = invoke(["--project", str(store.path), "relabel", "show", "2026-Q4"])
+    assert "not opened: 4 pairs" in shown.stdout
+    assert invoke(["--project", str(store.path), "relabel", "show", "2031-Q1"]).exit_code == 1

@@ -1,0 +1,239 @@
+"""A quarter is opened once, blind, and its judgments replace the old ones when a pair is whole."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from curation.consensus.consensus import consensus
+from curation.errors import RefusedError
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.session.showings import next_showings
+from curation.relabeling.opening import NO_POOL, PoolSettings, QuarterOpened, open_plan
+from curation.relabeling.plan.plan import make_plan
+from curation.relabeling.plan.stored import plan_pairs
+from curation.relabeling.retirement import retired_queries
+from curation.relabeling.staleness.staleness import staleness
+from curation.sampling.sample import draw_sample
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.queries import active_queries
+from curation.store import Store
+from tests.support.command_line import invoke
+from tests.support.projects import add_names, decide_pairs, new_project, rows_of
+from tests.support.relabeled import (
+    FIRST,
+    PEOPLE,
+    answer_round,
+    first_grade,
+    judged_project,
+    texts_of,
+    write_corpus,
+    write_log,
+)
+
+AUTUMN, WINTER = date(2026, 11, 22), date(2027, 2, 1)
+SHOWN_IN_Q4 = """
+SELECT p.annotator, p.query_id, q.text, p.document_id
+FROM presentations p JOIN rounds r USING (round_id) JOIN queries q USING (query_id) WHERE r.name = '2026-Q4'
+"""
+CURRENT_SAMPLE = """
+SELECT q.text, s.traffic FROM sample_queries s JOIN queries q USING (query_id)
+WHERE sample_id = (SELECT value FROM settings WHERE name = 'sample')
+"""
+Grades = dict[tuple[str, str], int | None]
+
+
+def grades(store: Store) -> Grades:
+    with store.reading() as cursor:
+        return {(one.query_id, one.document_id): one.grade for one in consensus(cursor).pairs}
+
+
+def planned(store: Store, plan_id: str) -> set[tuple[str, str]]:
+    with store.reading() as cursor:
+        return {(one.query_id, one.document_id) for one in plan_pairs(cursor, plan_id)}
+
+
+def opened(
+    store: Store, today: date = AUTUMN, people: tuple[str, ...] = PEOPLE, **more: object
+) -> QuarterOpened:
+    plan = make_plan(store, 0.2, 7, today)
+    return open_plan(store, people, plan.plan_id, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def project(store: Store, tmp_path: Path) -> Store:
+    return judged_project(store, tmp_path)
+
+
+def test_a_whole_pair_has_its_new_grade_and_all_others_keep_theirs(project: Store) -> None:
+    before = grades(project)
+    done = opened(project)
+    assert (done.quarter, done.round.round, done.pairs, done.new_pairs) == ("2026-Q4", "2026-Q4", 6, 0)
+    again = planned(project, done.plan_id)
+    assert grades(project) == before, "opening changes no grade"
+    answer_round(project, "2026-Q4", lambda *_: 3)
+    after = grades(project)
+    assert {pair for pair in after if after[pair] != before[pair]} == {p for p in again if before[p] != 3}
+    assert {after[pair] for pair in again} == {3}
+
+
+def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project: Store) -> None:
+    before = grades(project)
+    opened(project)
+    items = rows_of(project, SHOWN_IN_Q4)
+    first = min(who for who, *_ in items)
+    answer_round(project, "2026-Q4", lambda *_: 3, most=sum(who == first for who, *_ in items))
+    assert grades(project) == before
+    work = staleness(project, AUTUMN).calendar.quarters[-1].work
+    assert work is not None
+    assert (work.state, work.whole) == ("open", 0)
+    with pytest.raises(RefusedError, match="Two quarters are never open at once"):
+        make_plan(project, 0.15, 1, WINTER)
+    close_round(project, "2026-Q4")
+    left = staleness(project, AUTUMN).calendar
+    assert left.quarters[-1].work is not None
+    assert left.quarters[-1].work.state == "left half done"
+    assert grades(project) == before
+    with pytest.raises(RefusedError, match="was re-labeled already"):
+        make_plan(project, 0.15, 1, AUTUMN)
+    assert make_plan(project, 0.15, 1, WINTER).quarter == "2027-Q1"
+
+
+def test_a_new_vote_on_a_changed_text_counts_at_once(project: Store, tmp_path: Path) -> None:
+    """The old votes are about another text: nothing is mixed."""
+    texts = {name: f"{text} rewritten" for name, text in texts_of(6, 5).items()}
+    write_corpus(project, tmp_path, texts)
+    done = opened(project)
+    answer_round(project, "2026-Q4", lambda *_: 3, most=1)
+    after = grades(project)
+    assert sum(after[pair] == 3 for pair in planned(project, done.plan_id)) >= 1
+
+
+def test_a_decision_counts_until_its_pair_is_judged_again(project: Store) -> None:
+    decide_pairs(project, dict.fromkeys(rows_of(project, "SELECT * FROM candidates"), 2))
+    done = opened(project)
+    again = planned(project, done.plan_id)
+    answer_round(project, "2026-Q4", lambda *_: 3)
+    after = grades(project)
+    assert {after[pair] for pair in again} == {3}
+    assert {after[pair] for pair in after.keys() - again} == {2}
+    pair = sorted(again)[0]
+    with project.transaction() as cursor:
+        cursor.execute(
+            "INSERT INTO adjudications VALUES (?, ?, 1, 1, '', 'rita', now()::TIMESTAMP, NULL, NULL)", [*pair]
+        )
+    assert grades(project)[pair] == 1, "a decision after the plan is about the new judgments"
+
+
+def test_two_quarters_are_never_open_at_once(project: Store) -> None:
+    done = opened(project)
+    with pytest.raises(RefusedError, match="is open already"):
+        open_plan(project, PEOPLE, done.plan_id)
+    with pytest.raises(RefusedError, match="never open at once"):
+        make_plan(project, 0.2, 8, WINTER)
+
+
+def test_two_plans_made_before_either_is_opened_are_not_opened_both(project: Store) -> None:
+    first, second = make_plan(project, 0.2, 1, AUTUMN), make_plan(project, 0.2, 2, WINTER)
+    open_plan(project, PEOPLE, first.plan_id)
+    with pytest.raises(RefusedError, match="never open at once"):
+        open_plan(project, PEOPLE, second.plan_id)
+
+
+def test_a_plan_whose_pairs_were_judged_meanwhile_is_refused(project: Store) -> None:
+    plan = make_plan(project, 0.2, 1, AUTUMN)
+    pair = sorted(planned(project, plan.plan_id))[0]
+    decide_pairs(project, {pair: 1})
+    with pytest.raises(RefusedError, match="1 pairs of the plan were judged or decided"):
+        open_plan(project, PEOPLE, plan.plan_id)
+    assert rows_of(project, "SELECT count(*) FROM relabeling_rounds") == [(0,)]
+
+
+def test_half_of_the_queries_go_to_the_same_people_and_half_to_others(project: Store) -> None:
+    opened(project)
+    people: dict[str, set[str]] = {}
+    for who, query, *_ in rows_of(project, SHOWN_IN_Q4):
+        people.setdefault(query, set()).add(who)
+    judges = [tuple(sorted(found)) for found in people.values()]
+    assert set(judges) == {("ada", "ben"), ("cyd", "dee")}
+    assert abs(judges.count(("ada", "ben")) - len(judges) / 2) <= 0.5
+
+
+def test_no_screen_of_an_annotator_has_a_word_of_the_past(project: Store) -> None:
+    """What a screen may read is `Queue`; the round looks like a first one in every field."""
+    opened(project)
+    queue = next_showings(project, "ada", 50)
+    assert queue.showings
+    names = set(queue.showings[0]._fields)
+    assert not names & {"grade", "old_grade", "part", "plan", "votes", "round"}
+    said = json.dumps([{name: str(getattr(one, name)) for name in names} for one in queue.showings])
+    for word in ("relabel", "2026-Q", "control", "stale", "majority", "quarter"):
+        assert word not in said
+
+
+def test_what_a_screen_shows_does_not_depend_on_the_old_grades(store: Store, tmp_path: Path) -> None:
+    """The same pairs with other old grades: the same screens, letter by letter."""
+
+    def screens(name: str, grade: int) -> list[object]:
+        empty = new_project(tmp_path / name / "project.duckdb")
+        one = judged_project(empty, tmp_path / name, grader=lambda *_: grade)
+        opened(one)
+        found = next_showings(one, "cyd", 50).showings
+        one.close()
+        return [(s.query, s.title, s.passage, s.kind, s.asks, s.revision) for s in found]
+
+    assert screens("low", 0) == screens("high", 3)
+
+
+def test_new_documents_and_new_queries_enter_and_left_ones_are_retired(store: Store, tmp_path: Path) -> None:
+    write_corpus(store, tmp_path, texts_of(4, 3))
+    add_names(store, *PEOPLE)
+    write_log(store, tmp_path, "spring", {f"topic {n}": 50 for n in range(4)})
+    draw_sample(store, 4, 1)
+    ids = dict(rows_of(store, "SELECT text, query_id FROM queries"))
+    given = [
+        ImportedJudgment(ids[f"topic {n}"], f"q{n}-d{d}", who, 1, submitted_at=FIRST)
+        for n in range(4)
+        for d in range(3)
+        for who in ("ada", "ben")
+    ]
+    add_judgments(store, given, "first.csv", [])
+    write_log(
+        store,
+        tmp_path,
+        "autumn",
+        {"topic 2": 60, "topic 3": 50, "kettle": 40, "violin": 30},
+    )
+    write_corpus(store, tmp_path, texts_of(4, 3) | {"fresh": "topic 2 topic 3 kettle", "other": "a violin"})
+    lonely = make_plan(store, 0.2, 1, AUTUMN)
+    done = open_plan(store, PEOPLE, lonely.plan_id, pool=PoolSettings(["bm25"], 10))
+    assert (done.added, done.retired) == (2, 2)
+    assert done.new_pairs > 0
+    assert NO_POOL not in done.left_out
+    shown = {(text, document) for _, _, text, document in rows_of(store, SHOWN_IN_Q4)}
+    assert ("topic 3", "fresh") in shown
+    assert {"kettle", "violin"} <= {text for text, _ in shown}
+    with store.reading() as cursor:
+        texts = {query.text for query in active_queries(cursor)}
+        gone = retired_queries(cursor)
+    assert texts == {"topic 2", "topic 3", "kettle", "violin"}
+    assert sorted(one.text for one in gone) == ["topic 0", "topic 1"]
+    assert "the traffic has left it" in gone[0].reason
+    expected = {("topic 2", 60), ("topic 3", 50), ("kettle", 40), ("violin", 30)}
+    assert set(rows_of(store, CURRENT_SAMPLE)) == expected
+
+
+def test_the_commands_open_and_say_so(project: Store) -> None:
+    command = ["--project", str(project.path), "relabel"]
+    assert invoke([*command, "open", "--annotators", "ada,cyd"]).exit_code == 1, "nothing is planned"
+    invoke([*command, "plan", "--today", "2026-11-22"])
+    done = invoke([*command, "open", "--annotators", "ada,cyd", "--json"])
+    assert json.loads(done.stdout)["round"]["round"] == "2026-Q4"
+    answer_round(project, "2026-Q4", first_grade)
+    quiet = invoke([*command, "status", "--today", "2026-12-01"])
+    assert quiet.exit_code == 0, quiet.stdout
+    assert "Nothing is due" in quiet.stdout

@@ -1,0 +1,111 @@
+"""A small judged project whose quarters pass: corpora, judgments and answers with times of their own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.session.submit import submit
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.sources.traffic.log import TrafficFields
+from curation.sources.traffic.traffic_import import import_traffic
+from curation.store import Store
+from curation.store.rows import Query
+from curation.text import digest
+from tests.support.projects import add_names
+
+PEOPLE = ("ada", "ben", "cyd", "dee")
+FIRST = datetime(2026, 1, 12, 9, 0)
+Grader = Callable[[str, str, str], int]
+"""Annotator, query id and document id → a grade."""
+
+
+def write_corpus(store: Store, folder: Path, texts: Mapping[str, str]) -> None:
+    """Make these documents (id → text) the whole corpus."""
+    path = folder / "corpus.jsonl"
+    rows = ({"id": name, "title": name, "text": text} for name, text in texts.items())
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    import_corpus(store, path)
+
+
+def write_log(store: Store, folder: Path, name: str, counts: Mapping[str, int]) -> None:
+    """Import a log of texts and how often each was asked."""
+    path = folder / f"{name}.csv"
+    rows = (f"{text},{count}\n" for text, count in counts.items())
+    path.write_text(f"query,count\n{''.join(rows)}", encoding="utf-8")
+    import_traffic(store, path, TrafficFields(query="query", count="count"))
+
+
+def texts_of(queries: int, documents: int) -> dict[str, str]:
+    """Document id → text; documents of a query are `q0-d0` and so on."""
+    return {
+        f"q{query}-d{number}": f"the text of document {number} about topic {query}, first version"
+        for query in range(queries)
+        for number in range(documents)
+    }
+
+
+def first_grade(_who: str, _query: str, document: str) -> int:
+    return int(document.rpartition("d")[2]) % 4
+
+
+def judged_project(
+    store: Store,
+    folder: Path,
+    queries: int = 6,
+    documents: int = 5,
+    grader: Grader = first_grade,
+    at: datetime | None = FIRST,
+    people: tuple[str, ...] = PEOPLE[:2],
+) -> Store:
+    """Queries with documents of their own, all judged by two people under the guide in force."""
+    texts = texts_of(queries, documents)
+    write_corpus(store, folder, texts)
+    add_names(store, *PEOPLE)
+    asked = [Query(f"q{n}", f"topic {n}", f"topic {n}", "imported") for n in range(queries)]
+    given = [
+        ImportedJudgment(query, document, who, grader(who, query, document), submitted_at=at)
+        for document in texts
+        for query in [document.partition("-")[0]]
+        for who in people
+    ]
+    add_judgments(store, given, "first.csv", asked)
+    return store
+
+
+def answer_round(
+    store: Store, name: str, grader: Grader, at: datetime | None = None, most: int | None = None
+) -> int:
+    """Answer what is open in a round, in the order of presentations; returns how many were answered."""
+    with store.reading() as cursor:
+        rows = cursor.execute(_OPEN, [name]).fetchall()[:most]
+    for who in sorted({row[1] for row in rows}):
+        own = [row for row in rows if row[1] == who]
+        given = [
+            Submission(
+                presentation,
+                revision,
+                "grade",
+                digest(presentation, revision),
+                grader(who, query, document),
+                submitted_at=at + timedelta(seconds=20 * place) if at else None,
+            )
+            for place, (presentation, _, query, document, revision) in enumerate(own)
+        ]
+        outcomes = submit(store, who, given)
+        assert [one.status for one in outcomes] == ["saved"] * len(given), outcomes
+    return len(rows)
+
+
+_OPEN = """
+SELECT p.presentation_id, p.annotator, p.query_id, p.document_id, coalesce(s.next_revision, 0)
+FROM live_presentations p JOIN rounds r USING (round_id)
+LEFT JOIN presentation_states s USING (presentation_id)
+WHERE r.name = ? AND NOT coalesce(s.answered, false)
+ORDER BY p.annotator, p.position
+"""
