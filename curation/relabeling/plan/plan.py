@@ -71,7 +71,7 @@ class RelabelingPlan:
 
 
 @dataclass(frozen=True)
-class _Chosen:
+class _PlannedQuarter:
     """What a plan holds before it has an id."""
 
     state: SetState
@@ -150,7 +150,7 @@ def still_open(work: QuarterWork) -> str:
 
 def _choose(
     store: Store, state: SetState, fraction: float, seed: int, influence: Mapping[Pair, float]
-) -> _Chosen:
+) -> _PlannedQuarter:
     scores = pair_staleness(store, state, influence)
     rows = [
         ScoredPair(pair, row.score, row.parts.doubt or 0.0)
@@ -159,7 +159,7 @@ def _choose(
     changes, strata = _query_changes(state, seed)
     leaving = {change.normalised for change in changes if change.kind != ADD}
     staying = [row for row in rows if state.queries[row.judged.query_id].normalised not in leaving]
-    return _Chosen(state, choose_pairs(staying, fraction, seed, state.quarter), changes, strata)
+    return _PlannedQuarter(state, choose_pairs(staying, fraction, seed, state.quarter), changes, strata)
 
 
 def _query_changes(state: SetState, seed: int) -> tuple[tuple[QueryChange, ...], tuple[Stratum, ...]]:
@@ -182,7 +182,7 @@ def _query_changes(state: SetState, seed: int) -> tuple[tuple[QueryChange, ...],
 
 
 def _described(
-    chosen: _Chosen, fraction: float, seed: int, overlap: int, pace: MeasuredPace
+    chosen: _PlannedQuarter, fraction: float, seed: int, overlap: int, pace: MeasuredPace
 ) -> RelabelingPlan:
     choice, state = chosen.choice, chosen.state
     kinds = Counter(change.kind for change in chosen.changes)
@@ -221,7 +221,7 @@ def _described(
     )
 
 
-def _plan_id(chosen: _Chosen, fraction: float, seed: int, overlap: int) -> str:
+def _plan_id(chosen: _PlannedQuarter, fraction: float, seed: int, overlap: int) -> str:
     pairs = [
         [*one.scored.pair, one.part, one.scored.judged.read_hash, one.scored.judged.consensus.grade]
         for one in chosen.choice.pairs
@@ -229,7 +229,7 @@ def _plan_id(chosen: _Chosen, fraction: float, seed: int, overlap: int) -> str:
     return digest("relabeling", chosen.state.quarter.name, fraction, seed, overlap, pairs, chosen.changes)
 
 
-def _keep(store: Store, plan: RelabelingPlan, chosen: _Chosen, author: str) -> None:
+def _keep(store: Store, plan: RelabelingPlan, chosen: _PlannedQuarter, author: str) -> None:
     parameters = {
         "fraction": plan.fraction,
         "seed": plan.seed,
