@@ -190,10 +190,7 @@ def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
 
 
 def _change_queries(store: Store, plan: _Plan, author: str) -> None:
-    """Draw the new queries into the sample, bring back who is asked again, and retire who is not."""
-    drawn = [change for change in plan.queries if change.kind == ADD and change.probability is not None]
-    if drawn:
-        _extend_sample(store, plan.row, drawn, author)
+    """Retire who is not asked any more, bring back who is again, and draw the new queries into the sample."""
     with store.transaction(appends=True) as cursor:
         ids = dict(cursor.execute("SELECT normalised, min(query_id) FROM queries GROUP BY 1").fetchall())
         for change in plan.queries:
@@ -201,9 +198,11 @@ def _change_queries(store: Store, plan: _Plan, author: str) -> None:
                 retire_query(cursor, ids[change.normalised], change.reason, author)
             elif change.reason == ASKED_AGAIN:
                 return_query(cursor, ids[change.normalised], change.reason, author)
+    if any(change.probability is not None for change in plan.queries):
+        _extend_sample(store, plan, author)
 
 
-def _extend_sample(store: Store, row: PlanRow, drawn: Sequence[QueryChange], author: str) -> None:
+def _extend_sample(store: Store, plan: _Plan, author: str) -> None:
     """The current sample with the new queries: both keep the probabilities of their draws.
 
     All traffic is that of the new logs, so that weights of old and new queries are of the same searches.
@@ -212,27 +211,25 @@ def _extend_sample(store: Store, row: PlanRow, drawn: Sequence[QueryChange], aut
         earlier = read_current(cursor)
         if earlier is None:
             return
-        texts = {change.normalised for change in drawn}
-        held = [
-            DrawnQuery(*values)
-            for values in cursor.execute(_HELD, [earlier.sample_id]).fetchall()
-            if values[0] not in texts
-        ]
+        if earlier.parameters.get("relabeling") == plan.row.quarter:
+            return  # it was extended before
+        again = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
+        values = {"sample": earlier.sample_id, "again": again}
+        held = [DrawnQuery(*found) for found in cursor.execute(_HELD, values).fetchall()]
         limits = limits_of(earlier.parameters)
         state = state_of(cursor, limits, earlier.parameters["strata"])
     new = [
         DrawnQuery(change.normalised, change.stratum or "", change.traffic or 0, change.probability or 0.0)
-        for change in drawn
+        for change in plan.queries
+        if change.probability is not None
     ]
-    strata = [Stratum(**stratum) for stratum in row.parameters["strata"]]
+    strata = [Stratum(**stratum) for stratum in plan.row.parameters["strata"]]
     kept = [stratum for stratum in earlier.strata if stratum.name not in {one.name for one in strata}]
     parameters: dict[str, Any] = earlier.parameters | {
         "size": len(held) + len(new),
-        "tops_up": earlier.parameters.get("tops_up") if not held else earlier.sample_id,
-        "relabeling": row.quarter,
+        "tops_up": earlier.sample_id,
+        "relabeling": plan.row.quarter,
     }
-    if earlier.parameters.get("relabeling") == row.quarter:
-        return  # it was extended before
     store_sample(store, parameters, [*kept, *strata], [*held, *new], limits, state, author)
 
 
@@ -314,19 +311,23 @@ class _Chooser:
         return leaning, len(same) - self.same
 
 
+# The queries of the sample and those that come back, each as it was drawn last, with the traffic of the new logs.
 _HELD = """
-SELECT q.normalised, s.stratum,
-       coalesce((SELECT sum(t.count) FROM traffic t
-                 WHERE t.normalised = q.normalised AND t.import_id IN (
-                     SELECT i.import_id FROM traffic_imports i
-                     JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
-                     WHERE e.rowid > (
-                         SELECT coalesce(max(rowid), -1) FROM events
-                         WHERE action = 'sample' AND detail->>'sample' = s.sample_id))), 0)::BIGINT,
-       s.inclusion_probability
-FROM sample_queries s JOIN queries q USING (query_id)
-WHERE s.sample_id = ? AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
-ORDER BY q.normalised
+WITH drawn AS (
+    SELECT q.normalised, arg_max(s.stratum, t.rowid) AS stratum,
+           arg_max(s.inclusion_probability, t.rowid) AS probability
+    FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
+    WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
+      AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
+    GROUP BY q.normalised),
+new_logs AS (
+    SELECT i.import_id FROM traffic_imports i
+    JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
+    WHERE e.rowid > (SELECT coalesce(max(rowid), -1) FROM events
+                     WHERE action = 'sample' AND detail->>'sample' = $sample))
+SELECT d.normalised, d.stratum, coalesce(sum(t.count), 0)::BIGINT, d.probability
+FROM drawn d LEFT JOIN (SELECT * FROM traffic SEMI JOIN new_logs USING (import_id)) t USING (normalised)
+GROUP BY ALL ORDER BY d.normalised
 """
 
 _PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"
