@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli.goldset import Json, Seed, command_group, listed, project_store
-from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
+from curation.errors import refuse_problems
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
+    from curation.relabeling.drift.report import DriftReport
     from curation.relabeling.opening import QuarterOpened
     from curation.relabeling.plan.plan import RelabelingPlan
     from curation.relabeling.plan.stored import ShownPlan
@@ -155,6 +158,101 @@ def relabel_open(
             progress=progress,
         )
     emit(as_json, opened, lambda: _show_opened(opened))
+
+
+@relabeling.command("report")
+def relabel_report(
+    plan: Annotated[
+        str | None,
+        typer.Argument(help="A quarter such as 2026-Q4, or a plan's id.", show_default="the newest"),
+    ] = None,
+    first: Annotated[
+        str | None, typer.Option("--from", help="Instead of a plan: the round with the old grades.")
+    ] = None,
+    second: Annotated[
+        str | None, typer.Option("--to", help="Instead of a plan: the round with the new grades.")
+    ] = None,
+    old: Annotated[
+        str | None, typer.Option(help="The release before, to evaluate the runs on.", show_default="none")
+    ] = None,
+    new: Annotated[
+        str | None, typer.Option(help="The release after, to evaluate the runs on.", show_default="none")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(help="FILE or NAME=FILE: a run to evaluate on both; may be given several times."),
+    ] = None,
+    reason: Annotated[
+        str | None, typer.Option(help="Why sealed parts are scored; logged with name and time.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option("--report", help="Write the report as one HTML file.", show_default="none")
+    ] = None,
+    limit: Limit = 20,
+    by: By = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Compare old grades with new ones: agreement, types, causes, and how much of the whole set is wrong.
+
+    \b
+    Examples:
+      goldset relabel report
+      goldset relabel report 2026-Q4 --report drift.html
+      goldset relabel report --old v1 --new v2 --run bm25.trec --run dense=dense.trec
+      goldset relabel report --from "imported: spring.csv" --to "imported: autumn.csv" --json
+    """
+    from curation.evaluation.inputs.system_runs import named_runs
+    from curation.relabeling.drift.past_evaluations import order_changes
+    from curation.relabeling.drift.report import campaign_report, drift_report
+    from curation.relabeling.drift.sections import drift_page
+
+    refuse_problems(_report_problems(plan, first, second, old, new, run))
+    store = project_store()
+    with progress_bar() as progress:
+        orders = (
+            order_changes(store, old, new, named_runs(run), reason=reason, actor=by, progress=progress)
+            if old and new and run
+            else ()
+        )
+    found = (
+        campaign_report(store, first, second, orders)
+        if first and second
+        else drift_report(store, plan, orders)
+    )
+    if page is not None:
+        write_page(page, drift_page(found))
+    emit(as_json, found, lambda: _show_report(found, limit, page))
+
+
+def _report_problems(
+    plan: str | None,
+    first: str | None,
+    second: str | None,
+    old: str | None,
+    new: str | None,
+    run: list[str] | None,
+) -> list[str]:
+    """What does not fit together."""
+    problems = []
+    if (first is None) != (second is None):
+        problems.append("--from and --to name two rounds: expected both or neither")
+    if plan and first:
+        problems.append(f"the plan {plan!r} and --from: expected one of the two")
+    if len({bool(old), bool(new), bool(run)}) > 1:
+        problems.append("--old, --new and --run go together: two releases, and runs to evaluate on both")
+    return problems
+
+
+def _show_report(found: DriftReport, limit: int, page: Path | None) -> None:
+    from curation.relabeling.drift.sections import drift_findings, drift_sections
+
+    say(f"Re-labeling {found.name}:", *(f"  {sentence}" for sentence in drift_findings(found)))
+    for section in drift_sections(found, limit):
+        for part in section.tables:
+            if part.rows:
+                table(f"{section.heading}: {part.caption}", part.columns, part.rows)
+    if page is not None:
+        say(f"Wrote {page}.")
 
 
 def _show_plan(plan: RelabelingPlan) -> None:

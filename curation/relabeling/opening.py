@@ -311,7 +311,7 @@ class _Chooser:
         return leaning, len(same) - self.same
 
 
-# The queries of the sample and those that come back, as they were drawn last, with the traffic of the new logs.
+# The queries of the sample and those that come back, as drawn last, with the traffic of the new logs.
 _HELD = """
 WITH drawn AS (
     SELECT q.normalised, arg_max(s.stratum, t.rowid) AS stratum,

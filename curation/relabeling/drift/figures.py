@@ -1,0 +1,273 @@
+"""How far old and new grades agree: shares, kappas and shifts, with intervals over queries.
+
+Queries are resampled, because the pairs of a query depend on each other. Groups share their resamples, so
+that their differences have intervals of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import erfc, sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.agreement.between.coefficients import cohen_of, weights_of
+from curation.relabeling.drift.regraded_pairs import CAUSES, NONE, RegradedPair
+from curation.statistics.intervals import (
+    MINIMUM_QUERIES,
+    Floats,
+    Sums,
+    percentile_interval,
+    resampled_figures,
+    wilson,
+)
+from curation.statistics.means import ratio
+from curation.statistics.p_values import holm
+
+SEED = 0
+FEW = 10
+"""With fewer pairs a figure is not shown."""
+TOO_FEW, FEW_QUERIES, NO_VARIATION = (
+    f"fewer than {FEW} pairs",
+    f"no interval: fewer than {MINIMUM_QUERIES} queries",
+    "undefined: no variation",
+)
+
+
+class DriftFigure(NamedTuple):
+    """A figure with its 95 % interval over queries; None where there is none, and `why` says why."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class DriftRow:
+    """A group of pairs: the same grade both times, Cohen's kappa, quadratic kappa, and the mean shift in
+    grades.
+    """
+
+    name: str
+    pairs: int
+    queries: int
+    same: DriftFigure
+    kappa: DriftFigure
+    quadratic: DriftFigure
+    shift: DriftFigure
+
+
+class CauseRow(NamedTuple):
+    """Pairs by what was not the same, against those where all was.
+
+    Attributes
+    ----------
+    pairs, changed: pairs of the group, and those with another grade.
+    share, low, high: changed among the pairs, with the interval over queries.
+    difference, from_, to: the share less that of the pairs where all was the same.
+    p: of no difference, corrected for all causes (Holm); None where it could not be tested.
+    """
+
+    cause: str
+    pairs: int
+    queries: int
+    changed: int
+    share: float | None
+    low: float | None
+    high: float | None
+    difference: float | None
+    from_: float | None
+    to: float | None
+    p: float | None
+
+
+class WrongLabels(NamedTuple):
+    """The share of pairs of the whole set that would get another grade, from the random part.
+
+    Attributes
+    ----------
+    share: Hájek's ratio; low, high: Wilson's interval for `effective` pairs, None below 10 pairs.
+    pairs, changed: of the random part. effective: (Σw)² / Σw² (Kish 1965), no more than the random part's
+        pairs over its design effect between queries.
+    population: pairs that could be drawn; wrong: the share of these, rounded.
+    """
+
+    share: float | None
+    low: float | None
+    high: float | None
+    pairs: int
+    changed: int
+    effective: float
+    population: int
+    wrong: int | None
+
+
+def drift_row(name: str, pairs: Sequence[RegradedPair], scale: Sequence[int]) -> DriftRow:
+    """The figures of one group."""
+    queries, number = _queries(pairs)
+    if len(pairs) < FEW:
+        none = DriftFigure(None, None, None, TOO_FEW)
+        return DriftRow(name, len(pairs), number, none, none, none, none)
+    values = len(scale)
+    place = {grade: step for step, grade in enumerate(scale)}
+    cells = np.array([place[p.before] * values + place[p.after] for p in pairs])
+    tables = np.zeros((number, values * values))
+    np.add.at(tables, (queries, cells), 1.0)
+    steps = np.array(scale, np.float64)
+
+    def figures(sums: Floats) -> Floats:
+        matrices = sums.reshape(-1, values, values)
+        total = matrices.sum(axis=(1, 2))
+        same = np.einsum("rkk->r", matrices) / total
+        shift = (matrices * (steps[None, None, :] - steps[None, :, None])).sum(axis=(1, 2)) / total
+        plain = cohen_of(matrices, weights_of(values, "identity"))
+        quadratic = cohen_of(matrices, weights_of(values, "quadratic"))
+        return np.stack([same, plain, quadratic, shift], axis=1)
+
+    point = figures(tables.sum(axis=0, keepdims=True))[0]
+    (drawn,) = resampled_figures([Sums(np.arange(number), tables, figures)], number, SEED)
+    return DriftRow(
+        name, len(pairs), number, *(_figure(point[k], drawn[:, k], number) for k in range(len(point)))
+    )
+
+
+def confusion_of(pairs: Sequence[RegradedPair], scale: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Pairs by old grade (row) and new grade (column), in the order of the scale."""
+    return tuple(
+        tuple(sum(p.before == old and p.after == new for p in pairs) for new in scale) for old in scale
+    )
+
+
+def cause_rows(pairs: Sequence[RegradedPair]) -> tuple[CauseRow, ...]:
+    """Each cause that some pair has, tested against the pairs where nothing changed."""
+    if not pairs:
+        return ()
+    queries, number = _queries(pairs)
+    present = [cause for cause in CAUSES if any(p.cause == cause for p in pairs)]
+    sums = np.zeros((number, 2 * len(present)))
+    for query, pair in zip(queries.tolist(), pairs, strict=True):
+        column = 2 * present.index(pair.cause)
+        sums[query, column] += 1
+        sums[query, column + 1] += pair.changed
+
+    def figures(drawn: Floats) -> Floats:
+        n, changed = drawn[:, 0::2], drawn[:, 1::2]
+        return ratio(changed, n)
+
+    total = sums.sum(axis=0)
+    (drawn,) = resampled_figures([Sums(np.arange(number), sums, figures)], number, SEED)
+    groups = [_Group(cause, present, sums, total, drawn) for cause in present]
+    tested = holm(np.array([group.p for group in groups]))
+    return tuple(group.row(float(p)) for group, p in zip(groups, tested, strict=True))
+
+
+class _Group:
+    """One cause with its resampled shares, and those of the pairs where nothing changed."""
+
+    def __init__(
+        self, cause: str, present: Sequence[str], sums: Floats, total: Floats, drawn: Floats
+    ) -> None:
+        place = present.index(cause)
+        self.cause = cause
+        self.pairs, self.changed = int(total[2 * place]), int(total[2 * place + 1])
+        self.queries = int((sums[:, 2 * place] > 0).sum())
+        self.drawn = drawn[:, place]
+        self.against: Floats | None = None
+        self.difference: float | None = None
+        if NONE in present and cause != NONE:
+            same = present.index(NONE)
+            enough = min(self.pairs, int(total[2 * same])) >= FEW
+            if enough and min(self.queries, int((sums[:, 2 * same] > 0).sum())) >= MINIMUM_QUERIES:
+                self.against = self.drawn - drawn[:, same]
+                self.difference = self.changed / self.pairs - total[2 * same + 1] / total[2 * same]
+
+    @property
+    def p(self) -> float:
+        """Two-sided, from the normal distribution with the resamples' spread; NaN without a test."""
+        if self.against is None or self.difference is None:
+            return float("nan")
+        spread = float(np.nanstd(self.against))
+        return erfc(abs(self.difference) / spread / sqrt(2)) if spread > 0 else float("nan")
+
+    def row(self, p: float) -> CauseRow:
+        enough = self.pairs >= FEW
+        ends = percentile_interval(self.drawn, self.queries) if enough and self.queries > 4 else None
+        apart = percentile_interval(self.against, self.queries) if self.against is not None else None
+        return CauseRow(
+            cause=self.cause,
+            pairs=self.pairs,
+            queries=self.queries,
+            changed=self.changed,
+            share=self.changed / self.pairs if enough else None,
+            low=ends[0] if ends else None,
+            high=ends[1] if ends else None,
+            difference=self.difference,
+            from_=apart[0] if apart else None,
+            to=apart[1] if apart else None,
+            p=None if np.isnan(p) else p,
+        )
+
+
+def wrong_labels(pairs: Sequence[RegradedPair], population: int) -> WrongLabels:
+    """The share of the whole set, estimated from the pairs that were drawn at random.
+
+    J. Hájek (1971), discussion of Basu, in Foundations of Statistical Inference. The interval is Wilson's
+    with the
+    effective number of pairs: Kish's for the weights, over the design effect of the queries where it is
+        above 1.
+    """
+    drawn = [pair for pair in pairs if pair.probability]
+    weights = np.array([1 / (pair.probability or 1.0) for pair in drawn])
+    changed = np.array([pair.changed for pair in drawn], np.float64)
+    count = int(changed.sum())
+    if len(drawn) < FEW:
+        return WrongLabels(None, None, None, len(drawn), count, float(len(drawn)), population, None)
+    share = float(weights @ changed / weights.sum())
+    effective = float(weights.sum() ** 2 / (weights**2).sum()) / _design_effect(drawn, weights, share)
+    low, high = _wilson_of(share, effective)
+    return WrongLabels(share, low, high, len(drawn), count, effective, population, round(share * population))
+
+
+def _design_effect(drawn: Sequence[RegradedPair], weights: Floats, share: float) -> float:
+    """How much more the ratio varies because pairs of a query change together; at least 1."""
+    queries, number = _queries(drawn)
+    off = weights * (np.array([pair.changed for pair in drawn], np.float64) - share)
+    alone = float((off**2).sum())
+    together = float((np.bincount(queries, off, number) ** 2).sum())
+    return max(1.0, together / alone) if alone > 0 else 1.0
+
+
+def _wilson_of(share: float, n: float) -> tuple[float, float]:
+    """Wilson's interval of a share of n effective pairs: between those of the whole numbers around it."""
+    whole = max(1, int(n))
+    low, high = wilson_share(share, whole)
+    return low, high
+
+
+def wilson_share(share: float, n: int) -> tuple[float, float]:
+    """Wilson's interval of a share that need not be a whole number of n; see
+    `statistics.intervals.wilson`.
+    """
+    lower, upper = int(share * n), min(n, int(share * n) + 1)
+    part = share * n - lower
+    one, other = wilson(lower, n), wilson(upper, n)
+    return (1 - part) * one[0] + part * other[0], (1 - part) * one[1] + part * other[1]
+
+
+def _figure(point: float, drawn: Floats, queries: int) -> DriftFigure:
+    if np.isnan(point):
+        return DriftFigure(None, None, None, NO_VARIATION)
+    ends = percentile_interval(drawn, queries) if queries >= MINIMUM_QUERIES else None
+    if ends is None:
+        return DriftFigure(float(point), None, None, FEW_QUERIES)
+    return DriftFigure(float(point), *ends)
+
+
+def _queries(pairs: Sequence[RegradedPair]) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.int64]], int]:
+    """Each pair's query, numbered from 0, and how many there are."""
+    names = sorted({pair.query_id for pair in pairs})
+    number = {name: place for place, name in enumerate(names)}
+    return np.array([number[pair.query_id] for pair in pairs], np.int64), len(names)

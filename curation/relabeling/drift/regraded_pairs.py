@@ -1,0 +1,185 @@
+"""Pairs that were judged twice: by an earlier campaign and again, with what changed in between.
+
+A pair of a plan has its old grade from the plan. Its new grade is the one that it has now; of an older plan
+it is the one that the next plan with the pair found.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from curation.consensus.consensus import settle
+from curation.labeling.rounds.rounds import find_round
+from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
+from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
+from curation.store import Cursor
+
+DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"
+CAUSES = (DOCUMENT, GUIDE, ANNOTATORS, NONE)
+"""What was not the same the second time. A pair counts for the first that it has."""
+
+NOT_WHOLE = "not judged by everybody who was asked"
+NO_GRADE_BEFORE, NO_GRADE_NOW = (
+    "no grade before: disputed or unjudgeable",
+    "no grade now: disputed or unjudgeable",
+)
+RETIRED = "its query was retired, or its document left the corpus, since"
+
+
+class RegradedPair(NamedTuple):
+    """A pair with both grades.
+
+    Attributes
+    ----------
+    part: of the plan; '' for campaigns that no plan made.
+    probability: of being in the random part; None for the others.
+    causes: all that was not the same, in the order of `CAUSES`; never 'none'.
+    """
+
+    query_id: str
+    document_id: str
+    type: str
+    tags: tuple[str, ...]
+    part: str
+    probability: float | None
+    before: int
+    after: int
+    causes: tuple[str, ...]
+
+    @property
+    def changed(self) -> bool:
+        return self.before != self.after
+
+    @property
+    def cause(self) -> str:
+        """The first of its causes, or 'none'."""
+        return self.causes[0] if self.causes else NONE
+
+
+class Regraded(NamedTuple):
+    """The pairs of a re-labeling, by ids; `left_out`: reason → number."""
+
+    pairs: tuple[RegradedPair, ...]
+    left_out: dict[str, int]
+
+
+class _Judged(NamedTuple):
+    """What is true of a pair at a moment."""
+
+    grade: int | None
+    content_hash: str | None
+    guide_hash: str | None
+    annotators: frozenset[str]
+
+
+def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
+    """The pairs of a plan, by default of the newest one.
+
+    Raises
+    ------
+    NotFoundError: there is no such plan.
+    """
+    row = find_plan(cursor, plan)
+    whole = _whole(cursor, row.plan_id)
+    now = _judged_later(cursor, row.plan_id)
+    kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
+    found, left_out = [], Counter[str]()
+    for pair in plan_pairs(cursor, row.plan_id):
+        key = (pair.query_id, pair.document_id)
+        if key not in whole:
+            left_out[NOT_WHOLE] += 1
+        elif key not in now:
+            left_out[RETIRED] += 1
+        elif pair.grade is None:
+            left_out[NO_GRADE_BEFORE] += 1
+        elif (after := now[key].grade) is None:
+            left_out[NO_GRADE_NOW] += 1
+        else:
+            kind, tags = kinds.get(key, (pair.stratum.rpartition(" · ")[0], ()))
+            causes = _causes(_before(pair), now[key])
+            found.append(
+                RegradedPair(
+                    *(*key, kind, tags, pair.part, pair.inclusion_probability),
+                    *(pair.grade, after, causes),
+                )
+            )
+    return Regraded(tuple(found), dict(left_out))
+
+
+def read_campaigns(cursor: Cursor, first: str, second: str) -> Regraded:
+    """The pairs that two rounds judged, each by the majority of its own votes.
+
+    Raises
+    ------
+    NotFoundError: there is no such round.
+    """
+    ids = [find_round(cursor, name).round_id for name in (first, second)]
+    before, after = (_of_round(cursor, round_id) for round_id in ids)
+    kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
+    found, left_out = [], Counter[str]()
+    for key in sorted(before.keys() & after.keys()):
+        old, new = before[key], after[key]
+        if old.grade is None:
+            left_out[NO_GRADE_BEFORE] += 1
+        elif new.grade is None:
+            left_out[NO_GRADE_NOW] += 1
+        else:
+            kind, tags = kinds.get(key, ("unknown", ()))
+            found.append(RegradedPair(*key, kind, tags, "", None, old.grade, new.grade, _causes(old, new)))
+    return Regraded(tuple(found), dict(left_out))
+
+
+def _causes(old: _Judged, new: _Judged) -> tuple[str, ...]:
+    """Everything that is known not to be the same."""
+    differ = (
+        (DOCUMENT, old.content_hash, new.content_hash),
+        (GUIDE, old.guide_hash, new.guide_hash),
+        (ANNOTATORS, old.annotators or None, new.annotators or None),
+    )
+    return tuple(
+        name for name, one, other in differ if one is not None and other is not None and one != other
+    )
+
+
+def _before(pair: PlanPair) -> _Judged:
+    return _Judged(pair.grade, pair.content_hash, pair.guide_hash, frozenset(pair.annotators))
+
+
+def _whole(cursor: Cursor, plan_id: str) -> set[Pair]:
+    sql = "SELECT query_id, document_id FROM relabeling_progress WHERE plan_id = ? AND whole"
+    return {(query_id, document_id) for query_id, document_id in cursor.execute(sql, [plan_id]).fetchall()}
+
+
+def _judged_later(cursor: Cursor, plan_id: str) -> dict[Pair, _Judged]:
+    """What was true of pairs after a plan: what the next opened plan found, else what is true now."""
+    found = {
+        one.pair: _Judged(one.consensus.grade, one.read_hash, one.guide_hash, frozenset(one.annotators))
+        for one in read_pairs(cursor)
+    }
+    opened = sorted((row.quarter, row.plan_id) for row in list_plans(cursor) if row.round_id is not None)
+    quarters = {name: quarter for quarter, name in opened}
+    later = [name for quarter, name in opened if quarter > quarters.get(plan_id, "9999")]
+    for name in reversed(later):
+        found |= {(pair.query_id, pair.document_id): _before(pair) for pair in plan_pairs(cursor, name)}
+    return found
+
+
+def _of_round(cursor: Cursor, round_id: str) -> dict[Pair, _Judged]:
+    """Each pair of a round with the grade that more than half of its votes in that round name."""
+    votes: dict[Pair, Counter[int]] = {}
+    rest: dict[Pair, tuple[str, str, set[str]]] = {}
+    for query_id, document_id, who, grade, version, guide in cursor.execute(_VOTES, [round_id]).fetchall():
+        key = (query_id, document_id)
+        votes.setdefault(key, Counter()).update([grade] if grade is not None else [])
+        rest.setdefault(key, (version, guide, set()))[2].add(who)
+    return {
+        key: _Judged(settle(votes[key])[0], version, guide, frozenset(people))
+        for key, (version, guide, people) in rest.items()
+    }
+
+
+_VOTES = """
+SELECT query_id, document_id, annotator, grade, content_hash, guide_hash FROM current_judgments
+WHERE round_id = ? AND duplicate_of IS NULL ORDER BY ALL
+"""

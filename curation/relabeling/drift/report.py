@@ -1,0 +1,121 @@
+"""The drift report: a re-labeling in figures, by type, part and cause, and what it says of the whole set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from curation.guides.guide import current_guide
+from curation.relabeling.drift.figures import (
+    CauseRow,
+    DriftRow,
+    WrongLabels,
+    cause_rows,
+    confusion_of,
+    drift_row,
+    wrong_labels,
+)
+from curation.relabeling.drift.past_evaluations import OrderChange
+from curation.relabeling.drift.regraded_pairs import Regraded, RegradedPair, read_campaigns, read_regraded
+from curation.relabeling.plan.stored import find_plan
+from curation.store import Store
+
+
+@dataclass(frozen=True)
+class DriftReport:
+    """Old grades against new ones.
+
+    Attributes
+    ----------
+    name: the plan's quarter, or both rounds.
+    pairs: with both grades; changed: with another one.
+    confusion: pairs by old (row) and new grade (column), in the order of the scale.
+    by_type, by_tag, by_part, by_cause: groups of the pairs; a pair has one type and part, and any tags.
+    causes: each tested against the pairs where nothing changed.
+    wrong: the estimate for the whole set; None where no pair was drawn at random.
+    orders: what the new release does to comparisons of the same runs.
+    left_out: reason → number of pairs.
+    """
+
+    name: str
+    plan_id: str | None
+    scale: tuple[int, ...]
+    pairs: int
+    changed: int
+    overall: DriftRow
+    confusion: tuple[tuple[int, ...], ...]
+    by_type: tuple[DriftRow, ...]
+    by_tag: tuple[DriftRow, ...]
+    by_part: tuple[DriftRow, ...]
+    causes: tuple[CauseRow, ...]
+    wrong: WrongLabels | None
+    orders: tuple[OrderChange, ...]
+    regraded: tuple[RegradedPair, ...]
+    left_out: dict[str, int]
+
+
+def drift_report(store: Store, plan: str | None = None, orders: Sequence[OrderChange] = ()) -> DriftReport:
+    """The report of a plan, by default of the newest one.
+
+    Raises
+    ------
+    NotFoundError: there is no such plan.
+    """
+    with store.reading() as cursor:
+        row = find_plan(cursor, plan)
+        found = read_regraded(cursor, row.plan_id)
+        scale = current_guide(cursor).values
+    frame = round(row.report["pairs"] / row.report["fraction_of_pairs"])
+    return _report(row.quarter, row.plan_id, found, scale, frame, orders)
+
+
+def campaign_report(store: Store, first: str, second: str, orders: Sequence[OrderChange] = ()) -> DriftReport:
+    """The report of one round as a re-labeling of another.
+
+    Raises
+    ------
+    NotFoundError: there is no such round.
+    """
+    with store.reading() as cursor:
+        found = read_campaigns(cursor, first, second)
+        scale = current_guide(cursor).values
+    return _report(f"{first} → {second}", None, found, scale, 0, orders)
+
+
+def _report(
+    name: str,
+    plan_id: str | None,
+    found: Regraded,
+    scale: Sequence[int],
+    frame: int,
+    orders: Sequence[OrderChange],
+) -> DriftReport:
+    pairs = found.pairs
+    grades = tuple(sorted({*scale, *(g for pair in pairs for g in (pair.before, pair.after))}))
+    drawn = any(pair.probability is not None for pair in pairs)
+
+    def rows(names: Sequence[str], groups: Sequence[Sequence[str]]) -> tuple[DriftRow, ...]:
+        members = {
+            one: [pair for pair, own in zip(pairs, groups, strict=True) if one in own] for one in names
+        }
+        return tuple(drift_row(one, members[one], grades) for one in names if members[one])
+
+    types, tags = [[pair.type] for pair in pairs], [pair.tags for pair in pairs]
+    parts = [[pair.part] if pair.part else [] for pair in pairs]
+    return DriftReport(
+        name=name,
+        plan_id=plan_id,
+        scale=grades,
+        pairs=len(pairs),
+        changed=sum(pair.changed for pair in pairs),
+        overall=drift_row("all", pairs, grades),
+        confusion=confusion_of(pairs, grades),
+        by_type=rows(sorted({one for own in types for one in own}), types),
+        by_tag=rows(sorted({one for own in tags for one in own}), tags),
+        by_part=rows(("random", "due", "stale", "control"), parts),
+        causes=cause_rows(pairs),
+        wrong=wrong_labels(pairs, frame) if drawn else None,
+        orders=tuple(orders),
+        regraded=pairs,
+        left_out=found.left_out,
+    )

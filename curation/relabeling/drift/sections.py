@@ -1,0 +1,175 @@
+"""The drift report for people: sentences, tables and pictures that the terminal, a page and HTML share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
+from curation.relabeling.drift.report import DriftReport
+from curation.reports.charts import HeatCell, heat_map
+from curation.reports.page import Section, Table, html_page
+
+LIMIT = 50
+"""Pairs with another grade that are shown."""
+
+
+def drift_page(report: DriftReport, limit: int = LIMIT) -> str:
+    """A whole HTML page."""
+    remark = f"Plan {report.plan_id}." if report.plan_id else ""
+    title = f"Re-labeling {report.name}"
+    return html_page(title, drift_findings(report), drift_sections(report, limit), remark)
+
+
+def drift_findings(report: DriftReport) -> list[str]:
+    """What a reader wants to know first."""
+    if not report.pairs:
+        return ["No pair has both an old and a new grade yet."]
+    told = [
+        f"{report.changed:,} of {report.pairs:,} pairs have another grade. The same grade: "
+        f"{_told(report.overall.same, share=True)}; kappa {_told(report.overall.kappa)}, quadratic kappa "
+        f"{_told(report.overall.quadratic)}."
+    ]
+    if report.wrong is not None:
+        told.append(_wrong_told(report))
+    for row in report.causes:
+        if row.p is not None and row.p < 0.05 and row.difference is not None:
+            more = "more" if row.difference > 0 else "less"
+            told.append(
+                f"{row.cause.capitalize()}: grades changed {more} often than where all was the same, by "
+                f"{abs(row.difference):.1%} of the pairs ({row.from_:.1%} to {row.to:.1%}, p {row.p:.3f})."
+            )
+    turned = [one.measure for one in report.orders if not one.kept]
+    if report.orders:
+        kept = len(report.orders) - len(turned)
+        turns = f"; it turns by {', '.join(turned)}" if turned else ""
+        told.append(
+            f"The order of the systems is the same on both releases by {kept:,} of {len(report.orders):,} "
+            f"measures{turns}."
+        )
+    return told
+
+
+def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
+    """All that a page shows, in the order in which it is read; empty sections are left out."""
+    names = [f"{grade}" for grade in report.scale]
+    found = [
+        Section(
+            "Old and new grades",
+            "A row is an old grade; its colour says how often it became the column's.",
+            (heat_map("Old grades (rows) and new grades (columns)", "new grade", names, _cells(report)),)
+            if report.pairs
+            else (),
+            (_confusion(report, names),) if report.pairs else (),
+        ),
+        Section("Agreement", "Of old and new grades.", (), (_rows("All pairs", [report.overall]),)),
+        Section("By type", "", (), (_rows("Type", report.by_type), _rows("Tag", report.by_tag))),
+        Section("By part of the plan", "", (), (_rows("Part", report.by_part),)),
+        Section(
+            "Causes",
+            "What was not the same the second time; a pair counts for the first that it has. Each is tested "
+            "against the pairs where text, guide and annotators were the same.",
+            (),
+            (_causes(report.causes),),
+        ),
+        Section("Past evaluations", "The same runs on both releases.", (), (_orders(report),)),
+        Section("Pairs with another grade", "", (), (_regraded(report, limit),)),
+        Section(
+            "Left out",
+            "",
+            (),
+            (Table("Pairs without both grades", ("reason", "pairs"), tuple(report.left_out.items())),),
+        ),
+    ]
+    return [one for one in found if any(table.rows for table in one.tables)]
+
+
+def _wrong_told(report: DriftReport) -> str:
+    wrong = report.wrong
+    if wrong is None or wrong.share is None or wrong.low is None or wrong.high is None:
+        pairs = 0 if wrong is None else wrong.pairs
+        return f"How much of the whole set is wrong is unknown: the random part has {pairs:,} judged pairs."
+    return (
+        f"Of the whole set, {wrong.share:.1%} would get another grade ({wrong.low:.1%} to {wrong.high:.1%}, "
+        f"from {wrong.pairs:,} pairs drawn at random): about {wrong.wrong:,} of {wrong.population:,} pairs."
+    )
+
+
+def _cells(report: DriftReport) -> list[list[HeatCell]]:
+    cells = []
+    for old, row in zip(report.scale, report.confusion, strict=True):
+        total = sum(row)
+        cells.append(
+            [
+                HeatCell(count / total if total else None, count, f"{count:,} pairs went from {old} to {new}")
+                for new, count in zip(report.scale, row, strict=True)
+            ]
+        )
+    return cells
+
+
+def _confusion(report: DriftReport, names: Sequence[str]) -> Table:
+    rows = tuple((name, *row) for name, row in zip(names, report.confusion, strict=True))
+    return Table("Pairs by old grade (row) and new grade (column)", ("old grade", *names), rows)
+
+
+def _rows(what: str, rows: Sequence[DriftRow]) -> Table:
+    columns = (what.lower(), "pairs", "queries", "same grade", "kappa", "quadratic kappa", "mean shift")
+    cells = tuple(
+        (
+            row.name,
+            row.pairs,
+            row.queries,
+            _told(row.same, share=True),
+            *(_told(one) for one in (row.kappa, row.quadratic, row.shift)),
+        )
+        for row in rows
+    )
+    return Table(what, columns, cells)
+
+
+def _causes(rows: Sequence[CauseRow]) -> Table:
+    columns = ("cause", "pairs", "queries", "changed", "share", "95 %", "more than with none", "95 %", "p")
+    cells = tuple(
+        (
+            *(row.cause, row.pairs, row.queries, row.changed, row.share),
+            *(_ends(row.low, row.high), row.difference, _ends(row.from_, row.to), row.p),
+        )
+        for row in rows
+    )
+    return Table("What was not the same", columns, cells)
+
+
+def _orders(report: DriftReport) -> Table:
+    rows = tuple(
+        (
+            one.measure,
+            "kept" if one.kept else "turned: " + ", ".join(f"{a} and {b}" for a, b in one.swapped),
+            ", ".join(f"{s.system} {s.before:.3f} → {s.after:.3f}" for s in one.systems),
+        )
+        for one in report.orders
+    )
+    return Table("Order of the systems", ("measure", "order", "means"), rows, words=True)
+
+
+def _regraded(report: DriftReport, limit: int) -> Table:
+    changed = [pair for pair in report.regraded if pair.changed]
+    rows = tuple(
+        (p.query_id, p.document_id, p.part, f"{p.before} → {p.after}", ", ".join(p.causes) or "none")
+        for p in changed[:limit]
+    )
+    shown = f", the first {limit:,} shown" if len(changed) > limit else ""
+    columns = ("query id", "document", "part", "grade", "what was not the same")
+    return Table(f"{len(changed):,} pairs{shown}", columns, rows)
+
+
+def _told(figure: DriftFigure, share: bool = False) -> str:
+    if figure.value is None:
+        return figure.why or "unknown"
+    form = "{:.1%}" if share else "{:.3f}"
+    if figure.low is None or figure.high is None:
+        return f"{form.format(figure.value)} ({figure.why})"
+    return f"{form.format(figure.value)} ({form.format(figure.low)} to {form.format(figure.high)})"
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    return "–" if low is None or high is None else f"{low:.3f} to {high:.3f}"
