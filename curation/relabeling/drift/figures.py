@@ -159,12 +159,12 @@ def cause_rows(pairs: Sequence[RegradedPair]) -> tuple[CauseRow, ...]:
 
     total = sums.sum(axis=0)
     (drawn,) = resampled_figures([Sums(np.arange(number), sums, figures)], number, SEED)
-    groups = [_Group(cause, present, sums, total, drawn) for cause in present]
+    groups = [_CauseGroup(cause, present, sums, total, drawn) for cause in present]
     tested = holm(np.array([group.p for group in groups]))
     return tuple(group.row(float(p)) for group, p in zip(groups, tested, strict=True))
 
 
-class _Group:
+class _CauseGroup:
     """One cause with its resampled shares, and those of the pairs where nothing changed."""
 
     def __init__(
