@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.traffic import traffic_estimates
 from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.sealed.flattery import flattery
 from curation.evaluation.sealed.ladder import LadderState, climb
 from curation.statistics.intervals import percentile_interval, resampled, wilson
-from curation.statistics.means import mean_intervals
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import paired_intervals, paired_moments, paired_t_p
 from curation.statistics.paired.power import detectable_difference
@@ -73,6 +73,16 @@ POPULATIONS = (
     Population("mostly 0", _mixed(0.8, 0.02, 2, 2)),
     Population("mostly 1", _mixed(0.02, 0.85, 2, 2)),
 )
+
+
+def _reciprocal_ranks(random: np.random.Generator, n: int) -> Floats:
+    return np.where(random.random(n) < 0.7, 0.0, 1 / random.geometric(0.3, n))
+
+
+ONLY_MEANS = (
+    Population("reciprocal rank, 0 for 70 %", _reciprocal_ranks),
+    Population("success, 85 %", _mixed(0.15, 0.85, 1, 1)),
+)
 CHANGES = (Change("all queries", 1.0, 0.6), Change("30 %", 0.3, 0.65), Change("10 %", 0.1, 0.8))
 
 
@@ -109,13 +119,13 @@ def means(runs: int) -> None:
     print(
         f"| population | queries | mean | plain bootstrap held | {HELD} |\n|---|---:|---:|---:|{HELD_LINE}|"
     )
-    for of in POPULATIONS:
+    for of in (*POPULATIONS, *ONLY_MEANS):
         truth = float(of.figures(np.random.default_rng(0), TRUTH).mean())
-        for n in SIZES:
+        for n in (5, *SIZES):
             sets = of.figures(np.random.default_rng(n), runs * n).reshape(n, runs)
-            low, high = mean_intervals(sets, 1, np.zeros(runs), np.ones(runs))
+            ends = np.array([found or (np.nan, np.nan) for found, _ in mean_intervals(sets, 1)]).T
             old = held(truth, *plain(sets, 1)).partition(" |")[0]
-            print(f"| {of.name} | {n} | {truth:.3f} | {old} | {held(truth, low, high)} |", flush=True)
+            print(f"| {of.name} | {n} | {truth:.3f} | {old} | {held(truth, *ends)} |", flush=True)
 
 
 def differences(runs: int) -> None:

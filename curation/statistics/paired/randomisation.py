@@ -31,8 +31,8 @@ _CELLS = 4_000_000  # signs held at a time
 
 
 def assignments_for(tests: int) -> int:
-    """Assignments to draw where so many tests share one correction, so that the least p can pass it."""
-    return min(max(LEAST_ASSIGNMENTS, 100 * tests - 1), MOST_ASSIGNMENTS)
+    """Assignments to draw where so many tests share one correction: the least p passes it twice over."""
+    return min(max(LEAST_ASSIGNMENTS, 40 * tests - 1), MOST_ASSIGNMENTS)
 
 
 def randomisation_ps(differences: Floats, seed: int, assignments: int = LEAST_ASSIGNMENTS) -> Floats:
