@@ -10,7 +10,7 @@ queries of equal weight. Linearised, and with all degrees, intervals of heavy-ta
 88 to 92 % of samples. In the stratified design a stratum whose queries were nearly all drawn has little left
 to vary (the finite population correction). The design pps has no unbiased variance, so its queries are taken
 as drawn with replacement, which makes the interval a little too wide. A stratum with one evaluated query
-shares the variance of the other such strata.
+shares the variance of the other such strata, or of the smallest stratum where there is no other.
 
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
@@ -31,6 +31,9 @@ from curation.statistics.intervals import MINIMUM_QUERIES
 Floats = NDArray[np.float64]
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
+NO_VARIATION = "every drawn query that could vary has the same value"
+COLLAPSED = -1
+"""The number of the stratum that strata with one query make together."""
 TOO_FEW_DRAWN = f"fewer than {MINIMUM_QUERIES} drawn queries have a value"
 
 
@@ -115,21 +118,35 @@ def _figure(values: Floats, design: _Design, lowest: float) -> TrafficFigure:
     variance, free = _variance(off, design)
     if free < 1:
         return TrafficFigure(value, None, None, n, effective, "each stratum has one query")
+    if variance == 0:
+        return TrafficFigure(value, None, None, n, effective, NO_VARIATION)
     half = float(stdtrit(max(1.0, min(free, effective - 1)), 0.975)) * sqrt(variance)
     return TrafficFigure(value, max(lowest, value - half), min(1.0, value + half), n, effective, None)
 
 
 def _variance(off: Floats, design: _Design) -> tuple[float, int]:
     """The variance of the ratio, and its degrees of freedom."""
-    counts = np.bincount(design.strata)
-    strata = np.where(counts[design.strata] == 1, -1, design.strata)
+    strata = _collapsed(design)
     variance, free = 0.0, 0
     for stratum in np.unique(strata):
         inside = off[strata == stratum]
         m = len(inside)
         if m == 1:
-            continue
-        open_share = 1.0 if stratum == -1 else float(design.open_share[stratum])
+            continue  # all that the stratum has was evaluated, or it is the only one
+        open_share = 1.0 if stratum == COLLAPSED else float(design.open_share[stratum])
         variance += open_share * m / (m - 1) * float(((inside - inside.mean()) ** 2).sum())
         free += m - 1
     return variance, free
+
+
+def _collapsed(design: _Design) -> NDArray[np.int64]:
+    """The stratum of each query, where those with one query are one; a single such joins the smallest other.
+
+    What a lone query could have been instead is unknown, so to leave it out would take it for certain.
+    """
+    counts = np.bincount(design.strata, minlength=len(design.open_share))
+    alone = np.flatnonzero((counts == 1) & (design.open_share > 0))
+    others = np.flatnonzero((counts > 1) & (design.open_share > 0))
+    if len(alone) == 1 and len(others):
+        alone = np.append(alone, others[np.argmin(counts[others])])
+    return np.where(np.isin(design.strata, alone), COLLAPSED, design.strata)

@@ -86,3 +86,22 @@ def test_queries_that_were_not_drawn_have_no_weight() -> None:
     nothing = DrawnQueries(("imported",) * 3, np.full(3, np.nan), np.full(3, np.nan), {}, {}, None)
     found = estimate([1, 0, 1], nothing)
     assert (found.value, found.no_interval) == (None, "no evaluated query was drawn from the traffic")
+
+
+def test_a_stratum_with_one_query_shares_the_variance_of_another() -> None:
+    strata = [HEAD] + [TAIL] * 5
+    drawn = drawn_from(strata, [100, 1, 1, 1, 1, 1], {HEAD: 3, TAIL: 500}, {HEAD: 1, TAIL: 5})
+    found = estimate([1, 0.4, 0.5, 0.4, 0.5, 0.4], drawn)
+    taken_for_certain = estimate(
+        [1, 0.4, 0.5, 0.4, 0.5, 0.4], drawn._replace(population={HEAD: 1, TAIL: 500})
+    )
+    assert found.low is not None
+    assert taken_for_certain.low is not None
+    assert found.low < taken_for_certain.low
+
+
+def test_equal_values_have_no_interval() -> None:
+    drawn = drawn_from([TAIL] * 6, [1, 2, 1, 1, 2, 1], {TAIL: 60}, {TAIL: 6})
+    found = estimate([1.0] * 6, drawn)
+    assert (found.value, found.low) == (1.0, None)
+    assert found.no_interval == "every drawn query that could vary has the same value"
