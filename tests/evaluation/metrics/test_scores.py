@@ -80,7 +80,7 @@ def test_a_constant_scorer_gets_no_more_than_the_order_of_the_ids() -> None:
 
 
 @given(GRADES, RUNS, st.integers(1, 3))
-@settings(max_examples=examples(150))
+@settings(max_examples=examples(80))
 def test_ir_measures_says_the_same_of_plain_input(grades: Grades, run: Run, relevant: int) -> None:
     import ir_measures as ir
 
@@ -168,3 +168,37 @@ def test_an_exponential_gain_of_large_grades_is_refused_and_no_default() -> None
     assert Measure("ndcg_exp", 10) not in measures_for([0, 1, 10, 100])
     with pytest.raises(InputError, match="the scale goes up to 100"):
         measures_for([0, 100], ["ndcg_exp@10"])
+
+
+@given(GRADES, RUNS)
+@settings(max_examples=examples(60))
+def test_if_every_unjudged_document_were_relevant_is_what_such_grades_would_give(
+    grades: Grades, run: Run
+) -> None:
+    grades = {query: row | {"d0": 3} for query, row in grades.items()}  # 3 is the highest grade of the scale
+    run = {query: ranked(*row) for query, row in run.items()}
+    names = ("ndcg_exp@4", "ndcg@4", "mrr@4", "recall@4", "success@4", "precision@4", "rbp(0.5)")
+    found = score(grades, run, *names)
+    for name, deepest in zip(names, (*(4,) * 6, 100), strict=True):
+        more = {q: dict.fromkeys(list(run.get(q, {}))[:deepest], 3) | row for q, row in grades.items()}
+        column = names.index(name)
+        np.testing.assert_allclose(found.if_all[:, column], score(more, run, name).values[:, 0])
+        np.testing.assert_array_equal(found.if_none[:, column], found.values[:, column])
+
+
+def test_bpref_passes_unjudged_documents_over_and_so_has_a_lower_end() -> None:
+    grades = {"q": {"a": 1, "b": 1, "n1": 0, "n2": 0}}
+    found = score(grades, {"q": ranked("new", "a", "n1", "b", "n2")}, "bpref")
+    assert (found.if_none.item(), found.values.item()) == (0.25, 0.75)
+
+
+@given(GRADES, RUNS)
+@settings(max_examples=examples(40))
+def test_judged_is_that_of_ir_measures_where_no_scores_are_equal(grades: Grades, run: Run) -> None:
+    import ir_measures as ir
+
+    run = {query: ranked(*row) for query, row in run.items() if row and query in grades}
+    found = score(grades, run, "judged@5")
+    expected = {row.query_id: row.value for row in ir.iter_calc([ir.Judged @ 5], grades, run)}
+    for query, value in zip(found.query_ids, found.values[:, 0].tolist(), strict=True):
+        assert (value == expected[query]) if query in run else math.isnan(value)
