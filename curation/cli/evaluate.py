@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.evaluate_answers import GradedIn, evaluated_answers, show_answers
+from curation.cli.evaluate_answers import (
+    GradedIn,
+    emit_answers,
+    evaluated_answers,
+    refuse_without_run,
+    show_answers,
+)
 from curation.cli.evaluate_comparison import show_comparisons
 from curation.cli.evaluate_judged import show_judged
 from curation.cli.evaluate_tables import (
@@ -228,7 +234,9 @@ def evaluate(
     asked = AnswerOptions(split, listed(by), layout=FileLayout(encoding=encoding), seed=seed)
     answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)
     if answered is not None and not run:
-        emit(as_json, {"answers": answered}, lambda: show_answers(answered))
+        of_runs = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if, "--turning": turning or None}
+        refuse_without_run(option for option, value in of_runs.items() if value is not None)
+        emit_answers(answered, report, as_json)
         return
     sources = named_runs(run or [])
     with progress_bar() as progress:
@@ -247,9 +255,11 @@ def evaluate(
                 progress=progress,
             )
     if report is not None:
+        from curation.evaluation.report.further import answer_sections, judge_sections
         from curation.evaluation.report.page import evaluation_page
 
-        write_page(report, evaluation_page(found), option="--report")
+        further = [*answer_sections(answered), *judge_sections(judged)]
+        write_page(report, evaluation_page(found, further), option="--report")
     failed = failed_figures(found, conditions, baseline) if conditions else None
     extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}

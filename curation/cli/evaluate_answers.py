@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from curation.cli.output import left_out, progress_bar, say, table
+from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import Store
 
@@ -52,6 +53,25 @@ def evaluated_answers(
     options = options._replace(grades=grades)
     with progress_bar() as progress:
         return evaluate_answers(store, release, named_answers(files), options, reason, actor, progress)
+
+
+def refuse_without_run(options: Iterable[str]) -> None:
+    """Stop where something is asked about runs and none was named.
+
+    Raises
+    ------
+    InputError: with all such options.
+    """
+    refuse_problems([f"{option} is about runs: name one with --run" for option in options])
+
+
+def emit_answers(found: AnswerEvaluation, report: Path | None, as_json: bool) -> None:
+    """Print an evaluation of answers alone, and write its page where one was asked for."""
+    if report is not None:
+        from curation.evaluation.report.further import answers_page
+
+        write_page(report, answers_page(found), option="--report")
+    emit(as_json, {"answers": found}, lambda: show_answers(found))
 
 
 def show_answers(found: AnswerEvaluation) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -63,8 +63,8 @@ def report_findings(found: Evaluation) -> list[str]:
     return sentences
 
 
-def evaluation_report(found: Evaluation) -> EvaluationReport:
-    """The report of an evaluation."""
+def evaluation_report(found: Evaluation, further: Sequence[Section] = ()) -> EvaluationReport:
+    """The report of an evaluation; `further` sections come before the others (`report.further`)."""
     return EvaluationReport(
         title=f"Evaluation on {found.release}, {', '.join(found.parts)}",
         lead=(
@@ -72,7 +72,7 @@ def evaluation_report(found: Evaluation) -> EvaluationReport:
             f"{', '.join(map(str, found.scale))}."
         ),
         findings=tuple(report_findings(found)),
-        sections=tuple(report_sections(found)),
+        sections=(*further, *report_sections(found)),
         remark=(
             f"Intervals: 95 %, {found.resamples:,} resamples of queries, seed {found.seed}. "
             f"Release id: {found.release_id}."
@@ -80,9 +80,9 @@ def evaluation_report(found: Evaluation) -> EvaluationReport:
     )
 
 
-def evaluation_page(found: Evaluation) -> str:
+def evaluation_page(found: Evaluation, further: Sequence[Section] = ()) -> str:
     """A whole HTML page about an evaluation."""
-    return evaluation_report(found).html
+    return evaluation_report(found, further).html
 
 
 def stored_report(text: str) -> EvaluationReport:

@@ -265,7 +265,15 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     overall = found["answers"]["systems"][0]["overall"]
     assert overall["exact_match"]["value"] == 1
     assert overall["faithfulness"]["n"] == len(dev)
-    shown = invoke(asked, catch_exceptions=False).stdout
+    page = tmp_path / "report.html"
+    shown = invoke([*asked, "--report", str(page)], catch_exceptions=False).stdout
     assert "faithfulness" in shown
+    for part_of_the_triple in ("ndcg_exp@10", "exact_match", "faithfulness"):
+        assert part_of_the_triple in page.read_text(encoding="utf-8")
+    invoke([*path, "--report", str(page)], catch_exceptions=False)
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    needs_a_run = invoke([*path, "--judge", "llm", "--to-pool", "10"])
+    assert isinstance(needs_a_run.exception, InputError)
+    assert len(needs_a_run.exception.problems) == 2
     refused = invoke(["--project", path[1], "evaluate", "v1", "--faithfulness", f"{graded}=graded"])
     assert isinstance(refused.exception, InputError)

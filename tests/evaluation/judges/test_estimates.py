@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,8 +15,10 @@ from curation.errors import RefusedError
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.judges.estimates import JudgedEvaluation, judged_estimates
 from curation.evaluation.judges.imported import import_judge
+from curation.evaluation.judges.sampled import peoples_sample
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened
 from curation.sampling.sample import draw_sample
 from curation.sampling.top_up import top_up
 from curation.sources.corpus import import_corpus
@@ -206,6 +209,20 @@ def test_queries_that_people_were_to_grade_and_did_not_make_no_probability_sampl
         estimated(project, tmp_path)
 
 
+def test_a_part_of_a_split_by_time_is_no_random_sample(project: Store, tmp_path: Path) -> None:
+    bring(project, tmp_path)
+    release = opened(project, "v1")
+    split = json.loads(release.texts["split"])
+    split["parameters"]["by_time"] = True
+    by_time = replace(release, texts={**release.texts, "split": json.dumps(split) + "\n"})
+    dev = [row["query_id"] for row in release.rows("queries") if row["part"] == "dev"]
+    every = [row["query_id"] for row in release.rows("queries")]
+    with project.reading() as cursor:
+        with pytest.raises(RefusedError, match="goes by time"):
+            peoples_sample(cursor, by_time, dev)
+        assert peoples_sample(cursor, by_time, every).chosen_by == ("top-up",)
+
+
 def test_another_draw_is_no_top_up(project: Store, tmp_path: Path) -> None:
     bring(project, tmp_path)
     made = run(project, tmp_path)
@@ -238,6 +255,9 @@ def test_the_command_shows_estimates_beside_the_evaluation(project: Store, tmp_p
     asked = [*path, "evaluate", "v1", "--run", str(made.path), "--judge", "llm", "--measures", "ndcg_exp@10"]
     shown = invoke(asked, catch_exceptions=False).stdout
     assert "run with the judge llm, on 70 queries" in shown
+    page = tmp_path / "report.html"
+    invoke([*asked, "--report", str(page)], catch_exceptions=False)
+    assert "The judge llm graded the pools of 70 queries" in page.read_text(encoding="utf-8")
     found = json.loads(invoke([*asked, "--json"]).stdout)
     assert found["judge"]["runs"][0]["overall"]["ndcg_exp@10"]["estimate"]["low"] is not None
     assert found["runs"][0]["overall"]["ndcg_exp@10"]["n"] == found["judge"]["people"]

@@ -1,0 +1,103 @@
+"""Report, what was asked for beside the runs: answers of systems, and estimates with a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerFigure, AnsweringSystem
+from curation.evaluation.judges.estimates import JudgedEvaluation
+from curation.evaluation.report.section import mark, told
+from curation.reports.charts import intervals
+from curation.reports.page import Section, Table, html_page
+from curation.statistics.prediction_powered import PredictionPoweredMean
+
+
+def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
+    """Estimates on all queries that the judge graded; none where no judge was asked for."""
+    if found is None:
+        return []
+    sentence = (
+        f"The judge {found.judge} graded the pools of {found.everything:,} queries, people those of "
+        f"{found.people:,} of them. People's grades correct the judge's, so the intervals hold whatever the "
+        "judge is worth. Saved is how many more queries people would have to grade without it."
+    )
+    tables = []
+    for system in found.runs:
+        tables.append(_estimates(f"{system.name}, all queries alike", system.overall))
+        if system.traffic:
+            tables.append(_estimates(f"{system.name}, for all searches", system.traffic))
+    return [Section("With a judge", sentence, (), tuple(tables))]
+
+
+def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Table:
+    columns = ("measure", "estimate", "people alone", "judge alone", "weight", "saved")
+    rows = tuple(
+        (
+            measure,
+            told(one.estimate),
+            told(one.classical),
+            one.judge,
+            one.power,
+            "–" if one.saved is None else f"{one.saved:+,.0f}",
+        )
+        for measure, one in figures.items()
+    )
+    return Table(caption, columns, rows)
+
+
+def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
+    """Exact match, F1 and people's grades by system; none where no answers were named."""
+    if found is None:
+        return []
+    sentence = (
+        f"{found.with_references:,} of {found.queries:,} queries have reference answers. A query that a "
+        "system did not answer counts 0. Exact match and F1 are those of SQuAD, the best over all references; what "
+        "people graded is a share of the scale."
+    )
+    measures = list(found.systems[0].overall)
+    overall = Table(
+        "Means over queries",
+        ("system", *measures, "answered", "missing", "silent"),
+        tuple(_row(system) for system in found.systems),
+    )
+    drawn = tuple(
+        intervals(
+            f"{name} of each system", [mark(system.name, system.overall[name]) for system in found.systems]
+        )
+        for name in measures
+    )
+    return [Section("Answers", sentence, drawn, (overall, *_strata(found)))]
+
+
+def _row(system: AnsweringSystem) -> tuple[object, ...]:
+    figures = (told(figure) for figure in system.overall.values())
+    return (system.name, *figures, system.answered, system.missing, system.empty)
+
+
+def _strata(found: AnswerEvaluation) -> list[Table]:
+    tables = []
+    for system in found.systems:
+        for facet, values in system.strata.items():
+            rows = []
+            for value, one in values.items():
+                means = [_mean(one.figures.get(name)) for name in system.overall]
+                rows.append((value, one.queries, *means, one.left_out or ""))
+            columns = (facet, "queries", *system.overall, "note")
+            tables.append(Table(f"{system.name} by {facet}", columns, tuple(rows)))
+    return tables
+
+
+def _mean(figure: AnswerFigure | None) -> str:
+    return "–" if figure is None else told(figure)
+
+
+def answers_page(found: AnswerEvaluation) -> str:
+    """A whole HTML page about answers alone."""
+    first = next(iter(found.systems[0].overall))
+    findings = [
+        f"{system.name}: {first} {told(system.overall[first])}, {system.overall[first].n:,} queries."
+        for system in found.systems
+    ]
+    title = f"Answers on {found.release}, {', '.join(found.parts)}"
+    remark = f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}."
+    return html_page(title, findings, answer_sections(found), remark)
