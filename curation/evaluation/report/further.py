@@ -51,8 +51,8 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
         return []
     sentence = (
         f"{found.with_references:,} of {found.queries:,} queries have reference answers. A query that a "
-        "system did not answer counts 0. Exact match and F1 are those of SQuAD, the best over all references; what "
-        "people graded is a share of the scale."
+        "system did not answer counts 0. Exact match and F1 are those of SQuAD, the best over all "
+        "references; what people graded is a share of the scale."
     )
     measures = list(found.systems[0].overall)
     overall = Table(
