@@ -1,0 +1,215 @@
+"""Entities without a model: the phrases of one to three words that tell a document from the others.
+
+A phrase weighs (1 + ln tf) (1 + ln((1 + N) / (1 + df))), tf its count in the document, df its documents of N.
+Phrases do not cross punctuation and neither begin nor end with a word of asking and joining. Left out are:
+
+- phrases that begin or end with a single letter, a number, or a word that is too general to name a thing;
+- phrases of more than a tenth of the documents;
+- phrases that the corpus has once, where a document has others;
+- a part of a longer phrase of the document, where it is always that phrase.
+
+A phrase is described by its most telling sentence: of the sentences of the document that have it the one in
+which the document's chosen phrases weigh most for its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import sqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.coverage.entities import Mention
+from curation.errors import RefusedError
+from curation.progress import Progress, silent
+from curation.retrieval.terms import STOP_WORDS
+from curation.store import Document
+from curation.words import is_unspaced, words
+
+LONGEST = 3
+"""Words of a phrase."""
+MOST = 8
+"""Phrases of a document."""
+GENERAL = 0.1
+"""Share of the documents from which a phrase is too general …"""
+ALWAYS_KEPT = 5
+"""… unless it is in no more documents than these."""
+LONGEST_SENTENCE = 40
+"""Words of a description."""
+
+_GENERAL_WORDS = frozenset(
+    "about above after again against all almost already also although always among another any around away "
+    "because become been before began behind being below better between both but came come could "
+    "different during each either enough especially even ever every few first found four further gave get "
+    "give given gives go good great had hence however important including instead just know known large "
+    "last later least less like little long made mainly make makes making many more moreover most mostly "
+    "much must near nearly need never new next no none nor not nothing now obtained often old once one only "
+    "other others otherwise out over own part particular perhaps possible present previous put quite "
+    "rather really said same second see seem seems seen several shown show shows similar since small some "
+    "still such take taken tell ten than therefore third three through throughout thus together too "
+    "toward towards two under until up upon us use used useful uses using usually various very via way "
+    "well went while whole whose within without yet".split()
+)
+_EDGE = STOP_WORDS | _GENERAL_WORDS
+_CUTS = re.compile(r"[^\w\s'’\-‐‑]+|\n\s*\n")
+_SENTENCES = re.compile(r"(?<=[.!?…。！？])[\"”’)\]]*\s+|\n\s*\n")
+
+
+class _Counts(NamedTuple):
+    """Phrases of the corpus in alphabetical order; `matrix` has their counts, (documents, phrases) in CSR."""
+
+    phrases: list[str]
+    matrix: Any
+    documents_with: NDArray[np.int64]
+    occurrences: NDArray[np.int64]
+
+
+class PhraseExtractor:
+    """The default extractor: works offline, on any corpus, without a language model."""
+
+    name = "phrases"
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """See `Extractor.settings`."""
+        return {
+            "always_kept": ALWAYS_KEPT,
+            "general": GENERAL,
+            "longest": LONGEST,
+            "most": self._most,
+            "sentence": LONGEST_SENTENCE,
+        }
+
+    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> list[list[Mention]]:
+        """See `Extractor.extract`.
+
+        Raises
+        ------
+        RefusedError: scikit-learn is not installed.
+        """
+        if not any(words(document.text) for document in documents):
+            return [[] for _ in documents]
+        counts = _count(documents)
+        idf = 1 + np.log((1 + len(documents)) / (1 + counts.documents_with))
+        found = []
+        for row, document in enumerate(documents):
+            weights = _chosen(counts, idf, row, len(documents), self._most)
+            found.append(_described(document, weights))
+            if row % 256 == 255 or row + 1 == len(documents):
+                progress("coverage: phrases", row + 1, len(documents))
+        return found
+
+
+def phrases_of(text: str) -> Iterator[str]:
+    """The phrases of a text that may name a thing, as often as they occur."""
+    for piece in _CUTS.split(text):
+        found = words(piece)
+        for start in range(len(found)):
+            for length in range(1, min(LONGEST, len(found) - start) + 1):
+                phrase = found[start : start + length]
+                if _may_name(phrase):
+                    yield " ".join(phrase)
+
+
+def _may_name(phrase: Sequence[str]) -> bool:
+    if len(phrase) > 1 and any(map(is_unspaced, phrase)):
+        return False  # grams overlap already
+    return _may_end(phrase[0]) and _may_end(phrase[-1])
+
+
+def _may_end(word: str) -> bool:
+    return word not in _EDGE and (len(word) > 1 or is_unspaced(word)) and not word.isnumeric()
+
+
+def _count(documents: Sequence[Document]) -> _Counts:
+    try:
+        from sklearn.feature_extraction.text import CountVectorizer
+    except ImportError as error:
+        raise RefusedError("Coverage needs scikit-learn: pip install 'goldset[dense]'.") from error
+    counter = CountVectorizer(analyzer=_phrases_of_document)
+    try:
+        matrix = counter.fit_transform(documents).tocsr()
+    except ValueError:  # no phrase at all
+        from scipy.sparse import csr_array
+
+        matrix = csr_array((len(documents), 0), dtype=np.int64)
+        return _Counts([], matrix, np.zeros(0, np.int64), np.zeros(0, np.int64))
+    matrix.sort_indices()
+    return _Counts(
+        phrases=[str(phrase) for phrase in counter.get_feature_names_out()],
+        matrix=matrix,
+        documents_with=np.bincount(matrix.indices, minlength=matrix.shape[1]).astype(np.int64),
+        occurrences=np.asarray(matrix.sum(axis=0)).ravel().astype(np.int64),
+    )
+
+
+def _phrases_of_document(document: Document) -> Iterator[str]:
+    yield from phrases_of(document.title)
+    yield from phrases_of(document.body)
+
+
+def _chosen(
+    counts: _Counts, idf: NDArray[np.float64], row: int, documents: int, most: int
+) -> dict[str, float]:
+    """Phrase → weight of the chosen phrases of a document, heaviest first."""
+    span = slice(counts.matrix.indptr[row], counts.matrix.indptr[row + 1])
+    columns, times = counts.matrix.indices[span], counts.matrix.data[span]
+    specific = counts.documents_with[columns] <= max(ALWAYS_KEPT, GENERAL * documents)
+    repeated = specific & (counts.occurrences[columns] > 1)
+    kept = repeated if repeated.any() else specific
+    held = {counts.phrases[column]: int(n) for column, n in zip(columns[kept], times[kept], strict=True)}
+    weights = (1 + np.log(times[kept])) * idf[columns[kept]]
+    weighed = dict(zip(held, np.round(weights, 9).tolist(), strict=True))
+    inside = _always_inside(held)
+    ordered = sorted(
+        (phrase for phrase in weighed if phrase not in inside), key=lambda phrase: (-weighed[phrase], phrase)
+    )
+    return {phrase: weighed[phrase] for phrase in ordered[:most]}
+
+
+def _always_inside(held: Mapping[str, int]) -> set[str]:
+    """The phrases that occur as often as a longer one of which they are a part."""
+    inside = set()
+    for phrase, times in held.items():
+        parts = phrase.split(" ")
+        for length in range(1, len(parts)):
+            for start in range(len(parts) - length + 1):
+                part = " ".join(parts[start : start + length])
+                if held.get(part) == times:
+                    inside.add(part)
+    return inside
+
+
+def _described(document: Document, weights: Mapping[str, float]) -> list[Mention]:
+    """The phrases as mentions, each with its most telling sentence."""
+    best: dict[str, tuple[float, str]] = {}
+    for sentence in _sentences(document):
+        held = Counter(phrases_of(sentence)).keys() & weights.keys()
+        worth = round(sum(sorted(weights[phrase] for phrase in held)) / sqrt(len(words(sentence)) or 1), 9)
+        for phrase in held:
+            if phrase not in best or worth > best[phrase][0]:
+                best[phrase] = (worth, sentence)
+    return [
+        Mention(phrase, _shortened(best[phrase][1]) if phrase in best else "", weight)
+        for phrase, weight in weights.items()
+    ]
+
+
+def _sentences(document: Document) -> Iterator[str]:
+    for text in (document.title, document.body):
+        for sentence in _SENTENCES.split(text):
+            if sentence.strip():
+                yield " ".join(sentence.split())
+
+
+def _shortened(sentence: str) -> str:
+    """The sentence, or its first words and an ellipsis."""
+    parts = sentence.split(" ")
+    return sentence if len(parts) <= LONGEST_SENTENCE else f"{' '.join(parts[:LONGEST_SENTENCE])} …"

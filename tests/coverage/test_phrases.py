@@ -1,0 +1,112 @@
+"""Phrases: which ones name a thing, how they are chosen, described and merged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from curation.coverage.entities import NO_ENTITY, Entity, Mention, entity_name, find_entities
+from curation.coverage.phrases import LONGEST_SENTENCE, PhraseExtractor, phrases_of
+from curation.progress import Progress, silent
+from curation.store import Document
+
+
+def document(document_id: str, body: str, title: str = "") -> Document:
+    return Document(document_id, f"hash {document_id}", title, body)
+
+
+TEA = [
+    document("a", "Green tea is steamed. The steamed green tea leaves keep their colour. Nobody knows why."),
+    document("b", "Black tea is oxidised. Green tea is not. Oxidised leaves turn dark.", title="Black tea"),
+    document("c", "Ships carry black tea. Ships sail slowly."),
+]
+
+
+def names(document: Document, corpus: Sequence[Document] = TEA, most: int = 8) -> list[str]:
+    mentions = PhraseExtractor(most).extract(corpus)
+    return [mention.name for mention in mentions[list(corpus).index(document)]]
+
+
+def test_a_phrase_crosses_no_punctuation_and_no_word_of_joining_ends_it() -> None:
+    assert list(phrases_of("Theory of relativity, 1905: a new state-of-the-art")) == [
+        "theory",
+        "theory of relativity",
+        "relativity",
+        "state",
+        "art",
+    ]
+
+
+def test_numbers_and_single_letters_name_nothing_alone() -> None:
+    assert list(phrases_of("vitamin B 12 x")) == ["vitamin"]
+    assert "vitamin b12" in list(phrases_of("vitamin B12"))
+
+
+def test_a_part_that_is_always_the_longer_phrase_is_left_out() -> None:
+    corpus = [document("a", "hot water bottle. hot water bottle."), document("b", "cold rain falls")]
+    assert names(corpus[0], corpus) == ["hot water bottle"]
+    longer = [document("a", "hot water bottle. hot water bottle. hot water."), corpus[1]]
+    assert set(names(longer[0], longer)) == {"hot water", "hot water bottle"}
+
+
+def test_phrases_that_the_corpus_repeats_come_before_those_that_it_has_once() -> None:
+    found = names(TEA[2])
+    assert set(found) == {"black tea", "ships"}  # 'tea' is always 'black tea' here, 'sail' occurs once
+    assert found[0] == "ships"  # twice in one document
+
+
+def test_a_document_that_repeats_nothing_keeps_its_own_words() -> None:
+    lone = [*TEA, document("d", "Granite")]
+    assert names(lone[3], lone) == ["granite"]
+
+
+def test_what_more_than_a_tenth_of_a_large_corpus_has_is_too_general() -> None:
+    corpus = [document(f"d{n:02}", f"engine number{n} number{n}") for n in range(60)]
+    assert names(corpus[0], corpus) == ["number0"]  # 'engine' is in all 60
+    assert "engine" in " ".join(names(corpus[0], corpus[:5]))
+
+
+def test_a_phrase_is_described_by_the_sentence_in_which_the_chosen_phrases_weigh_most() -> None:
+    [mention] = [m for m in PhraseExtractor().extract(TEA)[0] if m.name == "green tea"]
+    assert mention.description == "Green tea is steamed."  # both phrases in fewest words
+
+
+def test_a_long_description_ends_in_an_ellipsis() -> None:
+    long = document("a", "pump " * (LONGEST_SENTENCE + 20))
+    [pump] = [m for m in PhraseExtractor(1000).extract([long])[0] if m.name == "pump pump pump"]
+    assert pump.description.split(" ")[LONGEST_SENTENCE:] == ["…"]
+
+
+def test_a_corpus_without_words_has_no_entity_and_says_so() -> None:
+    found = find_entities([document("a", ""), document("b", "the of and")], PhraseExtractor())
+    assert (found.entities, found.left_out) == ([], {NO_ENTITY: 2})
+    assert found.of_documents == {"a": (), "b": ()}
+
+
+class Given:
+    """An extractor that mentions what it was made with."""
+
+    name = "given"
+
+    def __init__(self, mentions: dict[str, list[Mention]]) -> None:
+        self._mentions = mentions
+        self.settings: dict[str, str] = {}
+
+    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> list[list[Mention]]:
+        return [self._mentions.get(document.document_id, []) for document in documents]
+
+
+def test_names_that_are_equal_once_normalised_are_one_entity_with_the_heaviest_description() -> None:
+    assert entity_name("  Wi-Fi (802.11ac) ") == "wi fi 802 11ac"
+    mentions = {
+        "a": [Mention("Wi-Fi", "light", 1.0), Mention("Router", "r", 1.0), Mention("–", "no name", 9.0)],
+        "b": [Mention("wi fi", "heavy", 2.0), Mention("WI FI", "same, later", 2.0)],
+    }
+    found = find_entities([document("b", ""), document("a", ""), document("c", "")], Given(mentions))
+    assert found.entities == [Entity("router", "r"), Entity("wi fi", "heavy")]
+    assert found.of_documents == {"a": (0, 1), "b": (1,), "c": ()}
+    assert found.left_out == {NO_ENTITY: 1}
+    assert found.entities[1].text == "wi fi: heavy"
+
+
+def test_the_order_of_the_documents_changes_nothing() -> None:
+    assert find_entities(TEA, PhraseExtractor()) == find_entities(TEA[::-1], PhraseExtractor())
