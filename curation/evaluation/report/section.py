@@ -25,16 +25,19 @@ class ReportSection(NamedTuple):
     write: Callable[[Evaluation], Sequence[Section]]
 
 
-class _Figure(Protocol):
-    @property
-    def value(self) -> float | None: ...
+class _Ends(Protocol):
     @property
     def low(self) -> float | None: ...
     @property
     def high(self) -> float | None: ...
 
 
-def interval(figure: _Figure) -> str:
+class _Figure(_Ends, Protocol):
+    @property
+    def value(self) -> float | None: ...
+
+
+def interval(figure: _Ends) -> str:
     """A 95 % interval in words, a dash without one."""
     if figure.low is None or figure.high is None:
         return "–"

@@ -84,10 +84,24 @@ def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evalua
     assert str(section.drawings[0]).count("<circle") == 30
 
 
+def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_table(two: Evaluation) -> None:
+    sections = {one.heading: one for one in report_sections(two)}
+    board, differences = sections["Comparison"].tables
+    assert {row[0] for row in board.rows} == {"run a", "run b"}
+    (first,) = [one for one in two.comparisons if one.measure == "ndcg_exp@10" and one.stratum is None]
+    assert differences.rows[0][:2] == ("run b − run a", first.difference)
+    assert str(sections["Comparison"].drawings[0]).count("run b − run a") >= 1
+    assert len(sections["Comparison by kind of query"].tables[0].rows) == 3
+    assert [row[0] for row in sections["How often the order holds"].tables[0].rows] == [
+        *("mean", "macro", "median", "worst")
+    ]
+
+
 def test_a_sealed_part_has_looks_and_no_query_by_query(store: Store, tmp_path: Path) -> None:
     found = scored(store, tmp_path, "test")
     assert "Looks at sealed parts" in headings(found)
     assert "Query by query" not in headings(found)
+    assert "Comparison" in headings(found)
     page = evaluation_page(found)
     for name in sealed_queries(store):
         assert query(int(name[1:])).text not in page
