@@ -61,6 +61,7 @@ class Dense:
         found = [document for document in documents if document.text]
         self._documents = sorted(found, key=lambda document: document.document_id)
         self._ids = [document.document_id for document in self._documents]
+        self._asked: dict[str, Vectors] = {}
         self._cutter: Cutter | None = None
         self._made: _Passages | None = None
 
@@ -88,8 +89,7 @@ class Dense:
         if not asked or not self._documents:
             return hits
         passages = self._embed_passages(progress)
-        texts = [queries[place].text for place in asked]
-        vectors = embed(self._store, texts, "query", self._model, progress)
+        vectors = self._embed_queries([queries[place].text for place in asked], progress)
         block = max(1, _CELLS // len(passages.vectors))
         for start in range(0, len(asked), block):
             cosines = vectors[start : start + block] @ passages.vectors.T
@@ -111,6 +111,14 @@ class Dense:
             Hit(self._ids[row], score, passages.of(row, cosines))
             for row, score in zip(rows.tolist(), scores[rows].tolist(), strict=True)
         ]
+
+    def _embed_queries(self, texts: Sequence[str], progress: Progress) -> Vectors:
+        """The vectors of the texts; those that were asked for before are in memory."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._asked]
+        if new:
+            vectors = embed(self._store, new, "query", self._model, progress)
+            self._asked.update(zip(new, vectors, strict=True))
+        return np.stack([self._asked[text] for text in texts])
 
     def _find_cutter(self) -> Cutter:
         if self._cutter is None:
