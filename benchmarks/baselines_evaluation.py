@@ -128,7 +128,8 @@ COLLECTIONS = (
     Collection(
         "chorus_icecat",
         "Icecat: 19,406 electronics products and 135 shop searches, graded 0 to 3 by three raters. Other "
-        "systems proposed the graded pairs. So a part of what these systems find has no grade, and counts as not relevant.",
+        "systems proposed the graded pairs. So a part of what these find has no grade, and counts as not "
+        "relevant.",
         icecat_project,
     ),
 )
@@ -187,7 +188,7 @@ def _milliseconds(system: EvaluatedSystem) -> str:
 
 def _section(collection: Collection, folder: Path, systems: Sequence[str]) -> str:
     rest = ", ".join(name for name in SYSTEMS if name not in systems)
-    note = f"\nNot run here: {rest} (`--lexical {collection.name}`).\n" if rest else ""
+    note = f"\nNot run here: {rest} (`--lexical`).\n" if rest else ""
     return table(collection, evaluated(collection, folder, systems)) + note
 
 
