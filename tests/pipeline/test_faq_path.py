@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import shlex
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from curation.store import open_store
-from tests.support import ROOT, faq
-from tests.support.command_line import invoke
-from tests.support.projects import rows_of
+from docs import make_faq_path
+from tests.support import faq
 
-PASSWORD = "a long password\n"
 MEASURES = ("recall@5", "success@5", "mrr@10")
 
 
@@ -24,32 +18,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Step → what its command printed as JSON."""
-    folder = tmp_path_factory.mktemp("faq")
-    faq.write_corpus(folder / "faq.jsonl")
-    faq.write_traffic(folder / "log.csv")
-    found: dict[str, Any] = {}
-    for step, command in faq.commands(folder).items():
-        if step == "grades":
-            found["differ"] = faq.write_grades(folder / "grades.csv", pooled(folder / "faq.duckdb"))
-        if step == "decisions":
-            disputes = found["disputes"]["disputes"]
-            faq.write_decisions(
-                folder / "decisions.csv", [(row["query"], row["document_id"]) for row in disputes]
-            )
-        arguments = ["--project", str(folder / "faq.duckdb"), *shlex.split(command), "--json"]
-        done = invoke(arguments, input=PASSWORD, catch_exceptions=False)
-        assert done.exit_code == 0, f"{step}: {done.output}"
-        found[step] = json.loads(done.stdout)
-        if step == "agreement":
-            found["notes"] = " ".join(invoke(arguments[:-1]).stdout.split())
-    return found
-
-
-def pooled(path: Path) -> list[tuple[str, str]]:
-    store = open_store(path)
-    pairs = rows_of(store, "SELECT text, document_id FROM candidates JOIN queries USING (query_id)")
-    store.close()
-    return [(text, document_id) for text, document_id in pairs]
+    return faq.walk(tmp_path_factory.mktemp("faq"))
 
 
 def test_50_queries_are_drawn_half_from_the_head_and_half_from_the_tail(answers: dict[str, Any]) -> None:
@@ -104,16 +73,6 @@ def test_random_negatives_alone_flatter_and_hard_ones_show_it(answers: dict[str,
 
 
 def test_the_page_has_the_figures_of_this_path(answers: dict[str, Any]) -> None:
-    page = (ROOT / "docs" / "faq-path.md").read_text(encoding="utf-8")
-    for part in ("dev", "test"):
-        for measure in MEASURES:
-            one = answers[part]["runs"][0]["overall"][measure]
-            assert (
-                f"| {part} | {measure} | {one['value']:.3f} | {one['low']:.3f} – {one['high']:.3f} |" in page
-            )
-        figures = answers[part]["hard_negatives"]["systems"]["bm25"]
-        for measure in MEASURES:
-            cells = [figures[name][measure] for name in ("without_hard", "with_hard", "drop")]
-            shown = " | ".join(f"{one['value']:.3f} ({one['low']:.3f} – {one['high']:.3f})" for one in cells)
-            assert f"| {part} | {measure} | {shown} |" in page
+    page = make_faq_path.TARGET.read_text(encoding="utf-8")
+    assert page == make_faq_path.page(page, answers), "run `python -m docs.make_faq_path`"
     assert f"{answers['differ']} of 1,050 judged pairs are disputed" in page

@@ -9,9 +9,15 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 from itertools import product
 from pathlib import Path
 from random import Random
+from typing import Any
+
+from curation.store import open_store
+from tests.support.command_line import invoke
+from tests.support.projects import rows_of
 
 SERVICES = """
     parcel locker|gift card|season ticket|library pass|bike rental|guest wifi|meal plan|parking permit|
@@ -39,6 +45,7 @@ WORDS = """
 HEAD, TAIL = 25, 25
 DEPTH, RANDOM_NEGATIVES = 11, 10
 PEOPLE = ("mia", "tom")
+PASSWORD = "a long password\n"
 
 
 def _services() -> list[str]:
@@ -150,3 +157,35 @@ def commands(folder: Path) -> dict[str, str]:
         "dev": f"evaluate v1 {measured} --split dev --hard-negatives",
         "test": f"evaluate v1 {measured} --split test --hard-negatives --reason 'the first figures'",
     }
+
+
+def walk(folder: Path) -> dict[str, Any]:
+    """Run all commands in a folder: step → what was printed as JSON; `notes` is the text of the agreement.
+
+    `differ` is on how many pairs the two people differ.
+    """
+    write_corpus(folder / "faq.jsonl")
+    write_traffic(folder / "log.csv")
+    found: dict[str, Any] = {}
+    for step, command in commands(folder).items():
+        if step == "grades":
+            found["differ"] = write_grades(folder / "grades.csv", _pooled(folder / "faq.duckdb"))
+        if step == "decisions":
+            disputes = found["disputes"]["disputes"]
+            write_decisions(
+                folder / "decisions.csv", [(row["query"], row["document_id"]) for row in disputes]
+            )
+        arguments = ["--project", str(folder / "faq.duckdb"), *shlex.split(command), "--json"]
+        done = invoke(arguments, input=PASSWORD, catch_exceptions=False)
+        assert done.exit_code == 0, f"{step}: {done.output}"
+        found[step] = json.loads(done.stdout)
+        if step == "agreement":
+            found["notes"] = " ".join(invoke(arguments[:-1]).stdout.split())
+    return found
+
+
+def _pooled(path: Path) -> list[tuple[str, str]]:
+    store = open_store(path)
+    pairs = rows_of(store, "SELECT text, document_id FROM candidates JOIN queries USING (query_id)")
+    store.close()
+    return [(text, document_id) for text, document_id in pairs]

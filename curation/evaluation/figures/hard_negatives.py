@@ -115,7 +115,8 @@ def _system(
     )
     figures = mean_figures([with_hard, without_hard], seed)
     returned = sum(len(one.query) for one in lists) / (len(lists) * len(qrels.grade))
-    return CandidateFigures(figures[0], figures[1], _drops(with_hard, without_hard, seed), returned)
+    lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # nobody gains by a document without gain
+    return CandidateFigures(figures[0], figures[1], _drops(with_hard, without_hard, seed, lowest), returned)
 
 
 def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
@@ -127,9 +128,9 @@ def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
     return RunRows(ranking.query[kept], documents, -np.arange(len(kept), dtype=np.float64))
 
 
-def _drops(with_hard: RunScores, without_hard: RunScores, seed: int) -> dict[str, FigureDrop]:
-    differences = without_hard.values - with_hard.values
-    ends = mean_intervals(differences, seed, lowest=-1.0)
+def _drops(with_hard: RunScores, without_hard: RunScores, seed: int, lowest: float) -> dict[str, FigureDrop]:
+    differences = np.maximum(without_hard.values - with_hard.values, lowest)  # rounding goes below
+    ends = mean_intervals(differences, seed, lowest)
     return {
         measure.name: FigureDrop(mean_of(differences[:, place]), *(ends[place][0] or (None, None)))
         for place, measure in enumerate(with_hard.measures)

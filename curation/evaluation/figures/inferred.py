@@ -14,11 +14,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from curation.errors import refuse_problems
-from curation.evaluation.figures.means import Floats, mean_intervals, mean_of
+from curation.evaluation.figures.means import Floats, mean_of
 from curation.evaluation.inputs.pooled import PooledPairs
 from curation.evaluation.metrics.inferred import SampledStratum, inferred_ap, inferred_ndcg
 from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import RunRows, rank
+from curation.statistics.intervals import MINIMUM_QUERIES
+from curation.statistics.means import mean_intervals
 
 DEPTH = 10
 MEASURES = ("inferred_ap", f"inferred_ndcg@{DEPTH}")
@@ -81,13 +83,17 @@ def inferred_figures(
     values = {
         name: np.mean([_values(run, qrels, strata) for run in found], axis=0) for name, found in runs.items()
     }
-    ends = mean_intervals(np.concatenate(list(values.values()), axis=1), seed)
+    together = np.concatenate(list(values.values()), axis=1)
+    highest = np.maximum(np.nanmax(together, axis=0, initial=1.0), 1.0)  # an estimate may be above 1
+    ends = mean_intervals(together, seed, np.zeros(len(highest)), highest)
     systems = {}
     for number, (name, found) in enumerate(values.items()):
         figures = {}
         for place, measure in enumerate(MEASURES):
-            low, high = ends[number * len(MEASURES) + place][0] or (None, None)
             known = int((~np.isnan(found[:, place])).sum())
+            low, high = ends[:, number * len(MEASURES) + place].tolist()
+            if known < MINIMUM_QUERIES:
+                low = high = None
             figures[measure] = InferredFigure(mean_of(found[:, place]), low, high, known)
         systems[name] = figures
     every = [stratum for of_query in strata for stratum in of_query]
