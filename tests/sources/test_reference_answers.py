@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError
+from curation.releases.card.card import Card
+from curation.releases.diff.diff import diff
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened, verify
 from curation.sources.query_import import import_queries
@@ -122,8 +124,17 @@ def test_a_release_has_the_answers_and_without_any_its_id_does_not_change(tmp_pa
         assert release.rows("answers") == expected
         assert ("answers" in release.texts) == (name == "with")
         assert verify(store, "v1").intact
+        assert ("1 of 8 queries have reference answers." in Card(release, "unknown").text) == (name == "with")
     assert ids[0] != ids[1]
     assert ids[0] == freeze(gold_project(tmp_path), "v1").release_id
+
+
+def test_a_comparison_of_releases_says_that_answers_differ(project: Store, tmp_path: Path) -> None:
+    for name, answer in (("v1", "steel"), ("v2", "copper")):
+        import_answers(project, file(tmp_path / "a.jsonl", {"query_id": "q-kettle", "answers": [answer]}))
+        freeze(project, name)
+    found = diff(project, "v1", "v2")
+    assert [setting.what for setting in found.settings] == ["reference answers: content"]
 
 
 def test_the_command_says_what_it_took(project: Store, tmp_path: Path) -> None:

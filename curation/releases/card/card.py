@@ -115,6 +115,9 @@ class Card:
         tags = Counter(tag for query in queries for tag in query.get("tags", ()))
         if tags:
             lines += ["", f"Tags, of rules and people: {counts(dict(tags.most_common(FEW_TAGS)))}."]
+        answers = self.release.rows("answers")
+        if answers:
+            lines += ["", f"{len(answers):,} of {len(queries):,} queries have reference answers."]
         return lines
 
     def _labels(self) -> Lines:

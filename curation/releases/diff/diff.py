@@ -122,12 +122,19 @@ def _made_with(side: ComparedRelease) -> dict[str, str]:
         "guide": {row["title"]: row["guide_hash"] for row in release.rows("guides")},
         "sampling": _without((release.rows("sampling") or [{}])[0], "report"),
         "split": _without((release.rows("split") or [{}])[0], "certificate", "split_id"),
+        "reference answers": _answers(release),
         "corpus": {"snapshot": digest(sorted(side.documents.items()))},
         "release": _without(side.header, *ELSEWHERE),
         "frozen with": json.loads(release.row.manifest).get("versions", {}),
         "form of the content": side.summary.format,
     }
     return dict(_flat("", told))
+
+
+def _answers(release: Opened) -> dict[str, object]:
+    """How many queries have reference answers, and a hash of these; nothing where none has."""
+    rows = release.rows("answers")
+    return {"queries": len(rows), "content": digest(rows)} if rows else {}
 
 
 def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -158,13 +158,15 @@ def test_a_judges_judgments_change_no_grade_no_agreement_and_no_release(tmp_path
             ["agreement", "--json"],
             ["consistency", "--json"],
             ["gate", "--json"],
+            ["round", "list", "--json"],
+            ["adjudicate", "list", "--json"],
             ["freeze", "v1", "--json"],
             ["card", "v1"],
         )
         done = [invoke([*path, *one], catch_exceptions=False) for one in asked]
         assert [one.exit_code for one in done] == [0] * len(asked)
         texts = [one.stdout for one in done]
-        texts[4] = json.loads(texts[4])["release_id"]
+        texts[6] = json.loads(texts[6])["release_id"]
         found.append(texts)
     assert found[0] == found[1]
 
