@@ -18,6 +18,9 @@ from curation.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
 
+ROOT = "start"
+"""The address that Streamlit wants of a page at `/` that is at its own address, too."""
+
 
 @cache
 def all_pages() -> tuple[AppPage, ...]:
@@ -35,12 +38,14 @@ def pages_of(role: str) -> list[AppPage]:
 
 
 def streamlit_pages(annotator: Annotator) -> list[st.Page]:
-    """The pages of an annotator, as Streamlit's navigation takes them; the first one is at `/`, too."""
+    """The pages of an annotator, as Streamlit's navigation takes them; the first one is at `/`."""
     first, *others = pages_of(annotator.role)
     pages = [_streamlit_page(page, annotator) for page in others]
-    if first is not all_pages()[0]:  # whose own address leads to `/` for everybody
-        pages.append(_streamlit_page(first, annotator, visibility="hidden"))
-    return [_streamlit_page(first, annotator, default=True), *pages]
+    if first is all_pages()[0]:  # whose own address leads to `/`
+        return [_streamlit_page(first, annotator, default=True), *pages]
+    own = _streamlit_page(first, annotator, visibility="hidden")
+    at_root = st.Page(partial(_show, first, annotator), title=first.title, url_path=ROOT, default=True)
+    return [at_root, own, *pages]
 
 
 def _streamlit_page(page: AppPage, annotator: Annotator, **more: Any) -> st.Page:

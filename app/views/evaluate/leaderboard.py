@@ -10,7 +10,7 @@ from curation.evaluation.metrics.measures import HEADLINE
 from curation.evaluation.submitted import SubmittedBoard, SubmittedRow, SubmittedRun, board, ranked
 from curation.store import Store
 
-COLUMNS = ["Rank", "System", HEADLINE, "95 %", "Queries", "Same as", "By", "When (UTC)"]
+COLUMNS = ["Rank", "System", f"{HEADLINE} (95 %)", "Queries", "Same as", "By"]
 KEPT = 8
 """Leaderboards that are kept in memory."""
 
@@ -23,7 +23,7 @@ def show(store: Store, chosen: ChosenPart) -> None:
         ui.quiet("Nobody has scored a run on this part yet.")
         return
     found = _ranked(runs, (str(store.path), chosen.release_id, chosen.part, len(runs)))
-    ui.table(f"{HEADLINE} on {chosen.release}, {chosen.part}", COLUMNS, map(_row, found.rows), words=True)
+    ui.table(f"Runs on {chosen.release}, {chosen.part}", COLUMNS, map(_row, found.rows), words=True)
     ui.quiet(
         "Systems with a letter in common cannot be distinguished, by paired tests of all pairs, corrected by "
         "Holm. A rank such as 1–3 is the range that the tests allow."
@@ -40,5 +40,6 @@ def _ranked(_runs: list[SubmittedRun], state: tuple[object, ...]) -> SubmittedBo
 
 def _row(row: SubmittedRow) -> tuple[object, ...]:
     rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
-    span = "–" if row.low is None or row.high is None else f"{row.low:.3f} to {row.high:.3f}"
-    return rank, row.system, row.value, span, row.n, row.letters, row.by, f"{row.at:%Y-%m-%d %H:%M}"
+    span = "" if row.low is None or row.high is None else f" ({row.low:.3f}\u00a0to\u00a0{row.high:.3f})"
+    by = f"{row.by}, {row.at:%Y-%m-%d}".replace("-", "\u2011")
+    return rank, row.system, f"{row.value:.3f}{span}", row.n, row.letters, by

@@ -28,7 +28,7 @@ def show(annotator: Annotator) -> None:
     if not releases:
         st.info("Nothing is frozen yet. `goldset freeze NAME` makes a release of the settled grades.")
         return
-    left, right = st.columns([2, 3], gap="large")
+    left, right = st.columns([1, 2], gap="large")
     with left:
         chosen = _chosen(context.store, releases)
         submit.show(context, chosen)

@@ -39,8 +39,8 @@ def show(context: CurateContext, chosen: ChosenPart) -> None:
         "them runs of one system.",
     )
     runs = []
-    for number, file in enumerate(files):
-        label = f"Name of the system in {ui.plain(file.name)}"
+    for number, file in enumerate(files, 1):
+        label = "Name of the system" if len(files) == 1 else f"Name of system {number}"
         name = st.text_input(
             label, system_name(file.name), max_chars=80, key=f"name {form.key} {number} {file.name}"
         )

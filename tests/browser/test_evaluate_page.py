@@ -1,0 +1,46 @@
+"""Evaluate in a browser: an evaluator has this page alone, uploads a run and downloads its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from curation.people.annotators import add_annotator
+from tests.support.evaluated_project import evaluated_project, ranked, write_run
+from tests.support.served import PASSWORD, Served, settled, sign_in
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    store = evaluated_project(tmp_path)
+    add_annotator(store, "eva", "evaluator", PASSWORD)
+    store.close()
+    running = Served(store.path)
+    yield running
+    running.stop()
+
+
+def test_an_evaluator_uploads_a_run_and_downloads_its_report(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    page = sign_in(browser, served, "eva").new_page()
+    for path in ("/", "/evaluate"):
+        page.goto(f"{served.url}{path}")
+        expect(page.get_by_role("heading", name="Evaluate", exact=True)).to_be_visible()
+    settled(page)
+    run = write_run(tmp_path / "dense.trec", ranked("a"))
+    page.locator("input[type=file]").set_input_files(run)
+    page.get_by_label("Name of the system").fill("dense@may")
+    page.get_by_role("button", name="Evaluate", exact=True).click()
+    download = page.get_by_role("button", name="Download the report")
+    expect(download).to_be_visible()
+    with page.expect_download() as waiting:
+        download.click()
+    report = Path(waiting.value.path()).read_text(encoding="utf-8")
+    assert "dense@may: ndcg_exp@10" in report
+    expect(page.get_by_role("cell", name="dense@may").first).to_be_visible()
+    page.goto(f"{served.url}/releases")
+    expect(page.get_by_role("heading", name="Releases", exact=True)).not_to_be_visible()
