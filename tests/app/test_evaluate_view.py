@@ -71,7 +71,7 @@ def test_an_evaluator_uploads_runs_and_reads_their_report(project: Store, tmp_pa
     assert not page.exception
     assert not page.error
     assert "Query by query" in [one.label for one in page.expander]
-    assert "ndcg_exp@10 on v1, dev" in html(page)
+    assert "Runs on v1, dev" in html(page)
     with project.reading() as cursor:
         (found,) = submitted_evaluations(cursor, VERA)
         report, result = submitted_report(cursor, found.evaluation_id, VERA)
