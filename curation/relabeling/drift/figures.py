@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.agreement.between.coefficients import cohen_of, weights_of
-from curation.relabeling.drift.regraded_pairs import CAUSES, NONE, RegradedPair
+from curation.relabeling.drift.regraded_pairs import RegradedPair
+from curation.releases.freeze.relabeled import CAUSES, NONE
 from curation.statistics.intervals import (
     MINIMUM_QUERIES,
     Floats,
@@ -182,7 +183,7 @@ class _CauseGroup:
             enough = min(self.pairs, int(total[2 * same])) >= FEW
             if enough and min(self.queries, int((sums[:, 2 * same] > 0).sum())) >= MINIMUM_QUERIES:
                 self.against = self.drawn - drawn[:, same]
-                self.difference = self.changed / self.pairs - total[2 * same + 1] / total[2 * same]
+                self.difference = self.changed / self.pairs - float(total[2 * same + 1] / total[2 * same])
 
     @property
     def p(self) -> float:

@@ -13,11 +13,8 @@ from curation.consensus.consensus import settle
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
 from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
+from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
 from curation.store import Cursor
-
-DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"
-CAUSES = (DOCUMENT, GUIDE, ANNOTATORS, NONE)
-"""What was not the same the second time. A pair counts for the first that it has."""
 
 NOT_WHOLE = "not judged by everybody who was asked"
 NO_GRADE_BEFORE, NO_GRADE_NOW = (

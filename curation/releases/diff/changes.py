@@ -51,18 +51,24 @@ class ComparedRelease:
         self.systems = Counter(row["system"] for row in release.rows("candidates"))
         self.agreement = (release.rows("agreement") or [{}])[0]
         self.sealed = sealed_parts(self.header)
+        self.retired: dict[str, str] = self.header.get("retired", {})
+        self.relabeled = {
+            (row["query_id"], row["document_id"]): (row["quarter"], row["cause"])
+            for row in release.rows("relabeled")
+        }
 
     def part(self, query_id: str) -> str:
         return str(self.queries[query_id]["part"])
 
 
 class QueryRow(NamedTuple):
-    """A query of one release only, with the number of its grades there."""
+    """A query of one release only, with the number of its grades there, and why it was retired; '' if not."""
 
     query_id: str
     text: str
     part: str
     grades: int
+    reason: str = ""
 
 
 class Reworded(NamedTuple):
@@ -85,7 +91,7 @@ class Move(NamedTuple):
 def queries_only_in(here: ComparedRelease, there: ComparedRelease) -> tuple[QueryRow, ...]:
     """Queries of this release that the other does not have."""
     return tuple(
-        QueryRow(query_id, row["text"], row["part"], here.graded[query_id])
+        QueryRow(query_id, row["text"], row["part"], here.graded[query_id], there.retired.get(query_id, ""))
         for query_id, row in sorted(here.queries.items())
         if query_id not in there.queries
     )
@@ -150,6 +156,7 @@ class Regrade(NamedTuple):
     before, after: None where the pair had or has no grade.
     how_before, how_after: how the grade came about: 'adjudicated', 'majority', 'single', …
     document: 'gone', 'new' or 'changed' where the corpus explains it; else ''.
+    cause: see `cause_of`.
     """
 
     query_id: str
@@ -161,6 +168,7 @@ class Regrade(NamedTuple):
     how_before: str | None
     how_after: str | None
     document: str
+    cause: str = ""
 
 
 class GradeCounts(NamedTuple):
@@ -207,9 +215,26 @@ def grade_changes(before: ComparedRelease, after: ComparedRelease, both: Collect
                 how_before=old.get("how"),
                 how_after=new.get("how"),
                 document=_document(pair[1], before, after),
+                cause=cause_of(pair, before, after),
             )
         )
     return changes
+
+
+def cause_of(pair: tuple[str, str], before: ComparedRelease, after: ComparedRelease) -> str:
+    """Why a grade differs, as far as the releases know.
+
+    Where the pair was judged again between them, what was not the same, as in 're-labeled: guide changed'.
+    Else what became of the document; 'decided' where the reviewer's decision is new; else ''.
+    """
+    again = after.relabeled.get(pair)
+    if again is not None and again != before.relabeled.get(pair):
+        return f"re-labeled: {again[1]}"
+    document = _document(pair[1], before, after)
+    if document:
+        return f"document {document}"
+    old, new = before.qrels.get(pair, {}), after.qrels.get(pair, {})
+    return "decided" if new.get("how") == "adjudicated" != old.get("how") else ""
 
 
 def _document(document_id: str, before: ComparedRelease, after: ComparedRelease) -> str:

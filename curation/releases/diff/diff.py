@@ -9,6 +9,7 @@ put beside each other.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -35,6 +36,9 @@ from curation.releases.verify import Opened, opened
 from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Store
 from curation.text import canonical_json, digest
+
+UNEXPLAINED = "more or other votes"
+"""The cause of a grade that differs though nothing else is known to."""
 
 ALPHAS = ("ordinal", "interval", "nominal")
 
@@ -92,7 +96,7 @@ def _blind_duplicates(side: ComparedRelease) -> ComparedFigure:
     return ComparedFigure(alike / n, low, high, n, None)
 
 
-ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id")
+ELSEWHERE = ("format", "documents", "queries", "grades", "left_out", "snapshot_id", "relabeled", "retired")
 """What the header has and the comparison shows elsewhere, or not at all."""
 
 
@@ -167,6 +171,7 @@ class Diff:
     same: they have the same content, whatever their names.
     regrades, pairs_new, pairs_gone: grades of queries that both have; those of sealed parts only where the
         seal was opened.
+    causes: cause → changes among the grades of queries that both have; sealed ones are counted as well.
     opened: why the seal was opened; None where it was not.
     sealed: changes among sealed grades that are not named.
     how: how grades came about. left_out: what was left out of the releases. proposed: candidates by system.
@@ -184,6 +189,7 @@ class Diff:
     regrades: tuple[Regrade, ...]
     pairs_new: tuple[Regrade, ...]
     pairs_gone: tuple[Regrade, ...]
+    causes: dict[str, int]
     opened: str | None
     sealed: int
     documents: Documents
@@ -234,6 +240,7 @@ def compared(old: Opened, new: Opened, reason: str | None = None) -> Diff:
         regrades=tuple(row for row in named if row.before is not None and row.after is not None),
         pairs_new=tuple(row for row in named if row.before is None),
         pairs_gone=tuple(row for row in named if row.after is None),
+        causes=dict(sorted(Counter(change.cause or UNEXPLAINED for change in changes).items())),
         opened=reason,
         sealed=len(changes) - len(named),
         documents=documents,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
-from curation.releases.diff.diff import ComparedFigure, Count, Diff
+from curation.releases.diff.diff import UNEXPLAINED, ComparedFigure, Count, Diff
 from curation.reports.page import Section, Table, html_page
 from curation.text import isolated
 
@@ -55,6 +55,7 @@ def diff_sections(diff: Diff, limit: int = LIMIT) -> list[Section]:
     """All that a page shows, in the order in which it is read; sections without a difference are left out."""
     found = [
         Section("Grades", _grades_told(diff), (), _grades(diff, limit), _sealed_remark(diff)),
+        Section("Causes", "Why grades differ, as far as the releases say.", (), (_causes(diff),)),
         Section("Queries", _queries_told(diff), (), _queries(diff, limit)),
         Section(
             "Documents",
@@ -115,7 +116,7 @@ def _grades(diff: Diff, limit: int) -> tuple[Table, ...]:
 
 
 def _pairs(caption: str, rows: Sequence[Regrade], limit: int) -> Table:
-    columns = ("query", "query id", "document", "part", "grade", "how", "document is")
+    columns = ("query", "query id", "document", "part", "grade", "how", "document is", "cause")
     cells = (
         (
             row.text,
@@ -125,10 +126,16 @@ def _pairs(caption: str, rows: Sequence[Regrade], limit: int) -> Table:
             f"{_grade(row.before)} → {_grade(row.after)}",
             f"{row.how_before or '–'} → {row.how_after or '–'}",
             row.document or "the same",
+            row.cause or UNEXPLAINED,
         )
         for row in rows[:limit]
     )
     return Table(_caption(caption, len(rows), limit), columns, tuple(cells))
+
+
+def _causes(diff: Diff) -> Table:
+    rows = sorted(diff.causes.items(), key=lambda row: (-row[1], row[0]))
+    return Table("Changed, new and gone grades", ("cause", "grades"), tuple(rows))
 
 
 def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
@@ -143,8 +150,9 @@ def _queries(diff: Diff, limit: int) -> tuple[Table, ...]:
 
 
 def _only(caption: str, rows: Sequence[QueryRow], limit: int) -> Table:
-    cells = tuple((row.text, row.query_id, row.part, row.grades) for row in rows[:limit])
-    return Table(_caption(caption, len(rows), limit), ("query", "query id", "part", "grades"), cells)
+    cells = tuple((row.text, row.query_id, row.part, row.grades, row.reason) for row in rows[:limit])
+    columns = ("query", "query id", "part", "grades", "why")
+    return Table(_caption(caption, len(rows), limit), columns, cells)
 
 
 def _documents(diff: Diff, limit: int) -> tuple[Table, ...]:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from curation.agreement.gate import GateCheck
 from curation.consensus.consensus import PairConsensus, settled
@@ -36,6 +36,7 @@ DECIDED = "pair that has no grade because the reviewer decided so"
 CHANGED = "pair graded on another version of the document"
 NO_DOCUMENT = "judged pair whose document is not in the current corpus"
 NO_QUERY = "judged pair whose query is not in the current sample"
+RETIRED = "judged pair whose query was retired"
 NO_PART = "graded pair whose query is in no part of the split"
 NO_GRADE = "query without a grade"
 
@@ -77,6 +78,7 @@ class Content:
     people: every name by which the project knows somebody of the release → their number there.
     left_out: reason → number.
     left_out_documents: reason → ids of the documents for which pairs were left out, each once.
+    relabeled: what re-labelings did, for the header.
     sharing: the rule by which grades are shared, and what it did; None without one.
     """
 
@@ -92,6 +94,7 @@ class Content:
     people: Mapping[str, str]
     left_out: dict[str, int]
     left_out_documents: dict[str, list[str]]
+    relabeled: dict[str, Any]
     sharing: Sharing | None = None
 
     @property
@@ -137,6 +140,9 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         **parts.pools(rows, chosen.queries),
         **parts.answers(rows, chosen.queries),
     }
+    judged_again = rows.relabeled.rows({(pair.query_id, pair.document_id) for pair in chosen.pairs})
+    if judged_again:
+        tables["relabeled"] = judged_again
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
     return Content(
         tables=tables,
@@ -160,11 +166,13 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         changed=sum(pair.changed for pair in chosen.pairs),
         left_out=chosen.left_out,
         left_out_documents=chosen.left_out_documents,
+        relabeled=rows.relabeled.header(),
     )
 
 
 def header(content: Content, sealed: Iterable[str] = (), override: Override | None = None) -> Table:
-    """What the release is, in one row; 'changed', 'sharing' and 'override' only where there is any."""
+    """What the release is, in one row; 'changed', 'sharing', 'override' and what re-labelings did only where
+    there is any."""
     described = {
         "format": FORMAT,
         "split_id": content.split.split_id,
@@ -175,6 +183,7 @@ def header(content: Content, sealed: Iterable[str] = (), override: Override | No
         "sealed": sorted(sealed),
         "left_out": content.left_out,
     }
+    described |= content.relabeled
     if content.changed:
         described["changed"] = content.changed
     if content.sharing is not None:
@@ -206,6 +215,8 @@ def _choose(rows: Rows, pairs: Iterable[PairConsensus], split: parts.Split, allo
         if pair.document_id not in documents:
             left_out[NO_DOCUMENT] += 1
             named[NO_DOCUMENT].add(pair.document_id)
+        elif pair.query_id in rows.relabeled.retired:
+            left_out[RETIRED] += 1
         elif pair.query_id not in queries:
             left_out[NO_QUERY] += 1
         elif reason := _no_grade(pair, allow_changed):

@@ -13,6 +13,7 @@ from curation.agreement.gate import Demand, all_imported, read_demand
 from curation.errors import RefusedError
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.rounds.rounds import list_rounds
+from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Round, get_setting, require_setting
 
@@ -57,6 +58,7 @@ class Rows(NamedTuple):
     logs: pa.Table
     personal: pa.Table
     people: dict[str, str]
+    relabeled: RelabeledPairs
     answers: pa.Table
 
 
@@ -97,6 +99,7 @@ def read_rows(cursor: Cursor) -> Rows:
         logs=_table(cursor, _LOGS, [sample_id]),
         personal=_table(cursor, _PERSONAL, [sample_id]),
         people=dict(cursor.execute(_PEOPLE).fetchall()),
+        relabeled=read_relabeled(cursor),
         answers=_table(cursor, _ANSWERS),
     )
 

@@ -67,7 +67,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 def test_queries_that_came_left_and_moved_are_named_with_their_text(two: Store) -> None:
     found = diff(two, "v1", "v2")
-    assert [tuple(row) for row in found.queries_in] == [("q-late", LATE, "dev", 1)]
+    assert [tuple(row) for row in found.queries_in] == [("q-late", LATE, "dev", 1, "")]
     assert found.queries_out == ()
     assert [tuple(row) for row in found.moves] == [(MOVED, "best violin", "test", "dev")]
     back = diff(two, "v2", "v1")

@@ -1,0 +1,100 @@
+"""How often the random part's interval holds the true share of wrong labels, and how often causes are found.
+
+Sets of queries whose labels go wrong together within a query, as texts of a topic do; many draws of plans of
+15 %. Then re-labelings in which one cause changes grades more often than the noise of judging does.
+
+    .venv/bin/python -m benchmarks.bench_relabeling [REPETITIONS]
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from curation.consensus.consensus import PairConsensus
+from curation.relabeling.drift.figures import cause_rows, wrong_labels
+from curation.relabeling.drift.regraded_pairs import RegradedPair
+from curation.relabeling.plan.choice import RANDOM, ScoredPair, choose_pairs
+from curation.relabeling.quarters import Quarter
+from curation.relabeling.staleness.judged_pairs import JudgedPair
+from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
+
+NOW = Quarter(2026, 4)
+
+
+def scored(query: int, document: int, score: float) -> ScoredPair:
+    consensus = PairConsensus(f"q{query}", f"d{document}", 1, "majority", {1: 2}, 0, 2, 1.0)
+    when = NOW.before(1 + query % 4)
+    judged = JudgedPair(consensus, "tail", (), when, None, when, "h", "h", "g", False, ("ada",), 0)
+    return ScoredPair(judged, score, 0.0)
+
+
+def coverage(queries: int, documents: int, share: float, tied: float, times: int) -> tuple[float, float]:
+    """How often the interval holds the truth, and its mean width; stale pairs are wrong more often."""
+    random = np.random.default_rng(1)
+    held, width = [], []
+    for seed in range(times):
+        rate = random.beta(share / tied, (1 - share) / tied, queries)
+        wrong = random.random((queries, documents)) < rate[:, None]
+        rows = [
+            scored(q, d, random.random() / 2 + wrong[q, d] / 2)
+            for q in range(queries)
+            for d in range(documents)
+        ]
+        plan = choose_pairs(rows, 0.15, seed, NOW)
+        pairs = [
+            RegradedPair(
+                *one.scored.pair,
+                *("tail", (), one.part, one.probability, 1),
+                1 + int(wrong[int(one.scored.pair[0][1:]), int(one.scored.pair[1][1:])]),
+                (),
+            )
+            for one in plan.pairs
+            if one.part == RANDOM
+        ]
+        found = wrong_labels(pairs, plan.frame)
+        if found.low is not None and found.high is not None:
+            held.append(found.low <= wrong.mean() <= found.high)
+            width.append(found.high - found.low)
+    return float(np.mean(held)), float(np.mean(width))
+
+
+def power(pairs: int, noise: float, more: float, times: int) -> tuple[float, float]:
+    """How often a cause that changes grades more often is found, and how often one that does not is."""
+    random = np.random.default_rng(2)
+    hits = {DOCUMENT: 0, GUIDE: 0}
+    for _ in range(times):
+        rows = []
+        for number in range(pairs):
+            query = number % (pairs // 5)
+            cause = (DOCUMENT, GUIDE, ANNOTATORS, NONE)[query % 4]
+            rate = noise + (more if cause == DOCUMENT else 0.0)
+            after = 1 + int(random.random() < rate)
+            causes = () if cause == NONE else (cause,)
+            rows.append(RegradedPair(f"q{query}", f"d{number}", "tail", (), "stale", None, 1, after, causes))
+        for row in cause_rows(rows):
+            if row.cause in hits and row.p is not None and row.p < 0.05:
+                hits[row.cause] += 1
+    return hits[DOCUMENT] / times, hits[GUIDE] / times
+
+
+def main() -> None:
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 400
+    print("queries × documents, wrong, tied | interval holds | mean width")
+    for queries, documents, share, tied in (
+        (100, 10, 0.05, 0.05),
+        (100, 10, 0.15, 0.05),
+        (100, 10, 0.15, 0.3),
+        (200, 20, 0.10, 0.1),
+    ):
+        holds, width = coverage(queries, documents, share, tied, times)
+        print(f"{queries} × {documents}, {share:.0%}, {tied} | {holds:.1%} | {width:.3f}")
+    print("pairs, noise, more | cause found | another cause found though it is none")
+    for pairs, more in ((120, 0.3), (120, 0.5), (300, 0.2), (300, 0.3), (600, 0.2)):
+        found, false = power(pairs, 0.1, more, times // 4)
+        print(f"{pairs}, 10 %, {more:.0%} | {found:.1%} | {false:.1%}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""What re-labelings did to a release: its parent, the pairs that were judged again and why they may differ,
+and the queries that were retired. A project without a re-labeling has none of it, and its releases are as
+they were.
+
+The parent is the release that was the newest when the last re-labeling was opened: it does not depend on how
+often something was frozen since.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from curation.releases.stored import Table
+from curation.store import Cursor
+
+DOCUMENT, GUIDE, ANNOTATORS, NONE = "document changed", "guide changed", "annotators changed", "none"
+CAUSES = (DOCUMENT, GUIDE, ANNOTATORS, NONE)
+"""What was not the same the second time. A pair counts for the first that it has."""
+
+
+class RelabeledPairs(NamedTuple):
+    """Re-labelings up to now.
+
+    Attributes
+    ----------
+    parent: id of the release before the last re-labeling; None where there was none.
+    quarters: quarter, pairs that were asked about, pairs that were judged whole; by quarter.
+    pairs: query id, document id, quarter and cause of each pair that was judged again whole, by ids.
+    retired: query id → reason.
+    """
+
+    parent: str | None
+    quarters: tuple[tuple[str, int, int], ...]
+    pairs: tuple[tuple[str, str, str, str], ...]
+    retired: dict[str, str]
+
+    def header(self) -> dict[str, Any]:
+        """What the release's first row says; empty without any re-labeling."""
+        found: dict[str, Any] = {}
+        if self.quarters:
+            names = ("quarter", "pairs", "whole")
+            found["parent"] = self.parent
+            found["relabeled"] = [dict(zip(names, row, strict=True)) for row in self.quarters]
+        if self.retired:
+            found["retired"] = dict(sorted(self.retired.items()))
+        return found
+
+    def rows(self, pairs: Collection[tuple[str, str]]) -> Table:
+        """The re-labeled among these pairs."""
+        names = ("query_id", "document_id", "quarter", "cause")
+        return [dict(zip(names, row, strict=True)) for row in self.pairs if row[:2] in pairs]
+
+
+def read_relabeled(cursor: Cursor) -> RelabeledPairs:
+    """What re-labelings did up to now."""
+    quarters = cursor.execute(_QUARTERS).fetchall()
+    return RelabeledPairs(
+        _parent(cursor) if quarters else None,
+        tuple(quarters),
+        tuple(cursor.execute(_PAIRS).fetchall()),
+        dict(cursor.execute("SELECT query_id, reason FROM retired_queries").fetchall()),
+    )
+
+
+def _parent(cursor: Cursor) -> str | None:
+    """The release that was frozen last before the last re-labeling was opened, by the audit trail's order."""
+    rows = cursor.execute(_FROZEN_BEFORE).fetchall()
+    return str(json.loads(rows[0][0])["release"]) if rows else None
+
+
+_QUARTERS = """
+SELECT quarter, count(*), count(*) FILTER (whole) FROM relabeling_progress GROUP BY quarter ORDER BY quarter
+"""
+
+_FROZEN_BEFORE = """
+SELECT detail::TEXT FROM events
+WHERE action = 'freeze' AND rowid < (
+    SELECT max(e.rowid) FROM events e
+    WHERE e.action = 'open round' AND e.detail->>'plan' IN (SELECT plan_id FROM relabeling_rounds))
+ORDER BY rowid DESC LIMIT 1
+"""
+
+_PAIRS = f"""
+WITH newest AS (
+    SELECT query_id, document_id, arg_max(plan_id, sequence) AS plan_id, arg_max(quarter, sequence) AS quarter
+    FROM relabeling_progress WHERE whole GROUP BY ALL),
+judged AS (
+    SELECT query_id, document_id, arg_max(content_hash, written) AS content_hash,
+           arg_max(guide_hash, written) AS guide_hash,
+           list(DISTINCT annotator ORDER BY annotator) AS annotators
+    FROM counted_judgments GROUP BY ALL)
+SELECT n.query_id, n.document_id, n.quarter,
+       CASE WHEN a.content_hash <> j.content_hash THEN '{DOCUMENT}'
+            WHEN a.guide_hash <> j.guide_hash THEN '{GUIDE}'
+            WHEN len(a.annotators) > 0 AND a.annotators <> j.annotators THEN '{ANNOTATORS}'
+            ELSE '{NONE}' END
+FROM newest n JOIN relabeling_pairs a USING (plan_id, query_id, document_id)
+JOIN judged j USING (query_id, document_id)
+ORDER BY n.query_id, n.document_id
+"""  # noqa: S608  words from above

@@ -1,0 +1,215 @@
+"""Two years of quarters: corpora and traffic drift, annotators too, and the set stays true.
+
+Texts are rewritten and removed, queries leave the traffic and come, one annotator begins to grade too high,
+and a clock steps back an hour. Larger repetitions are in `benchmarks/bench_relabeling.py`, with their
+figures in `docs/relabeling.md`.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from curation.labeling.judgments.imported import add_judgments
+from curation.relabeling.drift.figures import cause_rows
+from curation.relabeling.drift.regraded_pairs import RegradedPair
+from curation.relabeling.drift.report import DriftReport, drift_report
+from curation.relabeling.opening import PoolSettings, open_plan
+from curation.relabeling.plan.plan import make_plan
+from curation.relabeling.quarters import Quarter
+from curation.relabeling.staleness.judged_pairs import read_pairs
+from curation.relabeling.staleness.staleness import staleness
+from curation.releases.diff.diff import diff
+from curation.releases.freeze.freeze import freeze
+from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT
+from curation.releases.verify import opened
+from curation.sampling.sample import draw_sample
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store
+from tests.support.projects import add_names, rows_of
+from tests.support.relabeled import PEOPLE, answer_round, write_corpus, write_log
+
+TOPICS, DOCUMENTS, QUARTERS = 24, 13, 8
+DRIFTS_FROM = 5
+"""The quarter from which `dee` grades one higher."""
+SHARED = Rules(query=None, paraphrase=None, document=None)
+WORDS = "kettle violin glacier tractor router passport origami lantern harbour meadow".split()
+DRAFT = "one vote a pair, for a test"
+
+
+class World:
+    """What is true: each document's text and grade, and what is asked."""
+
+    def __init__(self) -> None:
+        self.random = np.random.default_rng(11)
+        self.versions = {f"t{t:02}-{d}": 1 for t in range(TOPICS) for d in range(DOCUMENTS)}
+        self.grades = {name: int(self.random.integers(4)) for name in self.versions}
+        self.gone: set[str] = set()
+        self.quarter = 0
+
+    def texts(self) -> dict[str, str]:
+        named = ((name, version) for name, version in self.versions.items() if name not in self.gone)
+        return {name: f"{topic_of(name)} {WORDS[v % 10]} {name} in version {v}" for name, v in named}
+
+    def log(self) -> dict[str, int]:
+        """Two topics of the sample leave the traffic each year, and two others begin."""
+        left = {topic_text(t) for t in range(self.quarter // 4 * 2)}
+        came = {topic_text(TOPICS - 1 - t) for t in range(4 - self.quarter // 4 * 2)}
+        return {topic_text(t): 40 for t in range(TOPICS) if topic_text(t) not in left | came}
+
+    def drift(self) -> None:
+        """A quarter: a twelfth of the texts is rewritten, most with another grade, and two are
+        removed.
+        """
+        self.quarter += 1
+        alive = sorted(self.versions.keys() - self.gone)
+        for name in self.random.choice(alive, 26, replace=False).tolist():
+            self.versions[name] += 1
+            if self.random.random() < 0.7:
+                self.grades[name] = (self.grades[name] + int(self.random.integers(1, 4))) % 4
+        self.gone.update(self.random.choice(alive, 2, replace=False).tolist())
+        if self.quarter == 4:
+            self.gone.remove(min(self.gone))  # a document comes back
+
+    def judge(self, who: str, _query: str, document: str) -> int:
+        late = who == "dee" and self.quarter >= DRIFTS_FROM
+        return min(3, self.grades[document] + late)
+
+
+class Lived(NamedTuple):
+    """What two years left: the store, the reports, the true share of wrong labels before each quarter, the
+    oldest ages, and the share that would be wrong now had nothing been judged again."""
+
+    store: Store
+    reports: list[DriftReport]
+    truth: list[float]
+    ages: list[int]
+    untouched: float
+
+
+def topic_of(document: str) -> str:
+    return f"topic{document[1:3]}"
+
+
+def topic_text(number: int) -> str:
+    return f"topic{number:02}"
+
+
+def begin(store: Store, folder: Path, world: World) -> None:
+    """A corpus, a log, a sample, the first grades in the winter of 2025, a split and v1."""
+    write_corpus(store, folder, world.texts())
+    add_names(store, *PEOPLE)
+    write_log(store, folder, "log 0", world.log())
+    draw_sample(store, len(world.log()), 1)
+    ids = dict(rows_of(store, "SELECT normalised, query_id FROM queries"))
+    given = [
+        ImportedJudgment(ids[topic_of(name)], name, who, grade, submitted_at=datetime(2025, 11, 3, 9, 0))
+        for name, grade in world.grades.items()
+        if topic_of(name) in ids
+        for who in PEOPLE[:1]
+    ]
+    add_judgments(store, given, "first.csv", [])
+    make_split(store, {"dev": 0.7, "test": 0.3}, 1, SHARED)
+    freeze(store, "v0", override=DRAFT)
+
+
+def wrong_now(store: Store, world: World) -> float:
+    """The true share of grades that are not what a judge without error would give now."""
+    with store.reading() as cursor:
+        alive = [one for one in read_pairs(cursor) if one.now_hash is not None]
+    return float(np.mean([one.consensus.grade != world.grades[one.pair[1]] for one in alive]))
+
+
+def live(store: Store, folder: Path) -> Lived:
+    world, reports, truth, ages = World(), [], [], []
+    first = dict(world.grades)
+    begin(store, folder, world)
+    for number in range(1, QUARTERS + 1):
+        world.drift()
+        quarter = Quarter(2025, 4).before(-number)
+        today = date(quarter.year, 3 * quarter.number - 1, 15)
+        write_corpus(store, folder, world.texts())
+        if number != 3:  # a quarter without a log
+            write_log(store, folder, f"log {number}", world.log())
+        plan = make_plan(store, 0.2, number, today, overlap=1)
+        truth.append(wrong_now(store, world))
+        open_plan(store, PEOPLE, plan.plan_id, pool=PoolSettings(["bm25"], 5), duplicates=0.0, same=0.5)
+        at = datetime(today.year, today.month, 16, 12, 0)
+        answer_round(store, quarter.name, world.judge, at, most=20)
+        answer_round(store, quarter.name, world.judge, at - timedelta(hours=1))  # the clock steps back
+        reports.append(drift_report(store, quarter.name))
+        now = staleness(store, today).pairs
+        ages.append(max(pair.age or 0 for pair in now if pair.document != "gone"))
+        if number % 4 == 0:
+            make_split(store, {"dev": 0.7, "test": 0.3}, 1, SHARED)
+            freeze(store, f"v{number // 4}", override=DRAFT)
+    untouched = np.mean([first[name] != world.grades[name] for name in world.texts()])
+    return Lived(store, reports, truth, ages, float(untouched))
+
+
+@pytest.mark.slow
+def test_a_set_that_is_relabeled_for_two_years_stays_true(store: Store, tmp_path: Path) -> None:
+    lived = live(store, tmp_path)
+    the_random_part_estimates_the_share_of_wrong_labels(lived)
+    causes_are_attributed(lived)
+    assert max(lived.ages) <= QUARTERS, "everything is judged again within two years"
+    no_split_side_changes(lived.store)
+    the_next_release_names_its_parent_and_the_causes(lived.store)
+
+
+def the_random_part_estimates_the_share_of_wrong_labels(lived: Lived) -> None:
+    """Until an annotator drifts, who judges again without error finds what is wrong."""
+    held = [
+        report.wrong is not None
+        and report.wrong.low is not None
+        and report.wrong.high is not None
+        and report.wrong.low <= truth <= report.wrong.high
+        for report, truth in zip(lived.reports, lived.truth, strict=True)
+    ]
+    assert sum(held[: DRIFTS_FROM - 1]) >= DRIFTS_FROM - 2, held
+    assert max(lived.truth) < 0.15
+    assert lived.untouched > 0.3, "without re-labeling a third of the set were wrong"
+
+
+def causes_are_attributed(lived: Lived) -> None:
+    """Rewritten texts from the first year on, and the drifting annotator once there is one."""
+
+    def causes(reports: list[DriftReport]) -> dict[str, tuple[float | None, float | None]]:
+        pairs: list[RegradedPair] = [pair for report in reports for pair in report.regraded]
+        return {row.cause: (row.difference, row.p) for row in cause_rows(pairs)}
+
+    early, late = causes(lived.reports[: DRIFTS_FROM - 1]), causes(lived.reports[DRIFTS_FROM - 1 :])
+    for found, cause in ((early, DOCUMENT), (late, DOCUMENT), (late, ANNOTATORS)):
+        difference, p = found[cause]
+        assert difference is not None
+        assert p is not None
+        assert difference > 0.1
+        assert p < 0.05, cause
+    assert (early[ANNOTATORS][0] or 0.0) < 0.1, "nobody's people are blamed before"
+
+
+def no_split_side_changes(store: Store) -> None:
+    parts: dict[str, str] = {}
+    for name in ("v0", "v1", "v2"):
+        for row in opened(store, name).rows("queries"):
+            assert parts.setdefault(row["query_id"], row["part"]) == row["part"]
+    assert len(parts) > len(opened(store, "v0").rows("queries")), "queries joined"
+
+
+def the_next_release_names_its_parent_and_the_causes(store: Store) -> None:
+    ids = {name: opened(store, name).row.release_id for name in ("v0", "v1", "v2")}
+    assert opened(store, "v1").header["parent"] == ids["v0"]
+    assert opened(store, "v2").header["parent"] == ids["v1"]
+    assert "parent" not in opened(store, "v0").header
+    assert freeze(store, "again", override=DRAFT).release_id == ids["v2"], "the same content has the same id"
+    found = diff(store, "v0", "v2")
+    assert found.causes[f"re-labeled: {DOCUMENT}"] > 20
+    assert found.moves == ()
+    retired = [query for query in found.queries_out if query.reason]
+    assert {query.text for query in retired} >= {"topic00", "topic01"}
