@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.evaluation.baselines import write_baselines
-from curation.evaluation.evaluate import EvaluatedSystem, Evaluation, EvaluationOptions, evaluate
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import named_runs
 from curation.labeling.judgments.imported import add_judgments
 from curation.project import init_project

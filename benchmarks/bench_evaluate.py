@@ -23,7 +23,8 @@ from typing import Any
 import ir_measures as ir
 import numpy as np
 
-from curation.evaluation.evaluate import EvaluationOptions, evaluate_read
+from curation.evaluation.evaluate import evaluate_read
+from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.inputs.facets import facets_of
 from curation.evaluation.inputs.pooled import PooledPairs
 from curation.evaluation.inputs.release import DrawnQueries, EvaluatedRelease

@@ -35,7 +35,7 @@ from curation.store import COMMAND_LINE
 from curation.text import plain
 
 if TYPE_CHECKING:
-    from curation.evaluation.evaluate import EvaluatedSystem, Evaluation, RunFacts
+    from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts
     from curation.evaluation.judges.estimates import JudgedEvaluation
     from curation.evaluation.to_pool import PooledRuns
 
@@ -210,8 +210,8 @@ def evaluate(
     """
     from curation.evaluation.answers.evaluate_answers import AnswerOptions
     from curation.evaluation.comparison.compared import ComparisonOptions
-    from curation.evaluation.evaluate import EvaluationOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
+    from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates

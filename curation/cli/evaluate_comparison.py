@@ -8,7 +8,7 @@ from curation.cli.output import say, table
 
 if TYPE_CHECKING:
     from curation.evaluation.comparison.pairs import Comparison
-    from curation.evaluation.evaluate import Evaluation
+    from curation.evaluation.evaluation import Evaluation
 
 
 def show_comparisons(found: Evaluation) -> None:

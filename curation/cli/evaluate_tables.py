@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from curation.cli.output import left_out, say, table
 
 if TYPE_CHECKING:
-    from curation.evaluation.evaluate import Evaluation, RunFacts
+    from curation.evaluation.evaluation import Evaluation, RunFacts
     from curation.evaluation.fail_if import FailedFigure
     from curation.evaluation.figures.means import MeasureFigure
     from curation.evaluation.to_pool import PooledRuns

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from curation.errors import InputError, refuse_problems
-from curation.evaluation.evaluate import EvaluatedSystem, Evaluation
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.metrics.measures import measures_named
 

@@ -17,7 +17,8 @@ import numpy as np
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.comparison.leaderboard import leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
-from curation.evaluation.evaluate import EvaluationOptions, evaluate
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.report.page import EvaluationReport, evaluation_report, stored_report
 from curation.people.annotators import EVALUATING, require_author, require_role

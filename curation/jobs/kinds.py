@@ -105,7 +105,7 @@ def _tags(store: Store, parameters: Parameters, progress: Progress, author: str)
 
 def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     """Evaluate uploaded runs; their folder is removed whatever comes of it."""
-    from curation.evaluation.evaluate import EvaluationOptions
+    from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.inputs.system_runs import RunSource
     from curation.evaluation.submitted import submit_runs
 

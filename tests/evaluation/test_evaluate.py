@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, named_runs
 from curation.releases.verify import opened
 from curation.store import Store

@@ -10,7 +10,8 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.baselines import write_baselines
-from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.refusal import SMALL
 from curation.evaluation.inputs.system_runs import named_runs
 from curation.evaluation.to_pool import pool_runs

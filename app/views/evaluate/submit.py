@@ -11,7 +11,7 @@ from app import ui
 from app.views.curate.jobs import CurateContext
 from app.views.evaluate.uploads import AT_ONCE, LARGEST, UploadedRun, system_name, write_uploads
 from curation.errors import InputError
-from curation.evaluation.evaluate import EvaluationOptions
+from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.submitted import submit_runs
 from curation.jobs import jobs_of
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report import sections
 from curation.evaluation.report.section import ReportSection, told
 from curation.reports.page import Section, Table, html_page

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.progress import Progress, silent
 from curation.store import COMMAND_LINE, Store

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.report.page import all_sections, evaluation_page, report_sections
 from curation.store import Store

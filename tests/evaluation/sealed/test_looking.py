@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from curation.errors import NotFoundError, RefusedError
-from curation.evaluation.evaluate import Evaluation, EvaluationOptions, evaluate
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.sealed import looking
 from curation.releases.looks import look_queries, looks

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from curation.evaluation.comparison.order import OrderReport
 from curation.evaluation.comparison.pairs import Comparison
-from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection, interval
 from curation.reports.charts import Mark
 from curation.reports.page import Section, Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection
 from curation.reports.page import Section, Table
 from curation.reports.plots import PlotPoint, scatter

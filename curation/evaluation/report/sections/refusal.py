@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.evaluation.evaluate import Evaluation, RunFacts
+from curation.evaluation.evaluation import Evaluation, RunFacts
 from curation.evaluation.report.section import ReportSection, interval, told
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, PlotCurve, curves

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.report.section import ReportSection, mark, told
 from curation.reports.page import Section, Table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.evaluation.evaluate import EvaluatedSystem, Evaluation
+from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.report.section import ReportSection, by_measure, interval, mark, share, told
 from curation.reports.charts import intervals
 from curation.reports.page import Section, Table

@@ -1,0 +1,173 @@
+"""An evaluation: what is asked for, and the tables that it gives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from curation.evaluation.comparison.compared import ComparisonOptions
+from curation.evaluation.comparison.leaderboard import LeaderboardRow
+from curation.evaluation.comparison.order import OrderReport
+from curation.evaluation.comparison.pairs import Comparison
+from curation.evaluation.figures.hard_negatives import (
+    HardNegativeEffect,
+)
+from curation.evaluation.figures.inferred import InferredFigures
+from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.figures.refusal import RefusalFigures
+from curation.evaluation.figures.reranking import DEPTHS, RerankingDepth
+from curation.evaluation.figures.strata import (
+    OtherMeans,
+    StratumFigures,
+)
+from curation.evaluation.figures.traffic import TrafficFigure
+from curation.evaluation.inputs.run_seconds import RunSeconds
+from curation.evaluation.inputs.system_runs import ReadingOptions
+from curation.evaluation.metrics.rankings import TieCounts
+from curation.evaluation.metrics.turning import Turning
+from curation.evaluation.sealed.disclosure import (
+    SealedTies,
+)
+from curation.evaluation.sealed.looking import TakenLook
+
+DEFAULT_FACETS = ("stratum",)
+
+
+class EvaluationOptions(NamedTuple):
+    """What is asked for besides release and runs.
+
+    Attributes
+    ----------
+    split: a part or 'all'; None is all parts that are not sealed.
+    measures: by name; None are the default ones.
+    by: facets whose values get figures of their own.
+    relevant: least grade of a relevant document; None is every grade above the lowest.
+    first_stage: the system whose candidates the others rerank; None is no such figures.
+    depths: to which its candidates are reranked.
+    hard_negatives: whether the effect of hard negatives is shown.
+    pool_sample: last ranks of the bands of the pool within which a random sample was judged; see
+        `figures.inferred`. None: no sample of the pool was drawn.
+    turning: also look for unjudged documents that could turn the order of two systems, by the first measure.
+    """
+
+    split: str | None = None
+    measures: Sequence[str] | None = None
+    by: Sequence[str] = DEFAULT_FACETS
+    relevant: int | None = None
+    seed: int = 0
+    reading: ReadingOptions = ReadingOptions()
+    first_stage: str | None = None
+    depths: Sequence[int] = DEPTHS
+    comparison: ComparisonOptions = ComparisonOptions()
+    hard_negatives: bool = False
+    pool_sample: Sequence[int] | None = None
+    turning: bool = False
+
+
+class SeedSpread(NamedTuple):
+    """How one measure differs between several runs of one system.
+
+    Attributes
+    ----------
+    mean, sd: over the runs' means; the standard deviation of a sample.
+    """
+
+    runs: int
+    mean: float | None
+    sd: float | None
+    values: tuple[float | None, ...]
+
+
+class RunFacts(NamedTuple):
+    """What a run's file held for the evaluated queries; see `SystemRun` and `TieCounts`.
+
+    Attributes
+    ----------
+    missing: evaluated queries without a document; they have 0.
+    refusal: what this run does with unanswerable queries.
+    """
+
+    source: str
+    places: int
+    missing: int
+    unknown_documents: int
+    against_scores: int
+    ties: TieCounts | SealedTies
+    left_out: dict[str, int]
+    seconds: RunSeconds | None
+    refusal: RefusalFigures
+
+
+@dataclass(frozen=True)
+class EvaluatedSystem:
+    """The figures of one system, by measure.
+
+    Attributes
+    ----------
+    files: one for each run.
+    traffic: estimates for all searches; empty where no evaluated query was drawn from the traffic.
+    strata: facet → value → figures.
+    seeds: empty for a system with one run.
+    per_query: measure → value of each of `Evaluation.query_ids`; None where a sealed part was evaluated.
+    """
+
+    name: str
+    files: tuple[RunFacts, ...]
+    overall: Mapping[str, MeasureFigure]
+    traffic: Mapping[str, TrafficFigure]
+    others: Mapping[str, OtherMeans]
+    strata: Mapping[str, Mapping[str, StratumFigures]]
+    seeds: Mapping[str, SeedSpread]
+    per_query: Mapping[str, tuple[float | None, ...]] | None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What systems reach on parts of a release.
+
+    Attributes
+    ----------
+    sealed: the parts that are sealed; with any there is nothing by query.
+    relevant_grade: least grade of a relevant document, for binary measures.
+    without_relevant: queries left out of binary measures because they have no relevant document.
+    about: measure → what it computes.
+    query_ids, query_texts: None where a sealed part was evaluated.
+    comparisons: of the systems by every measure, overall and by stratum; see `comparison.compared`.
+    leaderboards: measure → systems by rank, with those that cannot be distinguished as groups.
+    order: how often the order by the first measure holds; None with one system.
+    looks: which look at sealed parts each run was; empty where none is sealed.
+    first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
+        and empty where none was named.
+    hard_negatives: None where it was not asked for.
+    inferred: estimates from a random sample of the pool; None where `not_inferred` says why.
+    turning: each system against the next one by the first measure, where that was asked for; of a system with
+        several runs the first.
+    """
+
+    release: str
+    release_id: str
+    parts: tuple[str, ...]
+    sealed: tuple[str, ...]
+    queries: int
+    scale: tuple[int, ...]
+    relevant_grade: int
+    without_relevant: int
+    measures: tuple[str, ...]
+    about: Mapping[str, str]
+    runs: tuple[EvaluatedSystem, ...]
+    comparisons: tuple[Comparison, ...]
+    leaderboards: Mapping[str, tuple[LeaderboardRow, ...]]
+    order: OrderReport | None
+    query_ids: tuple[str, ...] | None
+    query_texts: tuple[str, ...] | None
+    looks: tuple[TakenLook, ...]
+    seed: int
+    resamples: int
+    versions: Mapping[str, str]
+    first_stage: str | None
+    reranking: tuple[RerankingDepth, ...]
+    hard_negatives: HardNegativeEffect | None
+    inferred: InferredFigures | None
+    not_inferred: str | None
+    turning: tuple[Turning, ...]
