@@ -136,3 +136,14 @@ def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_p
     assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
     found = evaluate(store, "v1", [RunSource("mine", run)])
     assert page.read_text(encoding="utf-8") == evaluation_page(found)
+
+
+def test_hard_negatives_and_samples_of_the_pool_have_their_tables(store: Store, tmp_path: Path) -> None:
+    run = RunSource("a", write_run(tmp_path / "a.trec", ranked("a")))
+    options = EvaluationOptions(None, hard_negatives=True, pool_sample=[])
+    found = evaluate(store, "v1", [run], options)
+    sections = {section.heading: section for section in report_sections(found)}
+    assert len(sections["Hard negatives"].tables[0].rows) == len(found.measures)
+    assert sections["What was judged"].tables[-1].caption.startswith("Inferred from")
+    plain = {section.heading for section in report_sections(evaluate(store, "v1", [run]))}
+    assert "Hard negatives" not in plain

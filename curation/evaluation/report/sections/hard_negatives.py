@@ -1,0 +1,34 @@
+"""Report, hard negatives: each run on the judged documents alone, with the hard negatives and without."""
+
+from __future__ import annotations
+
+from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.report.section import ReportSection, share, told
+from curation.reports.page import Section, Table
+
+COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
+
+
+def write(found: Evaluation) -> list[Section]:
+    effect = found.hard_negatives
+    if effect is None:
+        return []
+    sentence = (
+        f"Candidate lists of {effect.relevant:,} relevant documents, {effect.hard:,} hard and "
+        f"{effect.easy:,} easy negatives. {effect.queries:,} queries have a relevant document and a hard "
+        "negative, and only they can differ. What a run did not return is at the end of its list."
+    )
+    rows = tuple(
+        (
+            *(name, measure),
+            *(told(one.without_hard[measure]), told(one.with_hard[measure]), told(one.drop[measure])),
+            share(one.returned),
+        )
+        for name, one in effect.systems.items()
+        for measure in found.measures
+    )
+    tables = (Table("Without hard negatives, and with them", COLUMNS, rows),) if rows else ()
+    return [Section("Hard negatives", sentence, (), tables)]
+
+
+SECTION = ReportSection(85, write)
