@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from curation.evaluation.evaluate import Evaluation
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection, share, told
 from curation.reports.page import Section, Table
 
