@@ -151,6 +151,13 @@ def evaluate(
         float,
         typer.Option(help="A difference that matters: how many queries would it take to find it?"),
     ] = 0.02,
+    label_draws: Annotated[
+        int,
+        typer.Option(
+            help="How often to draw all grades again, as the annotators differ, to see whether the order of "
+            "systems holds. Each draw scores all runs.",
+        ),
+    ] = 0,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -225,7 +232,7 @@ def evaluate(
     conditions = read_conditions(fail_if or ())
     facets = [*listed(by), *facets_needed(conditions)]
     options = EvaluationOptions(split, named, facets, relevant, seed, reading, first_stage)
-    options = options._replace(comparison=ComparisonOptions(baseline, wanted))
+    options = options._replace(comparison=ComparisonOptions(baseline, wanted), label_draws=label_draws)
     options = options._replace(
         turning=turning, hard_negatives=hard_negatives, pool_sample=_bands(pool_sample)
     )

@@ -75,3 +75,8 @@ def _show_order(found: Evaluation) -> None:
         rows.append((view.name, view.tau, view.mean_tau, least, pair))
     columns = ["by", "tau", "mean tau of draws", "least kept", "order kept least"]
     table(f"{found.order.measure}: how often the order of the means holds", columns, rows)
+    noise = found.order.noise
+    if noise is not None:
+        unmeasured = ", ".join(map(str, noise.unmeasured))
+        rest = f" No such pair has the grade {unmeasured}: it remains as it is." if unmeasured else ""
+        say(f"labels: drawn as annotators differ on {noise.judged:,} pairs that two or more judged.{rest}")

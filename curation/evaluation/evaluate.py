@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.assembly import assembled
+from curation.evaluation.comparison.other_labels import with_other_labels
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
@@ -69,6 +70,7 @@ def evaluate(
             "ranks can be chosen so that the estimates are of a few queries."
         )
     _check_turning(options, release, measures)
+    _check_label_draws(options, release)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
@@ -77,7 +79,7 @@ def evaluate(
     scored = _scores(release, measures, read, progress)
     evaluation = assembled(release, measures, facets, read, scored, options, sealed and sealed.secrets)
     if sealed is None:
-        return evaluation
+        return _with_other_labels(store, evaluation, release, measures, read, options)
     asked = _asked(evaluation, facets, options)
     looking = _scored_runs(evaluation, read, scored, sealed)
     return replace(evaluation, looks=take_looks(store, release, looking, asked, why, actor))
@@ -103,12 +105,42 @@ def evaluate_read(
     """
     if release.sealed:
         raise RefusedError(f"{', '.join(release.sealed)} is sealed: score it by the release's name.")
+    if options.label_draws:
+        raise InputError("Labels are drawn as a project's annotators differ: score by its release's name.")
     _check_first_stage(options, [name for name, runs in read.items() for _ in runs])
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
     _check_turning(options, release, measures)
     scored = _scores(release, measures, read, progress)
     return assembled(release, measures, facets, read, scored, options)
+
+
+def _check_label_draws(options: EvaluationOptions, release: EvaluatedRelease) -> None:
+    if options.label_draws < 0:
+        raise InputError(f"--label-draws {options.label_draws}: expected 0 or more.")
+    if options.label_draws and release.sealed:
+        raise RefusedError(
+            f"--label-draws: grades of {', '.join(release.sealed)} are not drawn again, because it is sealed."
+        )
+
+
+def _with_other_labels(
+    store: Store,
+    evaluation: Evaluation,
+    release: EvaluatedRelease,
+    measures: Sequence[Measure],
+    read: Mapping[str, Sequence[SystemRun]],
+    options: EvaluationOptions,
+) -> Evaluation:
+    """The evaluation, with the order under other labels where that was asked for and there is an order."""
+    order = evaluation.order
+    if not options.label_draws or order is None or not order.views:
+        return evaluation
+    measure = next(one for one in measures if one.name == order.measure)
+    rows = {name: [run.rows for run in runs] for name, runs in read.items()}
+    draws, seed = options.label_draws, options.seed
+    order = with_other_labels(store, release, order, rows, measure, seed=seed, draws=draws)
+    return replace(evaluation, order=order)
 
 
 def _scores(

@@ -48,6 +48,7 @@ class EvaluationOptions(NamedTuple):
     hard_negatives: whether the effect of hard negatives is shown.
     pool_sample: last ranks of the bands of the pool within which a random sample was judged; see
         `figures.inferred`. None: no sample of the pool was drawn.
+    label_draws: how often all labels are drawn again, to see whether the order of systems holds; 0 is never.
     turning: also look for unjudged documents that could turn the order of two systems, by the first measure.
     """
 
@@ -60,6 +61,7 @@ class EvaluationOptions(NamedTuple):
     first_stage: str | None = None
     depths: Sequence[int] = DEPTHS
     comparison: ComparisonOptions = ComparisonOptions()
+    label_draws: int = 0
     hard_negatives: bool = False
     pool_sample: Sequence[int] | None = None
     turning: bool = False

@@ -20,6 +20,7 @@ from curation.agreement.between.grades import grades_of
 from curation.agreement.between.inter_annotator import STUDENTISED_BELOW
 from curation.pooling.pool import LEXICAL
 from curation.releases.stored import (
+    BESIDE,
     FORMAT,
     NO_NUMBER,
     SESSION_HASH,
@@ -38,8 +39,6 @@ _PSEUDONYM = re.compile(rf"\ba[1-9]\d*\b|{NO_NUMBER}")
 _LAST_LATIN = "\u024f"
 _ANOTHER_ID = "so a release frozen now has another id."
 _PERHAPS_ANOTHER_ID = "so a release frozen now may have another id."
-_BESIDE = ("pilot", "practice")
-"""Kinds of rounds whose judgments count for nothing."""
 
 Pair = tuple[str, str]
 
@@ -60,7 +59,7 @@ class OlderRelease:
     @cached_property
     def judgments(self) -> Table:
         """The judgments that can count: no blind duplicates, no pilots, no practice."""
-        beside = {row["round"] for row in self.rows("rounds") if row["kind"] in _BESIDE}
+        beside = {row["round"] for row in self.rows("rounds") if row["kind"] in BESIDE}
         found = self.rows("judgments")
         return [row for row in found if not row["duplicate"] and row["round"] not in beside]
 

@@ -29,6 +29,8 @@ FORMAT = 2
 """The format of a release's content. Format 1 had no sealed parts, tags, segments, sharing or signed
 manifests; it can still be read."""
 BATCH = 10_000
+BESIDE = ("pilot", "practice")
+"""Kinds of rounds whose judgments never count."""
 NO_NUMBER = "somebody who judged nothing of this release"
 SESSION_HASH = re.compile(r"session [0-9a-f]{16}")
 """How ties of older splits and releases name a session: by what the project stores of it."""

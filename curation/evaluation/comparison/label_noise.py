@@ -10,18 +10,17 @@ has less, so an order that holds under this noise holds the more under that of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError
 
-Grades = Mapping[str, Mapping[str, int]]
-"""Query → document → grade."""
-
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,14 @@ class GradeNoise:
 
     scale: tuple[int, ...]
     shares: Floats
+    judged: int
+    grades: int
+    unmeasured: tuple[int, ...]
+
+
+class NoiseFacts(NamedTuple):
+    """What the noise was learned from; see `GradeNoise`."""
+
     judged: int
     grades: int
     unmeasured: tuple[int, ...]
@@ -79,24 +86,17 @@ def grade_noise(judged: Iterable[Sequence[int]], scale: Iterable[int]) -> GradeN
     return GradeNoise(values, shares, units, grades, unmeasured)
 
 
-def relabelled(grades: Grades, noise: GradeNoise, random: np.random.Generator) -> dict[str, dict[str, int]]:
-    """Every grade drawn again, independently, as another annotator may give it.
-
-    The same generator gives the same grades, whatever the order of queries and documents.
+def relabelled(grades: Ints, noise: GradeNoise, random: np.random.Generator) -> Ints:
+    """Every grade of shape (J,) drawn again, independently, as another annotator may give it.
 
     Raises
     ------
     InputError: a grade is not of the scale.
     """
-    pairs = sorted((query, document) for query, row in grades.items() for document in row)
-    given = np.array([grades[query][document] for query, document in pairs], np.int64)
     scale = np.array(noise.scale, np.int64)
-    rows = np.searchsorted(scale, given)
-    if len(given) and not np.array_equal(scale[np.minimum(rows, len(scale) - 1)], given):
+    rows = np.minimum(np.searchsorted(scale, grades), len(scale) - 1)
+    if not np.array_equal(scale[rows], grades):
         raise InputError(f"There are grades outside of the scale {', '.join(map(str, noise.scale))}.")
     ends = np.cumsum(noise.shares, axis=1)[:, :-1]
-    drawn = scale[(random.random(len(given))[:, None] >= ends[rows]).sum(axis=1)].tolist()
-    found: dict[str, dict[str, int]] = {query: {} for query in sorted(grades)}
-    for (query, document), grade in zip(pairs, drawn, strict=True):
-        found[query][document] = grade
-    return found
+    drawn: Ints = scale[(random.random(len(grades))[:, None] >= ends[rows]).sum(axis=1)]
+    return drawn

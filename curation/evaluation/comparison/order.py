@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.evaluation.comparison.label_noise import GradeNoise, Grades, relabelled
+from curation.evaluation.comparison.label_noise import GradeNoise, Ints, NoiseFacts, relabelled
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, StratumName
 from curation.statistics.intervals import RESAMPLES, Sums, draws, resampled_figures
 from curation.statistics.means import ratio
@@ -31,9 +31,6 @@ from curation.statistics.rank_correlation import kendall_taus
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-RELABELLINGS = 100
-"""Draws of all labels: each is a scoring of all systems."""
 
 
 class PairOrder(NamedTuple):
@@ -83,6 +80,7 @@ class OrderReport:
     strata: those that macro and worst are about, with at least ten such queries.
     small_strata: stratum → its queries, where these are fewer.
     views: none with fewer than ten queries in all.
+    noise: what the view labels rests on; None without it.
     """
 
     measure: str
@@ -92,6 +90,7 @@ class OrderReport:
     strata: tuple[StratumName, ...]
     small_strata: Mapping[StratumName, int]
     views: tuple[OrderView, ...]
+    noise: NoiseFacts | None = None
 
 
 class _Ranked(NamedTuple):
@@ -139,18 +138,19 @@ def order_over_queries(
 def order_over_labels(
     systems: Sequence[str],
     values: Floats,
-    grades: Grades,
+    grades: Ints,
     noise: GradeNoise,
-    score: Callable[[Grades], Floats],
+    score: Callable[[Ints], Floats],
     *,
     seed: int,
-    relabellings: int = RELABELLINGS,
+    relabellings: int,
 ) -> OrderView:
     """The view labels.
 
     Parameters
     ----------
     values: shape (S, Q), of the grades as they are.
+    grades: shape (J,), in an order of content, such as that of `Qrels`.
     score: grades → values of shape (Q, S), NaN where a query has no figure.
     """
     ranked = _ranked(systems, values)

@@ -34,7 +34,7 @@ def write(found: Evaluation) -> list[Section]:
 
 
 def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
-    tables = [_differences(f"{measure}: differences", compared)]
+    tables = [_differences(f"{measure}: differences", compared), _reach(compared)]
     if board := found.leaderboards.get(measure):
         rows = tuple(
             (row.system, row.value, row.letters, f"{row.best_rank}–{row.worst_rank}", row.better_than)
@@ -68,7 +68,7 @@ def _strata(measure: str, compared: Sequence[Comparison]) -> Section:
 
 def _drawings(title: str, compared: Sequence[Comparison]) -> tuple[Markup, ...]:
     rows = [
-        DotRow(_pair(one), f"{one.n:,} queries", [Mark("", one.difference, one.low, one.high)])
+        DotRow(_pair(one), "", [Mark("", one.difference, one.low, one.high)])
         for one in compared[:MOST_ROWS]
         if one.difference is not None
     ]
@@ -81,21 +81,28 @@ def _pair(one: Comparison) -> str:
 
 
 def _differences(caption: str, compared: Sequence[Comparison]) -> Table:
-    columns = ("systems", "difference", "95 %", "p", "p Holm", "effect", "wins, ties, losses", "queries")
+    columns = ("systems", "difference", "95 %", "p", "p Holm", "queries")
+    rows = tuple(
+        (_pair(one), one.difference, interval(one), one.p_randomisation, one.p_holm, one.n)
+        for one in compared
+    )
+    return Table(caption, columns, rows)
+
+
+def _reach(compared: Sequence[Comparison]) -> Table:
     rows = tuple(
         (
             _pair(one),
-            one.difference,
-            interval(one),
-            *(one.p_randomisation, one.p_holm, one.effect),
-            "–" if one.wins is None else f"{one.wins}, {one.ties}, {one.losses}",
-            *(one.n, one.detectable, one.queries_needed),
+            "–" if one.wins is None else f"{one.wins}\u00a0/\u00a0{one.ties}\u00a0/\u00a0{one.losses}",
+            *(one.effect, one.detectable, one.queries_needed),
         )
         for one in compared
     )
     wanted = next((one.wanted for one in compared if one.wanted is not None), None)
     needs = "needs" if wanted is None else f"needs for {wanted:g}"
-    return Table(caption, (*columns, "detects", needs), rows)
+    return Table(
+        "What the queries can show", ("systems", "win / tie / loss", "effect", "detects", needs), rows
+    )
 
 
 def _order(order: OrderReport) -> Section:
