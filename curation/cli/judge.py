@@ -78,7 +78,7 @@ def _show_judges(judges: list[StoredJudge]) -> None:
     if not judges:
         say(f"The project has no judge. {NO_JUDGE}")
         return
-    columns = ["judge", "pairs", "queries", "cannot tell", "guides", "last import (UTC)"]
+    columns = ["judge", "pairs", "cannot tell", "queries", "guides", "last import (UTC)"]
     rows = [(*one[:-1], f"{one.last_import:%Y-%m-%d %H:%M}") for one in judges]
     table("Judges", columns, rows)
 

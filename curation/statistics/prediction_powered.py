@@ -111,9 +111,7 @@ def prediction_powered_mean(
     fitted = power is None and 0 < tuned < 1
     estimate, classical = _interval(units, value, tuned, fitted), _interval(units, alone, 0.0, False)
     about = _judges_mean(units.judge[units.asked], units.sample_weights * units.judged[units.asked])
-    effective = None
-    if estimate.standard_error and classical.standard_error:
-        effective = units.sampled * (classical.standard_error / estimate.standard_error) ** 2
+    effective = None if _why_none(units) else _effective(units, (value, tuned, fitted), (alone, 0.0, False))
     return PredictionPoweredMean(
         estimate=estimate,
         classical=classical,
@@ -129,7 +127,7 @@ def prediction_powered_mean(
 
 
 class _Units(NamedTuple):
-    """The units; arrays of length N (judge, judged, counts, asked) or n (the others).
+    """The units; arrays of length N (judge, judged, counts, probabilities, asked) or n (the others).
 
     `judged` and `there` are 1 where the judge, or people, find a figure; without one it is 0 in `judge` and
     `people`.
@@ -138,10 +136,11 @@ class _Units(NamedTuple):
     judge: Floats
     judged: Floats
     counts: Floats
+    probabilities: Floats
     asked: Mask
     people: Floats
     there: Floats
-    probabilities: Floats
+    drawn: Floats
     sample_weights: Floats
 
     @property
@@ -158,13 +157,21 @@ def _units(
     if probabilities is None:
         probabilities = np.full(everything, asked.sum() / everything)
     drawn, known = probabilities[asked], people[asked]
-    if ((drawn <= 0) | (drawn > 1)).any():
-        raise ValueError("inclusion probabilities are above 0 and at most 1")
     if np.isnan(known).all():
         raise ValueError("a prediction-powered mean needs units with people's figures")
+    if ((probabilities <= 0) | (probabilities > 1)).any():
+        raise ValueError("inclusion probabilities are above 0 and at most 1")
     judged, there = (~np.isnan(values) * 1.0 for values in (judge, known))
     return _Units(
-        np.nan_to_num(judge), judged, counts, asked, np.nan_to_num(known), there, drawn, counts[asked] / drawn
+        judge=np.nan_to_num(judge),
+        judged=judged,
+        counts=counts,
+        probabilities=probabilities,
+        asked=asked,
+        people=np.nan_to_num(known),
+        there=there,
+        drawn=drawn,
+        sample_weights=counts[asked] / drawn,
     )
 
 
@@ -180,16 +187,17 @@ def _size(units: _Units, power: float) -> float:
 
 
 def _tuned(units: _Units, value: float) -> float:
-    """The slope of people's figures on the judge's: the weight of least variance, within 0 and 1.
+    """The weight of least variance over samples, within 0 and 1: a slope of people's figures on the judge's.
 
     The judge's variance is that over all units, as in PPI++, and the covariance that over the sample.
     """
     judge, people = _apart(units, value)
     about, weights = judge[units.asked], units.sample_weights
     spread = judge - _mean(judge, units.counts)
-    variance = (units.counts @ spread**2) / units.counts.sum() * len(spread) / max(len(spread) - 1, 1)
+    every = units.counts**2 * (1 - units.probabilities) / units.probabilities
+    variance = every @ spread**2 * len(spread) / max(len(spread) - 1, 1)
     both = (about - _mean(about, weights)) * (people - _mean(people, weights))
-    covariance = weights @ both / weights.sum()
+    covariance = (weights**2 * (1 - units.drawn)) @ both
     return float(np.clip(covariance / variance, 0, 1)) if variance > 0 else 0.0
 
 
@@ -205,21 +213,36 @@ def _interval(units: _Units, value: float, power: float, fitted: bool) -> MeanIn
     """
     if _why_none(units) is not None:
         return MeanInterval(value, None, None, None)
-    judge, people = _apart(units, value)
-    variance = _variance_over_samples(units, people - power * judge[units.asked], _kept(units, judge, fitted))
-    variance += _variance_of_draws(units, people)
-    error = sqrt(variance) / _size(units, power)
+    drawn = _variance_of_draws(units, _apart(units, value)[1]) / _size(units, power) ** 2
+    error = sqrt(_over_samples(units, value, power, fitted) + drawn)
     weights = units.sample_weights
     freedom = weights.sum() ** 2 / (weights @ weights) - 1 - fitted
     reach = float(stdtrit(max(freedom, 1), 0.975)) * error
     return MeanInterval(value, value - reach, value + reach, error)
 
 
+def _over_samples(units: _Units, value: float, power: float, fitted: bool) -> float:
+    """The part of the variance that is smaller the more units people see, and the better the judge is."""
+    judge, people = _apart(units, value)
+    residuals = people - power * judge[units.asked]
+    return _variance_over_samples(units, residuals, _kept(units, judge, fitted)) / _size(units, power) ** 2
+
+
+def _effective(units: _Units, powered: tuple[float, float, bool], alone: tuple[float, float, bool]) -> float:
+    """How many units people would have to see alone: the variance over samples falls with 1 / n − 1 / N."""
+    n, everything = units.sampled, len(units.judge) * _size(units, 0.0)
+    classical = _over_samples(units, *alone)
+    if classical == 0 or everything <= n:
+        return float(n)
+    ratio = _over_samples(units, *powered) / classical
+    return 1 / (1 / everything + ratio * (1 / n - 1 / everything))
+
+
 def _variance_over_samples(units: _Units, values: Floats, kept: Floats) -> float:
     """Of Hájek's mean of a sample from these units (Särndal et al. 1992, section 5.7; Hájek 1964)."""
     weights = units.sample_weights
     squares = (weights * (values - _mean(values, weights))) ** 2 / kept
-    return float((squares * (1 - units.probabilities)).sum() / weights.sum() ** 2)
+    return float((squares * (1 - units.drawn)).sum() / weights.sum() ** 2)
 
 
 def _kept(units: _Units, judge: Floats, fitted: bool) -> Floats:
@@ -245,7 +268,7 @@ def _variance_of_draws(units: _Units, people: Floats) -> float:
     """Of people's mean over all N units, as draws from the population; estimated from the sample."""
     apart = people - _mean(people, units.sample_weights)
     counts = units.counts[units.asked]
-    total = ((counts * apart) ** 2 / units.probabilities).sum() / units.counts.sum() ** 2
+    total = ((counts * apart) ** 2 / units.drawn).sum() / units.counts.sum() ** 2
     return float(total * len(apart) / (len(apart) - 1))
 
 

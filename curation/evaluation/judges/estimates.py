@@ -30,7 +30,11 @@ from curation.evaluation.metrics.scores import score_rows
 from curation.progress import Progress, silent
 from curation.releases.verify import opened
 from curation.sources.queries import KnownQueries
-from curation.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
+from curation.statistics.prediction_powered import (
+    MeanInterval,
+    PredictionPoweredMean,
+    prediction_powered_mean,
+)
 from curation.store import Cursor, Store
 
 Floats = NDArray[np.float64]
@@ -221,7 +225,18 @@ def _system(
         if np.isnan(people).all():
             continue
         figures = (by_judge[:, column], people, sample.asked, sample.probabilities)
-        overall[measure.name] = prediction_powered_mean(*figures)
+        overall[measure.name] = _bounded(prediction_powered_mean(*figures))
         if sample.searches is not None:
-            traffic[measure.name] = prediction_powered_mean(*figures, weights=sample.searches)
+            traffic[measure.name] = _bounded(prediction_powered_mean(*figures, weights=sample.searches))
     return JudgedSystem(name, overall, traffic)
+
+
+def _bounded(found: PredictionPoweredMean) -> PredictionPoweredMean:
+    """With intervals cut at 0 and 1: no measure goes beyond."""
+    return replace(found, estimate=_within(found.estimate), classical=_within(found.classical))
+
+
+def _within(one: MeanInterval) -> MeanInterval:
+    if one.low is None or one.high is None:
+        return one
+    return one._replace(low=max(0.0, one.low), high=min(1.0, one.high))
