@@ -16,6 +16,7 @@ from curation.cli.evaluate_answers import (
 )
 from curation.cli.evaluate_comparison import show_comparisons
 from curation.cli.evaluate_judged import show_judged
+from curation.cli.evaluate_ladder import show_ladder
 from curation.cli.evaluate_tables import (
     show_failed,
     show_hard_negatives,
@@ -77,6 +78,13 @@ def evaluate(
         str | None,
         typer.Option(help="Why a sealed part is scored; logged with name and time.", show_default="refuse"),
     ] = None,
+    ladder: Annotated[
+        bool,
+        typer.Option(
+            "--ladder",
+            help="On a sealed part show a figure only where it beats the best one so far by more than noise.",
+        ),
+    ] = False,
     by: Annotated[
         str,
         typer.Option(
@@ -208,6 +216,7 @@ def evaluate(
       goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --wanted 0.01
       goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
+      goldset evaluate v1 --run new.trec --split test --reason "Nightly build" --ladder
       goldset evaluate v1 --run new.trec --split dev --judge gpt-5
       goldset evaluate v1 --run bm25=bm25.trec --run cross=reranked.trec --first-stage bm25
       goldset evaluate v1 --run new.trec --hard-negatives
@@ -222,6 +231,7 @@ def evaluate(
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates
+    from curation.evaluation.sealed.ladder_looks import ladder_looks
     from curation.evaluation.to_pool import pool_runs
     from curation.sources.run_files import RunFields
     from curation.sources.tables.formats import FileLayout
@@ -246,6 +256,13 @@ def evaluate(
         emit_answers(answered, report, as_json)
         return
     sources = named_runs(run or [])
+    if ladder:
+        with progress_bar() as progress:
+            climbed = ladder_looks(
+                store, name, sources, split, named, relevant, reading, reason, actor, progress
+            )
+        emit(as_json, climbed, lambda: show_ladder(climbed))
+        return
     with progress_bar() as progress:
         if judge is not None:
             judged = judged_estimates(

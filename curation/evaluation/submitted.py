@@ -215,13 +215,20 @@ def ranked(runs: Sequence[SubmittedRun], measure: str, seed: int = 0) -> Submitt
 
     The same system with the same values is one row, the first. Others of its name get a number.
     """
-    left_out = {"another first measure": 0, "the same figures again": 0, f"below the first {MOST_ROWS}": 0}
+    left_out = {
+        "another first measure": 0,
+        "no figure was shown": 0,
+        "the same figures again": 0,
+        f"below the first {MOST_ROWS}": 0,
+    }
     named: dict[str, SubmittedRun] = {}
     seen: set[tuple[str, str]] = set()
     for run in runs:
         key = (run.system, canonical_json(dict(run.values)))
-        if run.figure["measure"] != measure or run.figure["value"] is None:
+        if run.figure["measure"] != measure:
             left_out["another first measure"] += 1
+        elif run.figure["value"] is None:
+            left_out["no figure was shown"] += 1
         elif key in seen:
             left_out["the same figures again"] += 1
         else:

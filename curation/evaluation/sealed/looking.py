@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from curation.errors import RefusedError
-from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.sealed.disclosure import EarlierRun, ListSums
+from curation.evaluation.sealed.flattery import Flattery, flattery
 from curation.people.annotators import EVALUATING, require_author
 from curation.releases.looks import (
     LookQuery,
@@ -36,6 +37,8 @@ class TakenLook(NamedTuple):
     ----------
     number, of_family: from 1, among all looks at these parts, and among those of the same system family.
     repeated: the same run was asked the same before, so this is no other look.
+    flattery: how far the best of so many looks may flatter by the first measure; None where too few queries
+        have a value.
     """
 
     system: str
@@ -47,6 +50,7 @@ class TakenLook(NamedTuple):
     looked_by: str
     looked_at: str
     reason: str
+    flattery: Flattery | None
 
     @property
     def sentence(self) -> str:
@@ -58,6 +62,21 @@ class TakenLook(NamedTuple):
         return f"{self.system}: {place}."
 
 
+class ShownFigure(Protocol):
+    """What a look stores of a figure."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def low(self) -> float | None: ...
+    @property
+    def high(self) -> float | None: ...
+    @property
+    def n(self) -> int: ...
+    @property
+    def judged(self) -> float | None: ...
+
+
 class ScoredRun(NamedTuple):
     """A run on sealed parts, with what its look stores."""
 
@@ -65,7 +84,7 @@ class ScoredRun(NamedTuple):
     source: str
     sums: ListSums
     scores: RunScores
-    figures: Mapping[str, MeasureFigure]
+    figures: Mapping[str, ShownFigure]
 
 
 def reason_for(store: Store, release: EvaluatedRelease, reason: str | None, actor: str) -> str:
@@ -156,6 +175,9 @@ def _queries(release: EvaluatedRelease, run: ScoredRun, look_id: str) -> list[Lo
 
 def _taken(run: ScoredRun, one: NumberedLook) -> TakenLook:
     look = one.look
+    values = run.scores.values[:, 0]
+    known = values[~np.isnan(values)]
+    sd = float(known.std(ddof=1)) if len(known) >= LEAST else None
     return TakenLook(
         system=run.system,
         source=run.source,
@@ -166,4 +188,5 @@ def _taken(run: ScoredRun, one: NumberedLook) -> TakenLook:
         looked_by=look.looked_by,
         looked_at=f"{look.looked_at:%Y-%m-%d %H:%M}",
         reason=look.reason,
+        flattery=None if sd is None else flattery(one.number, len(known), sd),
     )
