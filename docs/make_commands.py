@@ -37,7 +37,7 @@ STEPS = {
     "Adjudicate": ["consensus", "adjudicate"],
     "Split": ["duplicates", "leakage", "split", "certificate"],
     "Release": ["freeze", "verify", "export", "card", "release", "diff"],
-    "Evaluate": ["run", "evaluate", "judge"],
+    "Evaluate": ["run", "evaluate", "judge", "answers"],
     "Keep it current": ["relabel"],
 }
 

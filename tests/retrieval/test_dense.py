@@ -96,6 +96,10 @@ def test_meaning_finds_what_words_do_not(store: Store) -> None:
     assert engine.why_none(query("?!")) == "the query holds no word"
     assert engine.search([query("a kitten")], 1) == [hits[:1]]
     assert count(store) == 4  # two texts, one query, the probe
+    with store.transaction() as cursor:
+        cursor.execute("DELETE FROM embeddings")
+    assert engine.search([query("a kitten")], 10) == [hits]  # both are in memory
+    assert count(store) == 0
 
 
 @pytest.mark.usefixtures("embedding_model")
