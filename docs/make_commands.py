@@ -28,7 +28,7 @@ Every command works while the app is serving.
 STEPS = {
     "Set up": ["init", "guide", "demo"],
     "Import": ["import"],
-    "Sample queries": ["sample", "query", "tags"],
+    "Sample queries": ["sample", "query", "tags", "coverage"],
     "Pool documents": ["pool", "contributions", "negatives"],
     "People and rounds": ["annotator", "round"],
     "Practice": ["practice"],

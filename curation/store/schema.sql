@@ -639,3 +639,50 @@ CREATE TABLE evaluations (
     author        TEXT NOT NULL,
     made_at       TIMESTAMP NOT NULL
 );
+
+-- ── Coverage ────────────────────────────────────────────────────────────────────────────────────
+
+-- A map of the corpus: its entities, the clusters of their graph, and all that decided them. The setting
+-- `coverage` has the map in force.
+CREATE TABLE coverage_maps (
+    map_id      TEXT PRIMARY KEY,  -- the hash of snapshot and parameters
+    snapshot_id TEXT NOT NULL,
+    parameters  JSON NOT NULL,     -- extractor, model, graph, resolution and how it was chosen, seed, least documents
+    left_out    JSON NOT NULL,     -- reason → number of documents
+    made_at     TIMESTAMP NOT NULL
+);
+-- What documents are about. A place is the entity's number in its map, in the order of names.
+CREATE TABLE coverage_entities (
+    map_id      TEXT NOT NULL,
+    place       INTEGER NOT NULL,
+    name        TEXT NOT NULL,     -- normalised
+    description TEXT NOT NULL,
+    neighbours  INTEGER NOT NULL   -- edges of the entity graph; 0: a loner
+);
+CREATE TABLE coverage_documents (  -- also those without an entity
+    map_id      TEXT NOT NULL,
+    document_id TEXT NOT NULL,
+    entities    INTEGER[] NOT NULL -- places, ascending
+);
+CREATE TABLE coverage_clusters (
+    map_id   TEXT NOT NULL,
+    number   INTEGER NOT NULL,     -- from 0, the cluster with most documents first
+    name     TEXT NOT NULL,
+    entities INTEGER[] NOT NULL    -- places, the most central first
+);
+-- How the clusters depend on resolution and seed: the partition of each that was tried.
+CREATE TABLE coverage_partitions (
+    map_id     TEXT NOT NULL,
+    resolution DOUBLE NOT NULL,
+    seed       BIGINT NOT NULL,
+    rand_index DOUBLE,             -- mean over the pairs of seeds; NULL: no two entities are joined
+    labels     INTEGER[] NOT NULL  -- the cluster of each entity, by place
+);
+-- What a query or a logged text is about, by its normalised text.
+CREATE TABLE coverage_texts (
+    map_id     TEXT NOT NULL,
+    normalised TEXT NOT NULL,
+    by_phrase  INTEGER[] NOT NULL, -- places of entities that it names
+    by_meaning INTEGER[] NOT NULL, -- places of entities near in meaning
+    PRIMARY KEY (map_id, normalised)
+);

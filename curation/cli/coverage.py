@@ -1,0 +1,158 @@
+"""`goldset coverage`: which regions of the corpus the queries test, and which nothing tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import Json, Seed, app, project_store
+from curation.cli.output import emit, left_out, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from curation.coverage.measures import CoverageMeasures
+    from curation.coverage.report import CoverageGap, CoverageReport, Span
+
+IDS_SHOWN = 5
+ENTITIES_SHOWN = 6
+
+coverage = typer.Typer()
+app.add_typer(coverage, name="coverage")
+
+MapModel = Annotated[
+    str | None,
+    typer.Option(
+        help="sentence-transformers model that joins entities: a name or a folder.",
+        show_default="all-MiniLM-L6-v2",
+    ),
+]
+
+
+@coverage.callback(invoke_without_command=True)
+def coverage_command(
+    context: typer.Context,
+    seed: Seed = 0,
+    resolution: Annotated[
+        float | None,
+        typer.Option(help="Resolution γ of the clusters: higher is finer.", show_default="chosen by a rule"),
+    ] = None,
+    least: Annotated[int, typer.Option(min=1, help="Documents that a region has at least.")] = 5,
+    model: MapModel = None,
+    limit: Annotated[int, typer.Option(min=0, help="Regions to list, largest first; 0: all.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show which regions of the corpus the queries test: clusters of what its documents are about.
+
+    Entities of the documents are joined by meaning and clustered (Leiden). MSC is the share of regions with a
+    query, SCC the share of documents in a region with five queries or more, ZQC the number of regions without
+    any. The map of a corpus is made once and stored; it embeds every entity.
+
+    \b
+    Examples:
+      goldset coverage --seed 7
+      goldset coverage --resolution 25 --least 10
+      goldset coverage --seed 7 --json
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from curation.coverage.coverage_map import MapSettings
+    from curation.coverage.report import find_coverage
+    from curation.retrieval.embeddings import DEFAULT_MODEL
+
+    settings = MapSettings(seed, resolution, least, model or DEFAULT_MODEL)
+    with progress_bar() as progress:
+        report = find_coverage(project_store(), settings, progress)
+    emit(as_json, report, lambda: _show(report, limit))
+
+
+@coverage.command("gaps")
+def coverage_gaps(
+    model: MapModel = None,
+    limit: Annotated[int, typer.Option(min=0, help="Gaps to list; 0: all.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List the regions of the corpus without a query, with documents to write queries for.
+
+    The order is that of searches × documents, by the traffic; without traffic that of documents. The map is
+    the one that `goldset coverage` made last.
+
+    \b
+    Examples:
+      goldset coverage gaps
+      goldset coverage gaps --limit 0 --json
+    """
+    from curation.coverage.report import find_gaps
+    from curation.retrieval.embeddings import DEFAULT_MODEL
+
+    with progress_bar() as progress:
+        gaps = find_gaps(project_store(), model or DEFAULT_MODEL, progress)
+    emit(as_json, {"gaps": gaps[: limit or None], "all_gaps": len(gaps)}, lambda: _show_gaps(gaps, limit))
+
+
+def _show(report: CoverageReport, limit: int) -> None:
+    say(
+        f"{report.documents:,} documents, {report.entities:,} entities ({report.loners:,} loners), "
+        f"{report.queries:,} queries. Resolution {report.resolution:g}, {report.chosen}; seed {report.seed}.",
+        f"A region is a cluster with {report.least_documents:,} documents or more.",
+    )
+    table(
+        "What the queries cover",
+        ["of", "clusters", "MSC", "by mass", "by traffic", "SCC", "ZQC"],
+        [_measure_row("regions", report.regions), _measure_row("all clusters", report.all_clusters)],
+    )
+    table(
+        "Regions by resolution: lowest and highest of the seeds",
+        ["γ", "clusters", "regions", "same by seed (ARI)", "MSC", "SCC", "ZQC"],
+        [
+            (
+                f"{step.resolution:g}",
+                _between(step.clusters, ",.0f"),
+                _between(step.regions, ",.0f"),
+                step.rand_index,
+                _between(step.msc, ".2f"),
+                _between(step.scc, ".2f"),
+                _between(step.zqc, ",.0f"),
+            )
+            for step in report.curve
+        ],
+    )
+    shown = [cluster for cluster in report.clusters if cluster.is_region]
+    rows = [
+        (c.number, c.name, c.documents, c.entities, c.queries, c.searches) for c in shown[: limit or None]
+    ]
+    columns = ["region", "most central entities", "documents", "entities", "queries", "searches"]
+    table(f"The {len(rows):,} largest of {len(shown):,} regions", columns, rows)
+    if report.traffic_counted is not None:
+        say(f"The texts counted are {report.traffic_counted:.1%} of the searches.")
+    left_out(report.left_out)
+
+
+def _measure_row(name: str, found: CoverageMeasures) -> tuple[object, ...]:
+    shares = (found.msc, found.msc_by_mass, found.msc_by_traffic, found.scc)
+    return name, found.clusters, *shares, found.zqc
+
+
+def _between(span: Span, form: str) -> str:
+    if span.low is None or span.high is None:
+        return "–"
+    low, high = format(span.low, form), format(span.high, form)
+    return low if low == high else f"{low} to {high}"
+
+
+def _show_gaps(gaps: Sequence[CoverageGap], limit: int) -> None:
+    if not gaps:
+        say("Every region has a query.")
+        return
+    rows = [
+        (
+            gap.number,
+            ", ".join(gap.entities[:ENTITIES_SHOWN]),
+            len(gap.documents),
+            gap.searches,
+            ", ".join(gap.documents[:IDS_SHOWN]) + (", …" if len(gap.documents) > IDS_SHOWN else ""),
+        )
+        for gap in gaps[: limit or None]
+    ]
+    columns = ["region", "most central entities", "documents", "searches", "ids"]
+    table(f"{len(rows):,} of {len(gaps):,} regions without a query", columns, rows)

@@ -1,0 +1,132 @@
+"""Clusters of the entity graph: the strata of coverage, by Leiden (Traag et al. 2019).
+
+Leiden maximises modularity with a resolution γ: a higher γ gives more and smaller clusters. An entity without
+a neighbour, a loner, is a cluster of its own. A region is a cluster with at least `LEAST_DOCUMENTS`
+documents: a part of the corpus that deserves a query. Clusters with fewer, most of them loners, are counted
+apart. Clusters are numbered from the largest, by documents, then entities, then their first entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.coverage.entities import Entity
+from curation.coverage.graph import EntityGraph, Ints
+from curation.errors import RefusedError
+
+LEAST_DOCUMENTS = 5
+"""Documents of a region."""
+IN_A_NAME = 3
+"""Entities that name a cluster."""
+ITERATIONS = 10
+"""Cycles of Leiden, each on the result of the one before."""
+
+
+class Cluster(NamedTuple):
+    """A stratum of the corpus.
+
+    Attributes
+    ----------
+    number: from 0, the largest first.
+    name: its most central entities: those with the greatest weight of edges inside the cluster.
+    entities: their places, the most central first.
+    documents: ids of the documents with one of the entities, ascending.
+    is_region: whether it has as many documents as a region needs; otherwise it is counted apart.
+    """
+
+    number: int
+    name: str
+    entities: tuple[int, ...]
+    documents: tuple[str, ...]
+    is_region: bool
+
+
+def partition(graph: EntityGraph, resolution: float, seed: int) -> Ints:
+    """The cluster of each entity, shape (nodes,), numbered by first entity; loners have one each.
+
+    Raises
+    ------
+    RefusedError: graspologic-native is not installed.
+    """
+    if not len(graph.first):
+        return np.arange(graph.nodes)
+    try:
+        from graspologic_native import leiden_csr
+    except ImportError as error:
+        raise RefusedError("Coverage needs graspologic-native: pip install 'goldset[dense]'.") from error
+    joined = np.flatnonzero(graph.degrees)
+    matrix = graph.matrix()[joined][:, joined].tocsr()
+    matrix.sort_indices()
+    _, found = leiden_csr(
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        matrix.data.astype(np.float64),
+        len(joined),
+        resolution=resolution,
+        iterations=ITERATIONS,
+        seed=seed,
+    )
+    return _by_first_entity(graph.nodes, joined, found)
+
+
+def _by_first_entity(nodes: int, joined: Ints, found: Mapping[int, int] | Sequence[int]) -> Ints:
+    labels = np.arange(nodes) + nodes  # loners: all different, and none of Leiden's
+    labels[joined] = [found[place] for place in range(len(joined))]
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return numbers[inverse]
+
+
+def make_clusters(
+    labels: Ints,
+    graph: EntityGraph,
+    entities: Sequence[Entity],
+    of_documents: Mapping[str, Sequence[int]],
+    least_documents: int = LEAST_DOCUMENTS,
+) -> list[Cluster]:
+    """The clusters of a partition with their documents and names, the largest first.
+
+    Parameters
+    ----------
+    labels: the cluster of each entity, shape (entities,).
+    of_documents: document id → places of its entities.
+    """
+    members: dict[int, list[int]] = {}
+    for place, label in enumerate(labels.tolist()):
+        members.setdefault(label, []).append(place)
+    documents: dict[int, set[str]] = {label: set() for label in members}
+    for document_id, held in of_documents.items():
+        for place in held:
+            documents[int(labels[place])].add(document_id)
+    inside = _weights_inside(graph, labels)
+    ordered = sorted(members, key=lambda at: (-len(documents[at]), -len(members[at]), members[at]))
+    return [
+        _cluster(number, members[label], inside, entities, documents[label], least_documents)
+        for number, label in enumerate(ordered)
+    ]
+
+
+def _cluster(
+    number: int,
+    places: Sequence[int],
+    inside: Sequence[float],
+    entities: Sequence[Entity],
+    documents: set[str],
+    least_documents: int,
+) -> Cluster:
+    central = sorted(places, key=lambda place: (-inside[place], place))
+    name = ", ".join(entities[place].name for place in central[:IN_A_NAME])
+    return Cluster(number, name, tuple(central), tuple(sorted(documents)), len(documents) >= least_documents)
+
+
+def _weights_inside(graph: EntityGraph, labels: Ints) -> list[float]:
+    """The sum of the weights of each entity's edges within its cluster."""
+    same = labels[graph.first] == labels[graph.second]
+    ends = np.concatenate([graph.first[same], graph.second[same]])
+    weights = np.concatenate([graph.weights[same], graph.weights[same]])
+    totals: list[float] = np.round(np.bincount(ends, weights, graph.nodes), 6).tolist()
+    return totals

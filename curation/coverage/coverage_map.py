@@ -1,0 +1,187 @@
+"""The coverage map: entities, their graph and its clusters for one corpus, made once and stored.
+
+A map is known by the hash of the corpus snapshot and of all that decided it, so making the same map again
+computes nothing. What queries are about is matched against the map and stored with it, text by text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from curation.coverage import graph as entity_graph
+from curation.coverage import matching, resolution
+from curation.coverage.clusters import LEAST_DOCUMENTS, Cluster, make_clusters
+from curation.coverage.entities import CorpusEntities, Entity, Extractor, find_entities
+from curation.coverage.graph import EntityGraph, Ints, join_neighbours
+from curation.coverage.matching import EntityMatch, match_queries
+from curation.coverage.measures import Clusters
+from curation.coverage.phrases import PhraseExtractor
+from curation.coverage.resolution import Partitions, choose_resolution, find_partitions
+from curation.errors import InputError
+from curation.progress import Progress, silent
+from curation.retrieval.embeddings import DEFAULT_MODEL, embed, find_model
+from curation.store import Document, Store
+from curation.text import digest
+
+BY_RULE = "by rule"
+GIVEN = "given"
+
+
+@dataclass(frozen=True)
+class CoverageMap:
+    """The strata of one corpus.
+
+    Attributes
+    ----------
+    entities: by place, in the order of their names.
+    neighbours: edges of each entity in the graph; 0: a loner.
+    of_documents: document id → places of its entities.
+    clusters: by number.
+    partitions: those of every resolution and seed tried, by resolution.
+    left_out: reason → number of documents that are in no cluster.
+    """
+
+    map_id: str
+    snapshot_id: str
+    parameters: Mapping[str, Any]
+    entities: list[Entity]
+    neighbours: list[int]
+    of_documents: dict[str, tuple[int, ...]]
+    clusters: list[Cluster]
+    partitions: list[Partitions]
+    left_out: dict[str, int]
+
+    @cached_property
+    def cluster_of(self) -> list[int]:
+        """The number of the cluster of each entity, by place."""
+        found = [0] * len(self.entities)
+        for cluster in self.clusters:
+            for place in cluster.entities:
+                found[place] = cluster.number
+        return found
+
+    @property
+    def regions(self) -> list[int]:
+        """The numbers of the clusters that are regions."""
+        return [cluster.number for cluster in self.clusters if cluster.is_region]
+
+    def clusters_of(self, places: Sequence[int]) -> Clusters:
+        """The clusters of entities: C(d) of a document's, C(q) of a query's."""
+        return frozenset(self.cluster_of[place] for place in places)
+
+
+@dataclass(frozen=True)
+class MapSettings:
+    """What decides a map besides the corpus.
+
+    Attributes
+    ----------
+    seed: of Leiden; the seeds after it are tried to see how far it decides.
+    resolution: None has the rule of `coverage.resolution` choose it.
+    least_documents: of a region.
+    model: a sentence-transformers model, by name or folder.
+    extractor: finds the entities.
+    """
+
+    seed: int
+    resolution: float | None = None
+    least_documents: int = LEAST_DOCUMENTS
+    model: str = DEFAULT_MODEL
+    extractor: Extractor = field(default_factory=PhraseExtractor)
+
+    def parameters(self) -> dict[str, Any]:
+        """All that decides the map, as JSON.
+
+        Raises
+        ------
+        InputError: the resolution is not above 0, or a region needs no document.
+        NotFoundError: the model is written as a path, and there is no such folder.
+        """
+        if self.resolution is not None and not 0 < self.resolution < float("inf"):
+            raise InputError(f"The resolution is {self.resolution:g}; expected a number above 0, such as 10.")
+        if self.least_documents < 1:
+            raise InputError(f"A region cannot need {self.least_documents} documents; expected 1 or more.")
+        return {
+            "extractor": {"name": self.extractor.name, **self.extractor.settings},
+            "graph": {"least_cosine": entity_graph.LEAST_COSINE, "neighbours": entity_graph.NEIGHBOURS},
+            "least_documents": self.least_documents,
+            "matching": {"most_by_meaning": matching.MOST_BY_MEANING},
+            "model": find_model(self.model).name,
+            "resolution": self.resolution,
+            "seed": self.seed,
+            "tried": {"resolutions": resolution.RESOLUTIONS, "seeds": resolution.SEEDS},
+        }
+
+
+def map_id_of(snapshot_id: str, parameters: Mapping[str, Any]) -> str:
+    """The id of the map of a snapshot by these parameters."""
+    return digest("coverage map", snapshot_id, parameters)
+
+
+def make_map(
+    store: Store,
+    snapshot_id: str,
+    documents: Sequence[Document],
+    settings: MapSettings,
+    progress: Progress = silent,
+) -> CoverageMap:
+    """The map of the documents; only embeddings are stored.
+
+    Raises
+    ------
+    InputError, NotFoundError: see `MapSettings.parameters`.
+    RefusedError: a package of the extra `dense` is missing, or the model cannot be loaded.
+    """
+    parameters = settings.parameters()
+    found = find_entities(documents, settings.extractor, progress)
+    vectors = embed(store, [entity.text for entity in found.entities], "document", settings.model, progress)
+    graph = join_neighbours(vectors, progress=progress)
+    given = () if settings.resolution is None else (settings.resolution,)
+    partitions = find_partitions(graph, settings.seed, (*resolution.RESOLUTIONS, *given), progress=progress)
+    chosen, clusters = _choose(settings, graph, found, partitions)
+    return CoverageMap(
+        map_id=map_id_of(snapshot_id, parameters),
+        snapshot_id=snapshot_id,
+        parameters={**parameters, "resolution": chosen, "chosen": GIVEN if given else BY_RULE},
+        entities=found.entities,
+        neighbours=graph.degrees.tolist(),
+        of_documents=found.of_documents,
+        clusters=clusters,
+        partitions=partitions,
+        left_out=found.left_out,
+    )
+
+
+def _choose(
+    settings: MapSettings, graph: EntityGraph, found: CorpusEntities, partitions: Sequence[Partitions]
+) -> tuple[float, list[Cluster]]:
+    """The resolution, given or by the rule, and its clusters."""
+
+    def clusters_at(labels: Ints) -> list[Cluster]:
+        return make_clusters(labels, graph, found.entities, found.of_documents, settings.least_documents)
+
+    candidates = {tried.resolution: clusters_at(tried.labels[0]) for tried in partitions}
+    regions = [sum(cluster.is_region for cluster in held) for held in candidates.values()]
+    chosen = (
+        choose_resolution(partitions, regions) if settings.resolution is None else float(settings.resolution)
+    )
+    return chosen, candidates[chosen]
+
+
+def match_texts(
+    store: Store, texts: Sequence[str], found: CoverageMap, model: str, progress: Progress = silent
+) -> list[EntityMatch]:
+    """The entities of the map that each text is about; only embeddings are stored.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: see `retrieval.embeddings.embed`.
+    """
+    if not found.entities or not texts:
+        return [EntityMatch((), ()) for _ in texts]
+    entities = embed(store, [entity.text for entity in found.entities], "document", model, progress)
+    queries = embed(store, texts, "query", model, progress)
+    return match_queries(texts, [entity.name for entity in found.entities], queries, entities)

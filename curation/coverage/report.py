@@ -1,0 +1,311 @@
+"""What the queries in force cover: the measures, cluster by cluster, over resolutions, and the gaps.
+
+The queries are those to be judged or judged already. Traffic is the `MOST_ASKED` texts that were asked most;
+the share of all searches that these are is part of the report. All measures are given over regions, and over
+all clusters with loners and other small ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from curation.coverage.coverage_map import CoverageMap, MapSettings, make_map, map_id_of, match_texts
+from curation.coverage.graph import Ints
+from curation.coverage.matching import EntityMatch
+from curation.coverage.measures import (
+    AskedText,
+    Clusters,
+    CoverageMeasures,
+    count_in_clusters,
+    measure_coverage,
+    spread,
+)
+from curation.coverage.resolution import Partitions
+from curation.coverage.stored_map import has_map, map_in_force, read_map, read_texts, write_map, write_texts
+from curation.errors import RefusedError
+from curation.progress import Progress, silent
+from curation.retrieval.embeddings import DEFAULT_MODEL, find_model
+from curation.sources.queries import active_queries
+from curation.store import Cursor, Query, Store
+from curation.store.documents import current_corpus, current_snapshot
+
+MOST_ASKED = 5_000
+NO_CLUSTER = "queries that are about no entity of the corpus"
+UNASKED_PART = "searches for texts that are asked less than the {:,} counted"
+
+
+class ClusterCoverage(NamedTuple):
+    """A cluster and what asks for it.
+
+    Attributes
+    ----------
+    searches: of the traffic, each spread evenly over its clusters; None without traffic.
+    """
+
+    number: int
+    name: str
+    is_region: bool
+    entities: int
+    documents: int
+    queries: int
+    searches: float | None
+
+
+class Span(NamedTuple):
+    """The lowest and the highest value over seeds; None where no seed gives one."""
+
+    low: float | None
+    high: float | None
+
+
+class CurveStep(NamedTuple):
+    """Regions at one resolution, each figure over the seeds tried.
+
+    Attributes
+    ----------
+    rand_index: mean adjusted Rand index between the seeds, without loners.
+    """
+
+    resolution: float
+    clusters: Span
+    regions: Span
+    rand_index: float | None
+    msc: Span
+    scc: Span
+    zqc: Span
+
+
+@dataclass(frozen=True)
+class CoverageReport:
+    """What the queries in force cover of the corpus.
+
+    Attributes
+    ----------
+    seed, resolution, chosen, least_documents: see `MapSettings`; `chosen`: 'by rule' or 'given'.
+    documents, entities, loners, queries: how many there are.
+    msc, scc, zqc: over regions, as in `regions`.
+    regions, all_clusters: all measures over regions, and over every cluster.
+    traffic_counted: share of the searches that the texts counted are; None without traffic.
+    clusters: by number, the largest first.
+    curve: by resolution.
+    left_out: reason → number.
+    """
+
+    map_id: str
+    seed: int
+    resolution: float
+    chosen: str
+    model: str
+    least_documents: int
+    documents: int
+    entities: int
+    loners: int
+    queries: int
+    msc: float | None
+    scc: float | None
+    zqc: int
+    regions: CoverageMeasures
+    all_clusters: CoverageMeasures
+    traffic_counted: float | None
+    clusters: list[ClusterCoverage]
+    curve: list[CurveStep]
+    left_out: dict[str, int]
+
+
+class CoverageGap(NamedTuple):
+    """A region without a query, with all its documents."""
+
+    number: int
+    name: str
+    documents: tuple[str, ...]
+    searches: float | None
+    entities: tuple[str, ...]
+
+
+class _Asked(NamedTuple):
+    """The queries and the traffic, and the entities that their texts are about."""
+
+    queries: list[Query]
+    traffic: list[tuple[str, int]]
+    searches: int
+    matches: dict[str, EntityMatch]
+
+    def of_queries(self, cluster_of: Sequence[int]) -> list[Clusters]:
+        return [_clusters(self.matches[query.normalised].entities, cluster_of) for query in self.queries]
+
+    def of_traffic(self, cluster_of: Sequence[int]) -> list[AskedText]:
+        return [
+            AskedText(_clusters(self.matches[text].entities, cluster_of), times)
+            for text, times in self.traffic
+        ]
+
+
+def find_coverage(store: Store, settings: MapSettings, progress: Progress = silent) -> CoverageReport:
+    """Make the map of the corpus, or read it if the project has it, put it in force, and measure the queries.
+
+    Raises
+    ------
+    InputError, NotFoundError: see `MapSettings.parameters`.
+    RefusedError: there is no corpus, it changed meanwhile, the extra `dense` is not installed, or the model
+        cannot be loaded.
+    """
+    parameters = settings.parameters()
+    with store.reading() as cursor:
+        snapshot = current_snapshot(cursor)
+        map_id = map_id_of(snapshot, parameters)
+        known = read_map(cursor, map_id) if has_map(cursor, map_id) else None
+        documents = [] if known else current_corpus(cursor)
+    found = known or make_map(store, snapshot, documents, settings, progress)
+    with store.transaction() as cursor:
+        write_map(cursor, found)
+    asked = _match(store, found, settings.model, progress)
+    return _report(found, asked)
+
+
+def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent) -> list[CoverageGap]:
+    """The regions of the map in force without a query, by searches × documents, then documents, then number.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force, it is of another model, or that cannot be loaded.
+    """
+    with store.reading() as cursor:
+        found = read_map(cursor, map_in_force(cursor))
+    asked = _match(store, found, model, progress)
+    counted = _of_clusters(found, asked)
+    gaps = [
+        CoverageGap(
+            number=cluster.number,
+            name=cluster.name,
+            documents=cluster.documents,
+            searches=counted[cluster.number].searches,
+            entities=tuple(found.entities[place].name for place in cluster.entities),
+        )
+        for cluster in found.clusters
+        if cluster.is_region and not counted[cluster.number].queries
+    ]
+    return sorted(
+        gaps, key=lambda gap: (-(gap.searches or 0) * len(gap.documents), -len(gap.documents), gap.number)
+    )
+
+
+def _match(store: Store, found: CoverageMap, model: str, progress: Progress) -> _Asked:
+    """The queries and the traffic; texts that were not matched against this map yet are, and are stored."""
+    of_map = found.parameters["model"]
+    if find_model(model).name != of_map:
+        raise RefusedError(f"The coverage map was made with the model {of_map}: give that one with --model.")
+    with store.reading() as cursor:
+        queries = active_queries(cursor)
+        traffic, searches = _most_asked(cursor)
+        matches = read_texts(cursor, found.map_id)
+    texts = sorted({query.normalised for query in queries} | {text for text, _ in traffic})
+    missing = [text for text in texts if text not in matches]
+    if missing:
+        new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))
+        with store.transaction() as cursor:
+            write_texts(cursor, found.map_id, new)
+        matches |= new
+    return _Asked(queries, traffic, searches, matches)
+
+
+def _most_asked(cursor: Cursor) -> tuple[list[tuple[str, int]], int]:
+    """The texts asked most with their searches, and the searches of all texts."""
+    rows = cursor.execute(
+        "SELECT normalised, sum(count)::BIGINT AS times FROM traffic WHERE normalised <> '' "
+        "GROUP BY normalised ORDER BY times DESC, normalised LIMIT ?",
+        [MOST_ASKED],
+    ).fetchall()
+    [(searches,)] = cursor.execute(
+        "SELECT coalesce(sum(count), 0)::BIGINT FROM traffic WHERE normalised <> ''"
+    ).fetchall()
+    return rows, int(searches)
+
+
+def _report(found: CoverageMap, asked: _Asked) -> CoverageReport:
+    regions = _measured(found, asked, found.regions)
+    counted = sum(times for _, times in asked.traffic)
+    nowhere = sum(not asked.matches[query.normalised].entities for query in asked.queries)
+    rest = UNASKED_PART.format(MOST_ASKED)
+    reasons = {**found.left_out, NO_CLUSTER: nowhere, rest: asked.searches - counted}
+    return CoverageReport(
+        map_id=found.map_id,
+        seed=found.parameters["seed"],
+        resolution=found.parameters["resolution"],
+        chosen=found.parameters["chosen"],
+        model=found.parameters["model"],
+        least_documents=found.parameters["least_documents"],
+        documents=len(found.of_documents),
+        entities=len(found.entities),
+        loners=sum(not neighbours for neighbours in found.neighbours),
+        queries=len(asked.queries),
+        msc=regions.msc,
+        scc=regions.scc,
+        zqc=regions.zqc,
+        regions=regions,
+        all_clusters=_measured(found, asked, range(len(found.clusters))),
+        traffic_counted=counted / asked.searches if asked.searches else None,
+        clusters=_of_clusters(found, asked),
+        curve=[_curve_step(found, asked, tried) for tried in found.partitions],
+        left_out={reason: number for reason, number in reasons.items() if number},
+    )
+
+
+def _measured(found: CoverageMap, asked: _Asked, counted: Sequence[int] | range) -> CoverageMeasures:
+    of_documents = [found.clusters_of(places) for places in found.of_documents.values()]
+    cluster_of = found.cluster_of
+    return measure_coverage(counted, of_documents, asked.of_queries(cluster_of), asked.of_traffic(cluster_of))
+
+
+def _of_clusters(found: CoverageMap, asked: _Asked) -> list[ClusterCoverage]:
+    queries = count_in_clusters(asked.of_queries(found.cluster_of))
+    searches = spread(asked.of_traffic(found.cluster_of))
+    return [
+        ClusterCoverage(
+            number=cluster.number,
+            name=cluster.name,
+            is_region=cluster.is_region,
+            entities=len(cluster.entities),
+            documents=len(cluster.documents),
+            queries=queries.get(cluster.number, 0),
+            searches=round(searches.get(cluster.number, 0.0), 6) if asked.traffic else None,
+        )
+        for cluster in found.clusters
+    ]
+
+
+def _curve_step(found: CoverageMap, asked: _Asked, tried: Partitions) -> CurveStep:
+    """The measures over the regions of each partition of one resolution."""
+    least = int(found.parameters["least_documents"])
+    measured = [_of_partition(found.of_documents, asked, labels, least) for labels in tried.labels]
+    return CurveStep(
+        resolution=tried.resolution,
+        clusters=_span([len(np.unique(labels)) for labels in tried.labels]),
+        regions=_span([regions.clusters for regions in measured]),
+        rand_index=tried.rand_index,
+        msc=_span([regions.msc for regions in measured]),
+        scc=_span([regions.scc for regions in measured]),
+        zqc=_span([regions.zqc for regions in measured]),
+    )
+
+
+def _of_partition(
+    of_documents: Mapping[str, Sequence[int]], asked: _Asked, labels: Ints, least: int
+) -> CoverageMeasures:
+    cluster_of = labels.tolist()
+    held = [_clusters(places, cluster_of) for places in of_documents.values()]
+    documents = count_in_clusters(held)
+    regions = [number for number, count in documents.items() if count >= least]
+    return measure_coverage(regions, held, asked.of_queries(cluster_of))
+
+
+def _clusters(places: Sequence[int], cluster_of: Sequence[int]) -> Clusters:
+    return frozenset(cluster_of[place] for place in places)
+
+
+def _span(values: Sequence[float | None]) -> Span:
+    known = [value for value in values if value is not None]
+    return Span(min(known), max(known)) if known else Span(None, None)

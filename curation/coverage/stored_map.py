@@ -1,0 +1,191 @@
+"""The stored coverage map: written once, read back whole, and the texts that were matched against it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from curation.coverage.clusters import Cluster
+from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.entities import Entity
+from curation.coverage.matching import EntityMatch
+from curation.coverage.resolution import Partitions
+from curation.errors import RefusedError
+from curation.store import Cursor, append, get_setting, put_setting, record_event, utc_now
+from curation.store.documents import current_snapshot
+from curation.text import canonical_json, plain
+
+IN_FORCE = "coverage"
+"""The setting that has the id of the map in force."""
+
+Columns = dict[str, Sequence[Any]]
+
+_PLACES = pa.list_(pa.int32())
+
+
+def write_map(cursor: Cursor, found: CoverageMap) -> None:
+    """Store a map, unless the project has it, and put it in force.
+
+    Raises
+    ------
+    RefusedError: the corpus has changed since the map was made.
+    """
+    if current_snapshot(cursor) != found.snapshot_id:
+        raise RefusedError("The corpus changed while its map was made. Run `goldset coverage` again.")
+    if get_setting(cursor, IN_FORCE) != found.map_id:
+        put_setting(cursor, IN_FORCE, found.map_id)
+        clusters = {"clusters": len(found.clusters), "regions": len(found.regions)}
+        record_event(cursor, "coverage map", {"map_id": found.map_id, **clusters, **plain(found.parameters)})
+    if not has_map(cursor, found.map_id):
+        _append_map(cursor, found)
+
+
+def has_map(cursor: Cursor, map_id: str) -> bool:
+    """Whether the project has this map."""
+    return bool(cursor.execute("SELECT 1 FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall())
+
+
+def map_in_force(cursor: Cursor) -> str:
+    """The id of the map in force.
+
+    Raises
+    ------
+    RefusedError: there is none, or it is of an older corpus.
+    """
+    snapshot = current_snapshot(cursor)
+    map_id = get_setting(cursor, IN_FORCE)
+    if map_id is None:
+        raise RefusedError("The project has no coverage map yet. Make one first: `goldset coverage`.")
+    [(of,)] = cursor.execute("SELECT snapshot_id FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall()
+    if of != snapshot:
+        raise RefusedError(
+            "The coverage map is of an older corpus. Make one of the corpus in force: `goldset coverage`."
+        )
+    return map_id
+
+
+def read_map(cursor: Cursor, map_id: str) -> CoverageMap:
+    """The map, as `make_map` gave it."""
+    [(snapshot_id, parameters, left_out)] = cursor.execute(
+        "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?", [map_id]
+    ).fetchall()
+    settings = json.loads(parameters)
+    entities = _rows(cursor, "name, description, neighbours", "coverage_entities", "place", map_id)
+    held = _rows(cursor, "document_id, entities", "coverage_documents", "document_id", map_id)
+    of_documents = {document_id: tuple(places) for document_id, places in held}
+    return CoverageMap(
+        map_id=map_id,
+        snapshot_id=snapshot_id,
+        parameters=settings,
+        entities=[Entity(name, description) for name, description, _ in entities],
+        neighbours=[neighbours for *_, neighbours in entities],
+        of_documents=of_documents,
+        clusters=_read_clusters(cursor, map_id, of_documents, settings["least_documents"]),
+        partitions=_read_partitions(cursor, map_id),
+        left_out=json.loads(left_out),
+    )
+
+
+def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
+    """Normalised text → the entities that it is about, of the texts matched so far."""
+    rows = _rows(cursor, "normalised, by_phrase, by_meaning", "coverage_texts", "normalised", map_id)
+    return {text: EntityMatch(tuple(phrase), tuple(meaning)) for text, phrase, meaning in rows}
+
+
+def write_texts(cursor: Cursor, map_id: str, matches: Mapping[str, EntityMatch]) -> None:
+    """Store matches of texts that nobody else has stored meanwhile."""
+    known = read_texts(cursor, map_id)
+    new = {text: match for text, match in matches.items() if text not in known}
+    columns: Columns = {
+        "map_id": [map_id] * len(new),
+        "normalised": list(new),
+        "by_phrase": [list(match.by_phrase) for match in new.values()],
+        "by_meaning": [list(match.by_meaning) for match in new.values()],
+    }
+    types = [("map_id", pa.string()), ("normalised", pa.string()), ("by_phrase", _PLACES)]
+    append(cursor, "coverage_texts", columns, pa.schema([*types, ("by_meaning", _PLACES)]))
+
+
+def _append_map(cursor: Cursor, found: CoverageMap) -> None:
+    key = found.map_id
+    cursor.execute(
+        "INSERT INTO coverage_maps VALUES (?, ?, ?, ?, ?)",
+        [key, found.snapshot_id, canonical_json(found.parameters), canonical_json(found.left_out), utc_now()],
+    )
+    entities: Columns = {
+        "map_id": [key] * len(found.entities),
+        "place": list(range(len(found.entities))),
+        "name": [entity.name for entity in found.entities],
+        "description": [entity.description for entity in found.entities],
+        "neighbours": found.neighbours,
+    }
+    if found.entities:
+        append(cursor, "coverage_entities", entities)
+    documents: Columns = {
+        "map_id": [key] * len(found.of_documents),
+        "document_id": list(found.of_documents),
+        "entities": [list(places) for places in found.of_documents.values()],
+    }
+    types = [("map_id", pa.string()), ("document_id", pa.string()), ("entities", _PLACES)]
+    append(cursor, "coverage_documents", documents, pa.schema(types))
+    _append_clusters(cursor, found)
+    _append_partitions(cursor, found)
+
+
+def _append_clusters(cursor: Cursor, found: CoverageMap) -> None:
+    columns: Columns = {
+        "map_id": [found.map_id] * len(found.clusters),
+        "number": [cluster.number for cluster in found.clusters],
+        "name": [cluster.name for cluster in found.clusters],
+        "entities": [list(cluster.entities) for cluster in found.clusters],
+    }
+    types = [("map_id", pa.string()), ("number", pa.int32()), ("name", pa.string()), ("entities", _PLACES)]
+    append(cursor, "coverage_clusters", columns, pa.schema(types))
+
+
+def _append_partitions(cursor: Cursor, found: CoverageMap) -> None:
+    seed = int(found.parameters["seed"])
+    rows = [
+        (found.map_id, tried.resolution, seed + step, tried.rand_index, labels.tolist())
+        for tried in found.partitions
+        for step, labels in enumerate(tried.labels)
+    ]
+    names = ("map_id", "resolution", "seed", "rand_index", "labels")
+    types = (pa.string(), pa.float64(), pa.int64(), pa.float64(), _PLACES)
+    columns: Columns = dict(zip(names, zip(*rows, strict=True), strict=True))
+    append(cursor, "coverage_partitions", columns, pa.schema(list(zip(names, types, strict=True))))
+
+
+def _read_clusters(
+    cursor: Cursor, map_id: str, of_documents: Mapping[str, Sequence[int]], least_documents: int
+) -> list[Cluster]:
+    documents_of: dict[int, list[str]] = {}
+    for document_id, places in of_documents.items():
+        for place in places:
+            documents_of.setdefault(place, []).append(document_id)
+    found = []
+    for number, name, entities in _rows(
+        cursor, "number, name, entities", "coverage_clusters", "number", map_id
+    ):
+        documents = sorted({held for place in entities for held in documents_of.get(place, [])})
+        is_region = len(documents) >= least_documents
+        found.append(Cluster(number, name, tuple(entities), tuple(documents), is_region))
+    return found
+
+
+def _read_partitions(cursor: Cursor, map_id: str) -> list[Partitions]:
+    rows = _rows(cursor, "resolution, rand_index, labels", "coverage_partitions", "resolution, seed", map_id)
+    found = []
+    for (resolution, rand_index), group in groupby(rows, key=lambda row: row[:2]):
+        found.append(Partitions(resolution, [np.array(row[2], np.int64) for row in group], rand_index))
+    return found
+
+
+def _rows(cursor: Cursor, columns: str, table: str, order: str, map_id: str) -> list[tuple[Any, ...]]:
+    sql = f"SELECT {columns} FROM {table} WHERE map_id = ? ORDER BY {order}"  # noqa: S608  names from above
+    return cursor.execute(sql, [map_id]).fetchall()
