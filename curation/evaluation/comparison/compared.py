@@ -2,7 +2,8 @@
 
 Of a sealed part there is no comparison of fewer than ten queries, and none of a stratum that is hidden of one
 of the systems. There are no counts of wins and losses, which may be of a single query, and no median, the
-value of one.
+value of one. Where fewer than ten queries differ, there is only the difference, which the means tell as well:
+interval, effect and p of few values together would tell what these are.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
 from curation.evaluation.comparison.order import OrderReport, order_over_queries
 from curation.evaluation.comparison.pairs import (
+    LEAST_QUERIES,
     WANTED_DIFFERENCE,
     Comparison,
     Floats,
@@ -35,6 +37,8 @@ from curation.evaluation.metrics.scores import RunScores
 
 MOST_PAIRS = 45
 """With more pairs, only the first measure is compared by stratum; ten systems have so many."""
+
+FEW_DIFFER = f"fewer than {LEAST_QUERIES} queries of a sealed part differ: no more than the difference"
 
 NOT_COMPARED = ("judged",)
 """Kinds of measures that say nothing about which system is better."""
@@ -59,7 +63,7 @@ class ComparedSystems(NamedTuple):
     Attributes
     ----------
     leaderboards: measure → systems; empty with a baseline, where not all pairs are compared.
-    order: by the first measure.
+    order: by the first measure; None for a sealed part where fewer than ten queries of a pair differ.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -106,13 +110,16 @@ def compare_scores(
         wanted=options.wanted,
         by_stratum=len(measures) if len(pairs) <= MOST_PAIRS else 1,
     )
+    few = False
     if secrets:
-        compared = tuple(_without_counts(one) for one in compared if one.no_verdict is None)
+        enough = [one for one in compared if one.no_verdict is None]
+        few = any(_differing(one) < LEAST_QUERIES for one in enough)
+        compared = tuple(map(_as_of_a_sealed_part, enough))
     first = of.values[:, :, 0]
     return ComparedSystems(
         _with_traffic(compared, of, pairs, drawn),
         {} if options.baseline else {measure: _leaderboard(of, measure, compared) for measure in measures},
-        _order(names, measures[0], first, strata[0] if strata else {}, seed, bool(secrets)),
+        None if few else _order(names, measures[0], first, strata[0] if strata else {}, seed, bool(secrets)),
     )
 
 
@@ -124,8 +131,26 @@ def _shown(facet: Facet, secrets: Sequence[Sequence[Mask]]) -> dict[StratumName,
     }
 
 
-def _without_counts(one: Comparison) -> Comparison:
-    return replace(one, wins=None, ties=None, losses=None)
+def _as_of_a_sealed_part(one: Comparison) -> Comparison:
+    if _differing(one) >= LEAST_QUERIES:
+        return replace(one, wins=None, ties=None, losses=None)
+    return Comparison(
+        one.system,
+        one.other,
+        one.measure,
+        one.stratum,
+        one.n,
+        one.left_out,
+        wins=None,
+        ties=None,
+        losses=None,
+        no_verdict=FEW_DIFFER,
+        difference=one.difference,
+    )
+
+
+def _differing(one: Comparison) -> int:
+    return (one.wins or 0) + (one.losses or 0)
 
 
 def _order(
@@ -153,7 +178,9 @@ def _with_traffic(
         for pair, estimate in zip(pairs, estimates, strict=True):
             traffic[measure, of.systems[pair.system], of.systems[pair.other]] = estimate
     return tuple(
-        replace(one, traffic=traffic[one.measure, one.system, one.other]) if one.stratum is None else one
+        replace(one, traffic=traffic[one.measure, one.system, one.other])
+        if one.stratum is None and one.no_verdict != FEW_DIFFER
+        else one
         for one in compared
     )
 

@@ -89,11 +89,23 @@ def test_of_a_sealed_part_there_are_no_counts_no_median_and_no_stratum_that_is_h
     found = compared(secrets=[[every], [every]])
     assert {one.stratum for one in found.comparisons} == {None, ("band", "head"), ("band", "tail")}
     assert {(one.wins, one.ties, one.losses) for one in found.comparisons} == {(None, None, None)}
-    assert found.order is not None
-    assert [view.name for view in found.order.views] == ["mean", "macro", "worst"]
     few_head = np.arange(40) >= 5
     hidden = compared(secrets=[[every], [every, few_head]])
     assert {one.stratum for one in hidden.comparisons} == {None}
+
+
+def test_where_few_queries_of_a_sealed_part_differ_there_is_only_the_difference() -> None:
+    """`low` finds 4 of 40 documents first, this run 9: five queries differ."""
+    every = np.ones(40, bool)
+    runs = {"low": RUNS["low"], "higher": run(0.225)}
+    found = compare_scores(runs, [BANDS], NOT_DRAWN, [[every], [every]], ComparisonOptions(), seed=1)
+    one = found.comparisons[0]
+    assert (one.difference, one.n) == (pytest.approx(5 * 0.5 / 40), 40)
+    assert (one.low, one.p_t, one.p_randomisation, one.p_holm, one.effect, one.wins) == (None,) * 6
+    assert one.no_verdict is not None
+    assert one.no_verdict.startswith("fewer than 10 queries of a sealed part differ")
+    assert found.order is None
+    assert {row.letters for row in found.leaderboards["mrr@10"]} == {"a"}
 
 
 def test_traffic_weighs_the_differences_as_it_weighs_the_systems() -> None:
