@@ -20,7 +20,7 @@ from curation.errors import CurationError, RefusedError
 from curation.jobs.kinds import KINDS
 from curation.jobs.stored import Job, begin, end, is_same
 from curation.people.annotators import require_annotators, require_role
-from curation.store import Store
+from curation.store import Annotator, Store
 
 GRACE = 5.0
 """Seconds that a process has to end when it is asked to."""
@@ -77,7 +77,7 @@ class Jobs:
             at_work = self._at_work()
         with self._store.reading() as cursor:
             person = require_annotators(cursor, [by])[0]
-        if at_work is None or at_work.job.started_by != by:
+        if at_work is None or not may_stop(at_work.job, person):
             require_role(person, "lead")
         if at_work is None or at_work.job.job_id != job_id:
             return
@@ -149,6 +149,11 @@ class _Running:
         return "failed", (
             f"Its process was ended {how} before it was done; perhaps the machine ran out of memory. {kept}"
         )
+
+
+def may_stop(job: Job, annotator: Annotator) -> bool:
+    """Whether somebody may stop a job: a lead any, others their own."""
+    return annotator.role == "lead" or job.started_by == annotator.name
 
 
 _jobs: dict[Path, Jobs] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from app import context
 from app.views.evaluate import submit, uploads
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.submitted import board, ranked, submitted_evaluations, submitted_report
-from curation.jobs import jobs_of, last_job
+from curation.jobs import Job, Jobs, jobs_of, last_job
+from curation.jobs.running import Progressed
 from curation.releases.overview import show
 from curation.store import Annotator, Store
 from tests.support.evaluated_project import evaluated_project, write_run
@@ -160,3 +162,12 @@ def test_the_leaderboard_gives_equal_runs_a_common_letter_and_better_ones_a_rank
 )
 def test_names_of_uploads_are_no_paths(sent: str, kept: str) -> None:
     assert uploads.file_name(sent) == kept
+
+
+def test_an_evaluator_is_told_nothing_of_other_work(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = Job("id", "pool", {}, "lee", datetime(2026, 5, 1))
+    monkeypatch.setattr(Jobs, "at_work", lambda _: (job, Progressed("searching", 1, 2)))
+    page = opened(VERA)
+    assert not page.exception
+    assert "lee" not in html(page)
+    assert [one.label for one in page.button] == ["Evaluate"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -11,7 +11,7 @@ from app import ui
 from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
-from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs
+from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs, may_stop
 from curation.store import Annotator, Store
 
 EVERY = 1.0
@@ -48,14 +48,20 @@ class CurateContext(NamedTuple):
             _ending(job)
 
 
-def look(annotator: Annotator) -> CurateContext:
-    """Read the jobs; shows the one that runs, if any, and follows it."""
+def look(annotator: Annotator, kinds: Collection[str] = KINDS) -> CurateContext:
+    """Read the jobs; shows the one that runs, if any, and follows it.
+
+    Parameters
+    ----------
+    kinds: of the jobs that this person may see.
+    """
     acts, store = Acts(annotator), project_store()
     found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
     with store.reading() as cursor:
         jobs, last = last_jobs(cursor), last_job(cursor)
+    jobs = {kind: job for kind, job in jobs.items() if kind in kinds}
     place = st.empty()  # with and without a job: what is below keeps its place and its state
-    if found is not None:
+    if found is not None and found[0].kind in kinds:
         with place.container(border=True):
             st.fragment(_follow, run_every=EVERY)(store, annotator, found[0].job_id)
     return CurateContext(
@@ -91,7 +97,7 @@ def _follow(store: Store, annotator: Annotator, job_id: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         text = ui.plain(f"{doing[0].upper()}{doing[1:]}: {words or 'starting'}")
         st.progress(min(1.0, done / total) if total else 0.0, text=text)
-        if st.button("Stop", key=f"stop {job_id}"):
+        if may_stop(job, annotator) and st.button("Stop", key=f"stop {job_id}"):
             _stop(store, annotator, job_id)
     ui.quiet(
         f"Started by {job.started_by} at {job.started_at:%H:%M} UTC. "

@@ -21,7 +21,7 @@ from curation.store import Annotator, Store
 
 def show(annotator: Annotator) -> None:
     ui.lead("What systems reach on a release, with the size and the interval of each figure.")
-    context = look(annotator)
+    context = look(annotator, (FORM,))
     with context.store.reading() as cursor:
         releases = list_releases(cursor)
         found = submitted_evaluations(cursor, annotator)

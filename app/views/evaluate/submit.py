@@ -52,13 +52,7 @@ def show(context: CurateContext, chosen: ChosenPart) -> None:
             "figures of all queries and of kinds with ten or more, none of single queries."
         )
         reason = st.text_input("Why you look at a sealed part", max_chars=500, key=f"reason {form.key}")
-    asked = st.button(
-        "Evaluate",
-        type="primary",
-        key=f"evaluate {form.key} {context.after}",
-        disabled=context.at_work is not None,
-    )
-    if asked:
+    if st.button("Evaluate", type="primary", key=f"evaluate {form.key} {context.after}"):
         context.acts.do(form, lambda: _evaluate(context, chosen, runs, reason))
 
 
