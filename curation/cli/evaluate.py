@@ -21,6 +21,7 @@ from curation.cli.evaluate_tables import (
     show_failed,
     show_hard_negatives,
     show_inferred,
+    show_other_means,
     show_pooled,
     show_refusal,
     show_reranking,
@@ -326,6 +327,7 @@ def _show(
         _show_system(system, found)
     for system in found.runs:
         _show_strata(system, found)
+    show_other_means(found)
     show_refusal(found)
     show_seconds(found)
     show_reranking(found)

@@ -17,6 +17,30 @@ SHOWN_DOCUMENTS = 20
 """Rows of a table of documents; --json has all."""
 
 
+def show_other_means(found: Evaluation) -> None:
+    """What the headline says beside the plain mean: each stratum the same, the median, the worst stratum."""
+    headline = found.measures[0]
+    rows: list[tuple[Any, ...]] = []
+    for system in found.runs:
+        macro, median, worst = system.others[headline]
+        lowest = (None,) * 4 if worst is None else (worst.stratum, worst.value, worst.low, worst.high)
+        rows.append((system.name, *macro[:3], *median[:3], *lowest))
+    columns = [
+        "system",
+        "macro",
+        "low",
+        "high",
+        "median",
+        "low",
+        "high",
+        "worst stratum",
+        "mean",
+        "low",
+        "high",
+    ]
+    table(f"{headline}: mean of strata, median and worst stratum", columns, rows)
+
+
 def show_refusal(found: Evaluation) -> None:
     """What each run does with unanswerable queries; a sentence where nothing can be said."""
     facts = list(_facts(found))

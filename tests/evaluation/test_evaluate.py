@@ -177,7 +177,7 @@ def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp
     assert found["runs"][0]["strata"]["segment"]["no segment"]["queries"] == 4
     text = invoke([*project, "evaluate", "v1", "--run", str(run)])
     assert text.exit_code == 0, text.output
-    assert "ndcg_exp@10" in text.stdout
+    assert "ndcg_exp@10: mean of strata, median and worst stratum" in text.stdout
 
 
 def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(

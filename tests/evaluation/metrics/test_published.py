@@ -27,11 +27,11 @@ OURS = {
 
 
 @cache
-def qrels(path: Path, relevant: int = 1) -> Qrels:
+def qrels(path: Path, relevant: int = 1, highest: int = 4) -> Qrels:
     rows = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
     return qrels_of(
         [(query, document, int(grade)) for query, _, document, grade in rows],
-        scale=range(5),
+        scale=range(highest + 1),
         relevant=relevant,
     )
 
@@ -106,7 +106,7 @@ PUBLISHED = {
 
 def touche(shared: Path, system: str, *names: str) -> RunScores:
     folder = shared / "touche2020"
-    graded = qrels(folder / "qrels.beir-v1.0.0-webis-touche2020.test.txt")
+    graded = qrels(folder / "qrels.beir-v1.0.0-webis-touche2020.test.txt", highest=2)
     path = folder / "runs" / "webis-touche2020" / f"run-{system}.trec.gz"
     return score_run(run(path), graded, measures_named(names))
 
@@ -125,4 +125,4 @@ def test_in_touche_most_of_what_citadel_returns_is_unjudged_and_in_ties(shared: 
     assert found.ties == (11_034, 40_418, 49, 45)
     ends = [float(values[:, 0].mean()) for values in (found.worst, found.values, found.best, found.if_all)]
     assert ends == sorted(ends)
-    assert [round(end, 3) for end in ends] == [0.338, 0.339, 0.342, 0.917]
+    assert [round(end, 3) for end in ends] == [0.338, 0.339, 0.342, 0.976]
