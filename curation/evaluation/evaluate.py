@@ -31,6 +31,7 @@ from curation.evaluation.sealed.disclosure import (
     secrets,
 )
 from curation.evaluation.sealed.looking import ScoredRun, earlier_runs, reason_for, take_looks
+from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
 from curation.store import COMMAND_LINE, Store
 
@@ -71,6 +72,8 @@ def evaluate(
         )
     _check_turning(options, release, measures)
     _check_label_draws(options, release)
+    if release.sealed:
+        refuse_fine_measures(release.sealed, measures)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
@@ -80,6 +83,7 @@ def evaluate(
     evaluation = assembled(release, measures, facets, read, scored, options, sealed and sealed.secrets)
     if sealed is None:
         return _with_other_labels(store, evaluation, release, measures, read, options)
+    evaluation = rounded_figures(evaluation)
     asked = _asked(evaluation, facets, options)
     looking = _scored_runs(evaluation, read, scored, sealed)
     return replace(evaluation, looks=take_looks(store, release, looking, asked, why, actor))
@@ -203,7 +207,9 @@ def _scored_runs(
     found = []
     for system in evaluation.runs:
         name, scores = system.name, scored[system.name]
-        figures = [system.overall] if len(scores) == 1 else mean_figures(scores, evaluation.seed)
+        figures = (
+            [system.overall] if len(scores) == 1 else rounded_figures(mean_figures(scores, evaluation.seed))
+        )
         for run, own, figure, sums in zip(read[name], scores, figures, sealed.sums[name], strict=True):
             found.append(ScoredRun(name, run.source, sums, own, figure))
     return found

@@ -8,7 +8,7 @@ would tell of grades by what it refuses.
 
 What stays possible: many looks whose lists differ in many queries each can be solved for single queries, as
 with any leaderboard without noise (I. Dinur and K. Nissim (2003), Revealing information while preserving
-privacy, PODS). It takes about as many looks as there are queries, all of which are in the log.
+privacy, PODS). How much one look tells is limited in `precision`, and all of them are in the log.
 """
 
 from __future__ import annotations
