@@ -108,6 +108,8 @@ def _show_frozen(name: str, frozen: Frozen) -> None:
         every = " No system can be measured with it." if lacking == sum(frozen.queries.values()) else ""
         say(f"WARNING: {lacking:,} queries have no relevant document ({parts}).{every}")
     left_out(frozen.left_out, "×")
+    if frozen.parent is not None:
+        say(f"parent: the release {frozen.parent[:12]}…, before the last re-labeling (see `goldset diff`)")
     say(*(check.sentence for check in frozen.gate.checks))
     if frozen.override is not None:
         say(f"Frozen against the gate; the release says so: “{frozen.override.reason}”.")

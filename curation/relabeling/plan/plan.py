@@ -8,7 +8,7 @@ same plan. Nothing changes for annotators until it is opened.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
@@ -19,7 +19,6 @@ from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
 from curation.relabeling.plan.pace import NOT_MEASURED, MeasuredPace, measured_pace
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, QueryChange, draw_new, retiring
 from curation.relabeling.staleness.calendar import NOT_PLANNED, OPEN, PLANNED, QuarterWork
-from curation.relabeling.staleness.judged_pairs import Pair
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
 from curation.sampling.designs import Stratum
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
@@ -86,7 +85,6 @@ def make_plan(
     seed: int,
     today: date | None = None,
     overlap: int = OVERLAP,
-    influence: Mapping[Pair, float] | None = None,
     author: str = COMMAND_LINE,
 ) -> RelabelingPlan:
     """Plan the quarter of `today` and store the plan; the same state and seed give the same plan.
@@ -111,7 +109,7 @@ def make_plan(
         require_author(cursor, author, "lead")
     state = read_state(store, today)
     refuse_open_work(state)
-    chosen = _choose(store, state, fraction, seed, influence or {})
+    chosen = _choose(store, state, fraction, seed)
     if not chosen.choice.pairs:
         raise RefusedError(
             "There is nothing to judge again: the project has no judged pair whose document is in the "
@@ -148,10 +146,8 @@ def still_open(work: QuarterWork) -> str:
     )
 
 
-def _choose(
-    store: Store, state: SetState, fraction: float, seed: int, influence: Mapping[Pair, float]
-) -> _PlannedQuarter:
-    scores = pair_staleness(store, state, influence)
+def _choose(store: Store, state: SetState, fraction: float, seed: int) -> _PlannedQuarter:
+    scores = pair_staleness(store, state)
     rows = [
         ScoredPair(pair, row.score, row.parts.doubt or 0.0)
         for pair, row in zip(state.pairs, scores, strict=True)

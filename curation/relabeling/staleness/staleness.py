@@ -18,6 +18,7 @@ from curation.relabeling.staleness.calendar import (
     present_quarter,
     read_work,
 )
+from curation.relabeling.staleness.influence import read_influence
 from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, JudgedPair, Pair, read_pairs
 from curation.relabeling.staleness.new_traffic import NewQuery, read_new_queries
 from curation.relabeling.staleness.query_traffic import QueryTraffic, TrafficTable, read_traffic
@@ -99,8 +100,9 @@ class SetStaleness:
 
 @dataclass(frozen=True)
 class SetState:
-    """What is read of the set at one moment, for its staleness and for a plan; `retired`: texts of
-    queries.
+    """What is read of the set at one moment, for its staleness and for a plan.
+
+    influence: see `influence.read_influence`. retired: normalised texts of queries.
     """
 
     quarter: Quarter
@@ -108,6 +110,7 @@ class SetState:
     queries: dict[str, Query]
     traffic: TrafficTable
     new_queries: list[NewQuery]
+    influence: Mapping[Pair, float] | None
     retired: frozenset[str]
     work: list[QuarterWork]
 
@@ -116,15 +119,12 @@ def staleness(
     store: Store,
     today: date | None = None,
     release: str | None = None,
-    influence: Mapping[Pair, float] | None = None,
 ) -> SetStaleness:
     """How stale the set is in the quarter of `today`.
 
     Parameters
     ----------
     release: only the pairs of this release.
-    influence: pair → how far a flip of its grade moves a comparison, 0 to 1; unknown for pairs that are not
-        in it.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def staleness(
     RefusedError: the release is not as it was frozen.
     """
     state = read_state(store, today, release)
-    rows = pair_staleness(store, state, influence or {})
+    rows = pair_staleness(store, state)
     queries = _by_query(state, rows)
     trends = [query.traffic.trend for query in queries]
     return SetStaleness(
@@ -160,12 +160,13 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
             queries={query.query_id: query for query in active_queries(cursor)},
             traffic=traffic,
             new_queries=read_new_queries(cursor) if traffic.has_new else [],
+            influence=read_influence(cursor),
             retired=frozenset(query.normalised for query in retired_queries(cursor)),
             work=read_work(cursor),
         )
 
 
-def pair_staleness(store: Store, state: SetState, influence: Mapping[Pair, float]) -> list[PairStaleness]:
+def pair_staleness(store: Store, state: SetState) -> list[PairStaleness]:
     """The staleness of every pair, in the order of the state."""
     shares = changed_shares(store, state.pairs)
     moved = {
@@ -173,7 +174,7 @@ def pair_staleness(store: Store, state: SetState, influence: Mapping[Pair, float
         for query_id, query in state.queries.items()
     }
     return [
-        _row(pair, state.quarter, shares, moved[pair.query_id], influence.get(pair.pair))
+        _row(pair, state.quarter, shares, moved[pair.query_id], _influence(state, pair.pair))
         for pair in state.pairs
     ]
 
@@ -207,6 +208,10 @@ def _row(
         parts=parts,
         score=parts.score,
     )
+
+
+def _influence(state: SetState, pair: Pair) -> float | None:
+    return None if state.influence is None else state.influence.get(pair, 0.0)
 
 
 def _by_query(state: SetState, rows: Sequence[PairStaleness]) -> tuple[QueryStaleness, ...]:

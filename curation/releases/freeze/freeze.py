@@ -59,6 +59,7 @@ class Frozen:
     left_out: reason → number; left_out_documents: reason → ids of the documents that were the reason.
     gate: the agreement beside what the project demands.
     override: who froze against it and why; None where the gate was open.
+    parent: id of the release before the last re-labeling; None where there was none.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Frozen:
     left_out_documents: dict[str, list[str]]
     gate: Gate
     override: Override | None
+    parent: str | None = None
 
 
 def freeze(
@@ -148,6 +150,7 @@ def freeze(
         left_out_documents=content.left_out_documents,
         gate=content.agreement.gate,
         override=overridden,
+        parent=content.relabeled.get("parent"),
     )
 
 
