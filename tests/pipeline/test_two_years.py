@@ -161,6 +161,7 @@ def test_a_set_that_is_relabeled_for_two_years_stays_true(store: Store, tmp_path
     assert max(lived.ages) <= QUARTERS, "everything is judged again within two years"
     no_split_side_changes(lived.store)
     the_next_release_names_its_parent_and_the_causes(lived.store)
+    a_release_has_the_staleness_of_its_own_pairs(lived.store)
 
 
 def the_random_part_estimates_the_share_of_wrong_labels(lived: Lived) -> None:
@@ -200,6 +201,13 @@ def no_split_side_changes(store: Store) -> None:
         for row in opened(store, name).rows("queries"):
             assert parts.setdefault(row["query_id"], row["part"]) == row["part"]
     assert len(parts) > len(opened(store, "v0").rows("queries")), "queries joined"
+
+
+def a_release_has_the_staleness_of_its_own_pairs(store: Store) -> None:
+    first = staleness(store, date(2027, 12, 1), "v0")
+    pairs = {(row["query_id"], row["document_id"]) for row in opened(store, "v0").rows("qrels")}
+    assert {(pair.query_id, pair.document_id) for pair in first.pairs} <= pairs
+    assert len(first.pairs) < len(pairs), "retired queries have no staleness"
 
 
 def the_next_release_names_its_parent_and_the_causes(store: Store) -> None:
