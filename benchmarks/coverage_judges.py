@@ -46,6 +46,11 @@ def flattering(random: np.random.Generator, people: Floats) -> Floats:
     return np.where(random.random(len(people)) < 0.03, people, 1.0)
 
 
+def seldom_wrong(random: np.random.Generator, people: Floats) -> Floats:
+    """Right but for one query in twenty, where it says that all is perfect; in the text below the table."""
+    return np.where(random.random(len(people)) < 0.05, 1.0, people)
+
+
 JUDGES: dict[str, Callable[[np.random.Generator, Floats], Floats]] = {
     "good": good,
     "useless": useless,

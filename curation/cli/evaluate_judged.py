@@ -33,5 +33,5 @@ def _show_estimates(title: str, figures: Mapping[str, PredictionPoweredMean]) ->
     for measure, one in figures.items():
         saved = None if one.saved is None else round(one.saved)
         shown = (*one.estimate[:3], *one.classical[:3], one.judge, one.power, saved)
-        rows.append((measure, *shown, one.no_interval or ""))
+        rows.append((measure, *shown, one.no_interval or one.doubt or ""))
     table(title, columns, rows)

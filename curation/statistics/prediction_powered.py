@@ -34,6 +34,8 @@ from curation.statistics.intervals import MINIMUM_QUERIES, Floats
 Mask = NDArray[np.bool_]
 
 FEW_SAMPLED = f"no interval: people graded fewer than {MINIMUM_QUERIES} of the sampled units"
+FEW_APART = 10
+"""With fewer sampled units on which judge and people differ, rare mistakes may go unseen."""
 MOST_LEVERAGE = 0.5
 """A single unit on which the judge differs from all others would have a residual of 0 and a leverage of 1."""
 NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
@@ -62,6 +64,7 @@ class PredictionPoweredMean:
     effective: how large a sample people would need alone for the same variance; None without intervals.
     saved: how many units more that is than they graded; below 0 where the judge costs some.
     no_interval: why there is none.
+    doubt: why the interval of the estimate may hold the truth in fewer than 95 % of cases.
     """
 
     estimate: MeanInterval
@@ -74,6 +77,7 @@ class PredictionPoweredMean:
     effective: float | None
     saved: float | None
     no_interval: str | None = None
+    doubt: str | None = None
 
 
 def prediction_powered_mean(
@@ -123,6 +127,7 @@ def prediction_powered_mean(
         effective=effective,
         saved=None if effective is None else effective - units.sampled,
         no_interval=_why_none(units),
+        doubt=_doubt(units, tuned),
     )
 
 
@@ -274,6 +279,14 @@ def _variance_of_draws(units: _Units, people: Floats) -> float:
 
 def _judges_mean(values: Floats, weights: Floats) -> float | None:
     return _mean(values, weights) if weights.any() else None
+
+
+def _doubt(units: _Units, power: float) -> str | None:
+    """A judge that is seldom wrong: its mistakes may not be in the sample, and so not in the interval."""
+    apart = int((units.people - units.judge[units.asked] != 0).sum())
+    if power == 0 or apart >= FEW_APART:
+        return None
+    return f"judge and people differ on {apart} of {units.sampled} only: the interval may be too narrow"
 
 
 def _why_none(units: _Units) -> str | None:

@@ -57,6 +57,17 @@ def test_a_perfect_judge_makes_people_on_a_part_worth_people_on_everything() -> 
     assert found.effective == pytest.approx(400, rel=0.05)
 
 
+def test_a_judge_that_is_seldom_seen_to_err_is_doubted() -> None:
+    """Its few mistakes may not be among those that people graded."""
+    true = np.random.default_rng(3).random(400)
+    asked = np.arange(400) < 50
+    for wrong, doubted in ((0, True), (9, True), (10, False)):
+        judge = np.where(np.arange(400) < wrong, true + 0.1, true)
+        found = prediction_powered_mean(judge, np.where(asked, true, np.nan))
+        assert (found.doubt is not None) == doubted
+    assert prediction_powered_mean(-true, np.where(asked, true, np.nan)).doubt is None
+
+
 def test_a_judge_that_points_the_wrong_way_has_no_weight() -> None:
     judge, people = some()
     found = prediction_powered_mean(-judge, people)

@@ -30,7 +30,7 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
 
 
 def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Table:
-    columns = ("measure", "estimate", "people alone", "judge alone", "weight", "saved")
+    columns = ("measure", "estimate", "people alone", "judge alone", "weight", "saved", "note")
     rows = tuple(
         (
             measure,
@@ -39,6 +39,7 @@ def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Ta
             one.judge,
             one.power,
             "–" if one.saved is None else f"{one.saved:+,.0f}",
+            one.no_interval or one.doubt or "",
         )
         for measure, one in figures.items()
     )
