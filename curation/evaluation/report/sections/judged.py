@@ -32,14 +32,14 @@ def _bar(name: str, judged: float | None) -> SharesRow:
 
 
 def _bounds(found: Evaluation) -> Table:
-    """Between what every figure would be, whatever grades the unjudged documents got."""
+    """Every figure at both ends; with all relevant it may be lower, as the best list then holds more."""
 
     def cell(figure: MeasureFigure) -> str:
         if figure.if_none is None or figure.if_all is None:
             return "–"
-        return f"{figure.if_none:.3f}\u00a0to\u00a0{figure.if_all:.3f}"
+        return f"{figure.if_none:.3f}\u00a0/\u00a0{figure.if_all:.3f}"
 
-    return by_measure("If none, or all, of the unjudged documents were relevant", found, cell)
+    return by_measure("If none / if all of the unjudged documents that were returned were relevant", found, cell)
 
 
 def _ties(found: Evaluation, headline: str) -> Table | None:
