@@ -39,7 +39,7 @@ def _bounds(found: Evaluation) -> Table:
             return "–"
         return f"{figure.if_none:.3f}\u00a0/\u00a0{figure.if_all:.3f}"
 
-    return by_measure("If none / if all of the unjudged documents that were returned were relevant", found, cell)
+    return by_measure("If none / if all of the unjudged documents returned were relevant", found, cell)
 
 
 def _ties(found: Evaluation, headline: str) -> Table | None:
