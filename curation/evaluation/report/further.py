@@ -18,8 +18,9 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
         return []
     sentence = (
         f"The judge {found.judge} graded the pools of {found.everything:,} queries, people those of "
-        f"{found.people:,} of them. People's grades correct the judge's, so the intervals hold whatever the "
-        "judge is worth. Saved is how many more queries people would have to grade without it."
+        f"{found.people:,} of them. People's grades correct the judge's, so a poor judge makes intervals "
+        "wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved is how "
+        "many more queries people would have to grade without it."
     )
     tables = []
     for system in found.runs:
