@@ -31,7 +31,7 @@ from curation.cli.evaluate_tables import (
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
-from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
+from curation.cli.output import emit, left_out, progress_bar, refuse_no_page, say, table, write_page
 from curation.errors import InputError
 from curation.store import COMMAND_LINE
 from curation.text import plain
@@ -248,6 +248,7 @@ def evaluate(
         turning=turning, hard_negatives=hard_negatives, pool_sample=_bands(pool_sample)
     )
     store, judged, pooled = project_store(), None, None
+    refuse_no_page(report, store.path, "--report")
     graded = GradedIn(correctness, faithfulness)
     asked = AnswerOptions(split, listed(by), layout=FileLayout(encoding=encoding), seed=seed)
     answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)

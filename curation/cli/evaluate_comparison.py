@@ -32,7 +32,7 @@ def show_comparisons(found: Evaluation) -> None:
     if by_stratum:
         tested = sum(one.no_verdict is None for one in by_stratum)
         say(
-            f"By stratum: {tested:,} comparisons tested, {len(apart):,} distinguished; "
+            f"By kind of query: {tested:,} comparisons tested, {len(apart):,} distinguished; "
             f"{len(by_stratum) - tested:,} have too few queries."
         )
     _show_order(found)

@@ -47,6 +47,27 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console.print(drawn)
 
 
+def refuse_no_page(path: Path | None, project: Path, option: str = "--html") -> None:
+    """Stop, before any work, where the page that an option names could not be written.
+
+    Raises
+    ------
+    InputError: it is a folder or the project itself, or its folder does not exist.
+    """
+    if path is None:
+        return
+    problems = {
+        "it is a folder": path.is_dir(),
+        "its folder does not exist": not path.resolve().parent.is_dir(),
+        "it is the project itself": path.resolve() == project.resolve(),
+    }
+    for problem, found in problems.items():
+        if found:
+            raise InputError(
+                f"{option} {path}: {problem}; expected the name of a page in an existing folder."
+            )
+
+
 def write_page(path: Path, html: str, done: str = "", option: str = "--html") -> None:
     """Write the page that an option names. `done` starts the error message: what was done all the same.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, Seed, app, listed, project_store
-from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
+from curation.cli.output import emit, left_out, progress_bar, refuse_no_page, say, table, write_page
 from curation.errors import InputError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def sample(
     from curation.sampling.top_up import top_up as draw_more
 
     store = project_store()
-    _refuse_no_page(html, store.path)
+    refuse_no_page(html, store.path)
     if top_up:
         _refuse_other_options(context)
         with progress_bar() as progress:
@@ -198,19 +198,6 @@ def _time(option: str, text: str | None) -> datetime | None:
             f"{option} {text!r} is not a time; expected for instance 2026-01-31 or 2026-01-31T08:00."
         )
     return time
-
-
-def _refuse_no_page(html: Path | None, project: Path) -> None:
-    if html is None:
-        return
-    problems = {
-        "it is a folder": html.is_dir(),
-        "its folder does not exist": not html.resolve().parent.is_dir(),
-        "it is the project itself": html.resolve() == project,
-    }
-    for problem, found in problems.items():
-        if found:
-            raise InputError(f"--html {html}: {problem}; expected the name of a page in an existing folder.")
 
 
 def _show_sample(report: SampleReport, page: Path | None) -> None:

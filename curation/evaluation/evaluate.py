@@ -70,7 +70,7 @@ def evaluate(
             f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
             "ranks can be chosen so that the estimates are of a few queries."
         )
-    _check_turning(options, release, measures)
+    _check_turning(options, release, measures, len({source.name for source in runs}))
     _check_label_draws(options, release)
     if release.sealed:
         refuse_fine_measures(release.sealed, measures)
@@ -114,7 +114,7 @@ def evaluate_read(
     _check_first_stage(options, [name for name, runs in read.items() for _ in runs])
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
-    _check_turning(options, release, measures)
+    _check_turning(options, release, measures, len(read))
     scored = _scores(release, measures, read, progress)
     return assembled(release, measures, facets, read, scored, options)
 
@@ -233,9 +233,14 @@ def _check_first_stage(options: EvaluationOptions, names: Sequence[str]) -> None
 
 
 def _check_turning(
-    options: EvaluationOptions, release: EvaluatedRelease, measures: Sequence[Measure]
+    options: EvaluationOptions, release: EvaluatedRelease, measures: Sequence[Measure], systems: int
 ) -> None:
     """Stop where documents that could turn an order are asked for and cannot be named."""
+    if options.turning and systems < 2:
+        raise InputError(
+            "--turning looks at the order of two systems, and there is one: name another one with --run "
+            "NAME=FILE."
+        )
     if options.turning and release.sealed:
         raise InputError(
             f"--turning names documents by query, and {', '.join(release.sealed)} is sealed: choose a part "

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, named_runs
@@ -154,6 +155,13 @@ def test_runs_are_named_by_name_or_file() -> None:
         named_runs(["a/run.trec", "b/run.trec"])
     with pytest.raises(InputError, match="the file is named 2 times"):
         named_runs(["x=a.trec", "y=a.trec"])
+    with pytest.raises(InputError) as missing:
+        named_runs(["x=", "=a.trec", ""])
+    assert missing.value.problems == [
+        "--run x=: the file is missing after =; expected --run x=FILE",
+        "--run =a.trec: the name is missing before =; expected --run NAME=a.trec or --run a.trec",
+        "--run: no file was named; expected --run FILE or --run NAME=FILE",
+    ]
 
 
 def test_unknown_parts_and_facets_are_refused_with_what_there_is(store: Store, tmp_path: Path) -> None:
@@ -162,6 +170,38 @@ def test_unknown_parts_and_facets_are_refused_with_what_there_is(store: Store, t
         score(store, run, options=OPEN._replace(split="train"))
     with pytest.raises(InputError, match=r"(?s)'colour' is no facet .*Facets: type, stratum, segment"):
         score(store, run, options=OPEN._replace(by=["colour"]))
+
+
+def test_a_file_of_blank_lines_is_said_to_be_empty(store: Store, tmp_path: Path) -> None:
+    blank = tmp_path / "blank.trec"
+    blank.write_text("\n\n", encoding="utf-8")
+    with pytest.raises(
+        InputError, match=r"holds no place of a list: it is empty.*\nExpected one line"
+    ) as found:
+        score(store, blank)
+    assert "--split" not in str(found.value)
+
+
+def test_what_cannot_be_asked_of_one_run_is_refused(store: Store, tmp_path: Path) -> None:
+    run = written(tmp_path)
+    with pytest.raises(InputError, match="--turning looks at the order of two systems, and there is one"):
+        score(store, run, options=OPEN._replace(turning=True))
+    with pytest.raises(InputError, match="wanted difference of 0"):
+        score(store, run, options=OPEN._replace(comparison=ComparisonOptions(wanted=0)))
+
+
+def test_the_command_refuses_no_measure_and_a_page_that_cannot_be_written(
+    store: Store, tmp_path: Path
+) -> None:
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(written(tmp_path))]
+    for empty in ("", ","):
+        none = invoke([*command, "--measures", empty])
+        assert isinstance(none.exception, InputError)
+        assert "no measure was named" in str(none.exception)
+        assert "Measures: ndcg_exp@k, ndcg@k" in str(none.exception)
+    page = invoke([*command, "--report", str(tmp_path / "nowhere" / "report.html")])
+    assert isinstance(page.exception, InputError)
+    assert "report.html: its folder does not exist; expected the name of a page" in str(page.exception)
 
 
 def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ from curation.evaluation.comparison.pairs import (
     StratumName,
     SystemPair,
     SystemValues,
+    check_wanted,
     compare_systems,
     pair_differences,
     system_pairs,
@@ -92,6 +93,7 @@ def compare_scores(
     ------
     InputError: the baseline is none of the systems, or the wanted difference is not above 0.
     """
+    check_wanted(options.wanted)
     names = tuple(systems)
     pairs = system_pairs(names, options.baseline)
     scores = list(systems.values())

@@ -154,6 +154,17 @@ def system_pairs(systems: Sequence[str], baseline: str | None = None) -> list[Sy
     return [SystemPair(place, base) for place in range(len(systems)) if place != base]
 
 
+def check_wanted(wanted: float) -> None:
+    """Refuse a wanted difference that no number of queries belongs to.
+
+    Raises
+    ------
+    InputError: it is not above 0.
+    """
+    if not wanted > 0:
+        raise InputError(f"A wanted difference of {wanted:g} needs no queries; expected one above 0.")
+
+
 def compare_systems(
     of: SystemValues,
     strata: Mapping[StratumName, Mask],
@@ -175,8 +186,7 @@ def compare_systems(
     ------
     InputError: as `system_pairs`, or the wanted difference is not above 0.
     """
-    if not wanted > 0:
-        raise InputError(f"A wanted difference of {wanted:g} needs no queries; expected one above 0.")
+    check_wanted(wanted)
     pairs = system_pairs(of.systems, baseline)
     if not pairs:
         return ()

@@ -101,8 +101,10 @@ def named_runs(texts: Sequence[str]) -> list[RunSource]:
 
     Raises
     ------
-    InputError: a file is named twice, or two files without a name would give their systems the same one.
+    InputError: a name or a file is missing, a file is named twice, or two files without a name would give
+        their systems the same one.
     """
+    refuse_problems([problem for text in texts if (problem := _missing(text))])
     sources = [_source(text) for text in texts]
     paths = Counter(source.path.resolve() for source in sources)
     problems = [
@@ -225,6 +227,11 @@ class _RunColumns:
 
     def _nothing(self) -> tuple[str, str]:
         """Why nothing could be taken, and what to do."""
+        if not self._left_out:
+            return (
+                "holds no place of a list: it is empty, or has blank lines or a header alone",
+                "Expected one line for each document of each query.",
+            )
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self._left_out.items())
         parts = ", ".join(self._release.parts)
         shown = ", ".join(map(repr, sorted(self._unknown_queries)[:3]))
@@ -232,8 +239,7 @@ class _RunColumns:
             f" such as {shown}, where the release has {self._release.qrels.query_ids[0]!r}" if shown else ""
         )
         return (
-            f"it has no query of {parts} of the release {self._release.name!r}: "
-            f"{reasons or 'it is empty'}{example}",
+            f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
             "Choose another part with --split, or the field with the queries with --query-field.",
         )
 
@@ -243,6 +249,16 @@ def _against(query: Ints, ranks: Ints, scores: Floats) -> int:
     order = np.lexsort((ranks, query))
     rises = (np.diff(scores[order]) > 0) & (np.diff(query[order]) == 0)
     return len(np.unique(query[order][1:][rises]))
+
+
+def _missing(text: str) -> str:
+    """What `NAME=FILE` lacks, in a sentence; nothing where it has both or is a file."""
+    name, separator, file = text.partition("=")
+    if Path(text).is_file() or not (separator and (not name.strip() or not file.strip())):
+        return "" if text.strip() else "--run: no file was named; expected --run FILE or --run NAME=FILE"
+    if not file.strip():
+        return f"--run {text}: the file is missing after =; expected --run {name.strip() or 'NAME'}=FILE"
+    return f"--run {text}: the name is missing before =; expected --run NAME={file} or --run {file}"
 
 
 def _is_named(text: str) -> bool:

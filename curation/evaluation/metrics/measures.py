@@ -99,7 +99,7 @@ def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
 
     Raises
     ------
-    InputError: names that are no measures; all together.
+    InputError: names that are no measures, all together; or no name.
     """
     found: dict[Measure, None] = {}
     problems = []
@@ -109,6 +109,8 @@ def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
             problems.append(measure)
         else:
             found[measure] = None
+    if not found and not problems:
+        problems = ["no measure was named: expected at least one, such as --measures ndcg_exp@10,recall@100"]
     refuse_problems(problems, way_out=f"Measures: {', '.join(map(_pattern, KINDS.values()))}.")
     return tuple(found)
 

@@ -166,4 +166,4 @@ def test_the_command_compares_two_runs(tmp_path: Path) -> None:
     text = invoke(command)
     assert text.exit_code == 0, text.output
     assert "two − one" in text.stdout
-    assert "By stratum: 0 comparisons tested" in text.stdout
+    assert "By kind of query: 0 comparisons tested" in text.stdout

@@ -13,7 +13,7 @@ def write(found: Evaluation) -> list[Section]:
         ("release", found.release),
         ("release id", found.release_id),
         ("parts", ", ".join(found.parts)),
-        ("sealed", ", ".join(found.sealed) or "none"),
+        ("sealed parts evaluated", ", ".join(found.sealed) or "none"),
         ("relevant", f"grade {found.relevant_grade} and above"),
         ("seed", str(found.seed)),
         ("resamples", f"{found.resamples:,}"),
