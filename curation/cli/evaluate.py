@@ -353,11 +353,14 @@ def _show(
 def _show_system(system: EvaluatedSystem, found: Evaluation) -> None:
     columns = ["measure", "mean", "low", "high", "n", "judged", "traffic", "low", "high", "note"]
     rows: list[tuple[object, ...]] = []
+    sampled = any(traffic.value is not None for traffic in system.traffic.values())
     for measure in found.measures:
         figure, traffic = system.overall[measure], system.traffic[measure]
         mean = (figure.value, figure.low, figure.high, figure.n, figure.judged)
-        rows.append((measure, *mean, traffic.value, traffic.low, traffic.high, figure.no_interval or ""))
-    if all(traffic.value is None for traffic in system.traffic.values()):
+        notes = [figure.no_interval] if figure.no_interval else []
+        notes += [f"traffic: {traffic.no_interval}"] if sampled and traffic.no_interval else []
+        rows.append((measure, *mean, traffic.value, traffic.low, traffic.high, "; ".join(notes)))
+    if not sampled:
         columns = [*columns[:6], columns[9]]
         rows = [(*row[:6], row[9]) for row in rows]
     table(system.name, columns, rows)
@@ -394,6 +397,7 @@ def _show_strata(system: EvaluatedSystem, found: Evaluation) -> None:
                 if figure is None
                 else (figure.value, figure.low, figure.high, figure.n, figure.judged)
             )
-            rows.append((value, stratum.queries, *shown, stratum.left_out or ""))
+            why = stratum.left_out or (figure and figure.no_interval)
+            rows.append((value, stratum.queries, *shown, why or ""))
         columns = [facet, "queries", "mean", "low", "high", "n", "judged", "note"]
         table(f"{system.name}: {headline} by {facet}", columns, rows)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def show_comparisons(found: Evaluation) -> None:
     """The leaderboard, the differences by the first measure, and how often the order holds."""
+    from curation.evaluation.comparison.pairs import DECIDES
+
     headline = next(iter(found.leaderboards), found.measures[0])
     if board := found.leaderboards.get(headline):
         columns = ["system", "mean", "group", "ranks", "better than"]
@@ -21,7 +23,9 @@ def show_comparisons(found: Evaluation) -> None:
             for row in board
         ]
         table(
-            f"Leaderboard by {headline}: systems with a common letter cannot be distinguished", columns, rows
+            f"Leaderboard by {headline}: systems with a common letter cannot be distinguished; {DECIDES}",
+            columns,
+            rows,
         )
     own = [one for one in found.comparisons if one.measure == headline]
     _show_pairs(f"{headline}: differences", [one for one in own if one.stratum is None])
@@ -39,6 +43,8 @@ def show_comparisons(found: Evaluation) -> None:
 
 
 def _show_pairs(title: str, compared: list[Comparison]) -> None:
+    from curation.evaluation.comparison.pairs import DECIDES
+
     columns = ["systems", "stratum", "difference", "low", "high", "p", "p Holm", "effect"]
     columns += ["win/tie/loss", "n", "detects", "needs"]
     rows: list[tuple[object, ...]] = [
@@ -54,7 +60,8 @@ def _show_pairs(title: str, compared: list[Comparison]) -> None:
     if all(one.stratum is None for one in compared):
         columns.pop(1)
         rows = [(row[0], *row[2:]) for row in rows]
-    table(title, columns, rows)
+    table(f"{title}; {DECIDES}", columns, rows)
+    _show_notes(compared)
     wanted = next((one.wanted for one in compared if one.wanted is not None), None)
     if wanted is not None:
         say(
@@ -63,8 +70,24 @@ def _show_pairs(title: str, compared: list[Comparison]) -> None:
         )
 
 
+def _show_notes(compared: list[Comparison]) -> None:
+    """What is to be remarked, below the table: a column more would break its numbers."""
+    for note in dict.fromkeys(one.note for one in compared if one.note):
+        noted = [
+            f"{one.system} − {one.other}" + ("" if one.stratum is None else f" ({one.stratum.value})")
+            for one in compared
+            if one.note == note
+        ]
+        say(f"{', '.join(noted)}: {note}.")
+
+
 def _show_order(found: Evaluation) -> None:
-    if found.order is None or not found.order.views:
+    from curation.evaluation.comparison.order import why_no_order
+
+    why = why_no_order(found.order)
+    if why is not None:
+        say(why)
+    if found.order is None or why is not None:
         return
     rows: list[tuple[object, ...]] = []
     for view in found.order.views:

@@ -93,6 +93,26 @@ class OrderReport:
     noise: NoiseFacts | None = None
 
 
+def why_no_order(report: OrderReport | None) -> str | None:
+    """Why the report of two systems or more says nothing of the order, in a sentence; None where it does.
+
+    Parameters
+    ----------
+    report: None where a sealed part does not allow it.
+    """
+    if report is None:
+        return (
+            "How often the order of the means holds is not shown: in fewer than "
+            f"{LEAST_QUERIES} queries of a sealed part two systems differ."
+        )
+    if report.views:
+        return None
+    return (
+        f"How often the order of the means holds is unknown: {report.n:,} queries have a figure for every "
+        f"system; expected at least {LEAST_QUERIES}."
+    )
+
+
 class _Ranked(NamedTuple):
     """Systems by falling mean, and their values of shape (Q, S) on the queries that all have."""
 

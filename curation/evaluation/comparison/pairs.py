@@ -40,8 +40,13 @@ LEAST_QUERIES = LEAST
 """With fewer queries a comparison is counts of wins, ties and losses, and no verdict."""
 SIGNIFICANT = 0.05
 """A corrected p below this distinguishes two systems."""
+DECIDES = f"p Holm below {SIGNIFICANT:g}, of Fisher's randomisation test, decides"
+"""What the captions of differences say: neither the interval nor the t test decides."""
 WANTED_DIFFERENCE = 0.02
 """The difference for which the number of queries needed is stated, unless the caller names another."""
+INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
+BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
+TEST_ALONE = "the test decides, though the interval holds 0"
 TOO_FEW = f"fewer than {LEAST_QUERIES} queries: counts only"
 
 
@@ -123,6 +128,17 @@ class Comparison:
     def distinguished(self) -> bool:
         """Whether the difference is more than noise, after the correction."""
         return self.p_holm is not None and self.p_holm < SIGNIFICANT
+
+    @property
+    def note(self) -> str:
+        """Why there is no verdict, or that interval and test disagree; empty without either."""
+        if self.no_verdict is not None or self.low is None or self.high is None:
+            return self.no_verdict or ""
+        excludes = self.low > 0 or self.high < 0
+        if excludes and not self.distinguished:
+            before = self.p_randomisation is not None and self.p_randomisation < SIGNIFICANT
+            return BEFORE_CORRECTION if before else INTERVAL_ALONE
+        return TEST_ALONE if self.distinguished and not excludes else ""
 
 
 class _Block(NamedTuple):

@@ -167,3 +167,8 @@ def test_the_command_compares_two_runs(tmp_path: Path) -> None:
     assert text.exit_code == 0, text.output
     assert "two − one" in text.stdout
     assert "By kind of query: 0 comparisons tested" in text.stdout
+    shown = " ".join(text.stdout.replace("│", " ").split())
+    assert "ndcg_exp@10: differences; p Holm below 0.05, of Fisher's randomisation test, decides" in shown
+    assert first["no_verdict"] == "fewer than 10 queries: counts only"
+    assert "two − one: fewer than 10 queries: counts only." in shown
+    assert "is unknown: 4 queries have a figure for every system; expected at least 10." in shown

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from curation.errors import InputError
 from curation.evaluation.comparison.pairs import (
+    BEFORE_CORRECTION,
+    INTERVAL_ALONE,
+    TEST_ALONE,
     Comparison,
     StratumName,
     SystemValues,
@@ -84,6 +89,17 @@ def test_the_family_is_the_pairs_of_a_measure_and_in_the_strata_the_pairs_of_all
 
 def test_systems_that_differ_are_distinguished_and_others_are_not(compared: tuple[Comparison, ...]) -> None:
     assert [one.distinguished for one in rows(compared, "ndcg@10", None)] == [False, True, True]
+
+
+def test_a_note_says_where_interval_and_test_disagree() -> None:
+    counts = Comparison("b", "a", "map", None, 30, 0, 9, 20, 1, no_verdict=None)
+    tested = replace(counts, difference=0.1, low=0.01, high=0.2, p_randomisation=0.01, p_holm=0.01)
+    assert tested.note == ""
+    assert replace(tested, p_holm=0.06).note == BEFORE_CORRECTION
+    assert replace(tested, p_randomisation=0.06, p_holm=0.06).note == INTERVAL_ALONE
+    assert replace(tested, low=-0.01).note == TEST_ALONE
+    assert replace(tested, low=-0.01, p_randomisation=0.5, p_holm=0.5).note == ""
+    assert Comparison("b", "a", "map", None, 3, 0, 1, 1, 1).note == "fewer than 10 queries: counts only"
 
 
 def test_fewer_than_ten_queries_are_counts_and_no_verdict(compared: tuple[Comparison, ...]) -> None:

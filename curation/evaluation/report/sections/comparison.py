@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from curation.evaluation.comparison.order import OrderReport
-from curation.evaluation.comparison.pairs import Comparison
+from curation.evaluation.comparison.order import OrderReport, why_no_order
+from curation.evaluation.comparison.pairs import DECIDES, Comparison
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection, interval
 from curation.reports.charts import Mark
@@ -28,8 +28,7 @@ def write(found: Evaluation) -> list[Section]:
     sections = [_overall(found, measure, overall)]
     if strata:
         sections.append(_strata(measure, strata))
-    if found.order is not None and found.order.views:
-        sections.append(_order(found.order))
+    sections.append(_order(found.order))
     return sections
 
 
@@ -81,12 +80,12 @@ def _pair(one: Comparison) -> str:
 
 
 def _differences(caption: str, compared: Sequence[Comparison]) -> Table:
-    columns = ("systems", "difference", "95 %", "p", "p Holm", "queries")
+    columns = ("systems", "difference", "95 %", "p", "p Holm", "queries", "note")
     rows = tuple(
-        (_pair(one), one.difference, interval(one), one.p_randomisation, one.p_holm, one.n)
+        (_pair(one), one.difference, interval(one), one.p_randomisation, one.p_holm, one.n, one.note)
         for one in compared
     )
-    return Table(caption, columns, rows)
+    return Table(f"{caption}; {DECIDES}", columns, rows)
 
 
 def _reach(compared: Sequence[Comparison]) -> Table:
@@ -105,7 +104,10 @@ def _reach(compared: Sequence[Comparison]) -> Table:
     )
 
 
-def _order(order: OrderReport) -> Section:
+def _order(order: OrderReport | None) -> Section:
+    why = why_no_order(order)
+    if order is None or why is not None:
+        return Section("How often the order holds", why or "", (), ())
     sentence = (
         "Queries are drawn again many times. Kept least is the pair whose order holds in the fewest draws. "
         "Tau compares the ranking with that of the means."
