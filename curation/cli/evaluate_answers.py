@@ -83,7 +83,9 @@ def show_answers(found: AnswerEvaluation) -> None:
     for system in found.systems:
         _show_system(system, found)
     if found.sealed:
-        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and this is logged.")
+        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
+    for look in found.looks:
+        say(look.sentence)
     say(f"release id: {found.release_id}; seed {found.seed}")
 
 

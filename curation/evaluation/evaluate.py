@@ -211,7 +211,7 @@ def _scored_runs(
             [system.overall] if len(scores) == 1 else rounded_figures(mean_figures(scores, evaluation.seed))
         )
         for run, own, figure, sums in zip(read[name], scores, figures, sealed.sums[name], strict=True):
-            found.append(ScoredRun(name, run.source, sums, own, figure))
+            found.append(ScoredRun(name, run.source, sums, own.values[:, 0], figure))
     return found
 
 

@@ -177,7 +177,7 @@ def _looked_at(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
     found = [
         one
         for one in looks(cursor, release_id)
-        if one.parts == list(parts) and json.loads(one.asked)["parts"] == list(parts)
+        if one.parts == list(parts) and json.loads(one.asked)["parts"] == list(parts) and not one.of_answers
     ]
     values: dict[str, dict[str, float | None]] = {one.look_id: {} for one in found}
     for row in look_queries(cursor, list(values)):

@@ -19,13 +19,13 @@ from curation.text import canonical_json, digest
 
 
 class SealedLook(NamedTuple):
-    """One scoring of one run.
+    """One scoring of one run, or of one file of answers.
 
     Attributes
     ----------
     name: the release's, as it was asked for.
     parts: the sealed parts that were scored.
-    run_sum: hash of the run's lists for the queries of these parts.
+    run_sum: hash of the run's lists, or of the answers, for the queries of these parts.
     asked, figures: JSON: measures and options; measure → value, low, high, n, judged.
     """
 
@@ -45,6 +45,11 @@ class SealedLook(NamedTuple):
     def family(self) -> str:
         """What the system's name has before an @."""
         return family_of(self.system)
+
+    @property
+    def of_answers(self) -> bool:
+        """Whether answers were scored, not a run."""
+        return bool(json.loads(self.asked).get("answers"))
 
     @property
     def shown(self) -> dict[str, dict[str, Any]]:

@@ -5,15 +5,15 @@ system did not answer counts 0, aloud. People grade answers in a project of thei
 release gives each answer its share of the highest grade. Answers that nobody graded are left out of those
 means and counted: unknown is not zero.
 
-Reference answers of a sealed part are as secret as its grades: who scores answers on it says why, as for an
-export, and there is nothing by query, nor by a kind of fewer than ten queries.
+Reference answers of a sealed part are as secret as its grades: who scores answers on it takes a look,
+with the limits of `sealed_answers`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,15 +22,18 @@ from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, SystemAnswers, read_answer_file
 from curation.evaluation.answers.graded import AnswerGrades
 from curation.evaluation.answers.matching import exact_match, token_f1
+from curation.evaluation.answers.sealed_answers import sealed_answers
 from curation.evaluation.figures.means import mean_intervals, mean_of
-from curation.evaluation.figures.strata import LEAST, left_out
+from curation.evaluation.figures.strata import LEAST, SMALL, Mask, left_out
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.sealed.looking import ScoredRun, TakenLook, reason_for, take_looks
+from curation.evaluation.sealed.precision import rounded_figures
 from curation.progress import Progress, silent
-from curation.releases.seal import open_sealed
 from curation.releases.verify import opened
 from curation.sources.tables.formats import FileLayout
 from curation.store import COMMAND_LINE, Store
+from curation.text import digest
 
 Floats = NDArray[np.float64]
 UNANSWERABLE = "unanswerable"
@@ -111,6 +114,7 @@ class AnswerEvaluation:
     ----------
     queries: evaluated; `with_references` have reference answers, `unanswerable` are tagged so and have none.
     query_ids: None where a sealed part was evaluated.
+    looks: which look at sealed parts each file was; empty where none is sealed.
     """
 
     release: str
@@ -122,6 +126,7 @@ class AnswerEvaluation:
     unanswerable: int
     systems: tuple[AnsweringSystem, ...]
     query_ids: tuple[str, ...] | None
+    looks: tuple[TakenLook, ...]
     seed: int
 
 
@@ -147,26 +152,42 @@ def evaluate_answers(
 
     Parameters
     ----------
-    reason: why answers are scored on a sealed part; it is logged first.
+    reason: why answers are scored on a sealed part; the look is stored before its figures are returned.
 
     Raises
     ------
     InputError: options that mean nothing here, or files that cannot be taken.
     NotFoundError: there is no such release.
-    RefusedError: no query of the parts has reference answers; a sealed part is scored without a reason, or
-        has fewer than ten queries with references.
+    RefusedError: no query of the parts has reference answers; a sealed part is scored without a reason, by
+        somebody who may not, or so that figures would tell of single queries.
     """
     release = read_release(store, release_name, options.split)
     facets = chosen_facets(release.facets, options.by)
     evaluated = _evaluated(store, release)
-    if release.sealed:
-        names = ", ".join(source.name for source in sources)
-        open_sealed(store, release_name, f"evaluate answers of {names}", reason, actor, release.sealed)
+    why = reason_for(store, release, reason, actor) if release.sealed else ""
+    read = [read_answer_file(source, release.known, options.layout, progress) for source in sources]
+    sealed = sealed_answers(store, release, evaluated.known, read) if release.sealed else None
+    values = [_values(found, evaluated, options.grades) for found in read]
     systems = []
-    for number, source in enumerate(sources, 1):
-        found = read_answer_file(source, release.known, options.layout, progress)
-        systems.append(_system(found, evaluated, facets, options))
-        progress("scoring answers", number, len(sources))
+    for number, (found, own) in enumerate(zip(read, values, strict=True)):
+        secrets = sealed[number].secrets if sealed else [release.sealed_queries]
+        systems.append(_system(found, own, evaluated, facets, options, secrets))
+        progress("scoring answers", number + 1, len(read))
+    evaluation = _evaluation(evaluated, systems, options.seed)
+    if sealed is None:
+        return evaluation
+    evaluation = rounded_figures(evaluation)
+    scored = [
+        ScoredRun(system.name, system.source, one.sums, own[EXACT], system.overall)
+        for system, one, own in zip(evaluation.systems, sealed, values, strict=True)
+    ]
+    return replace(
+        evaluation, looks=take_looks(store, release, scored, _asked(evaluation, options), why, actor)
+    )
+
+
+def _evaluation(evaluated: _Evaluated, systems: Sequence[AnsweringSystem], seed: int) -> AnswerEvaluation:
+    release = evaluated.release
     return AnswerEvaluation(
         release=release.name,
         release_id=release.release_id,
@@ -177,8 +198,21 @@ def evaluate_answers(
         unanswerable=int(evaluated.unanswerable.sum()),
         systems=tuple(systems),
         query_ids=None if release.sealed else release.qrels.query_ids,
-        seed=options.seed,
+        looks=(),
+        seed=seed,
     )
+
+
+def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, Any]:
+    """What a look at answers is told apart by from another one at the same answers."""
+    return {
+        "answers": True,
+        "parts": evaluation.parts,
+        "measures": [EXACT, F1, *sorted(options.grades)],
+        "by": sorted(options.by),
+        "seed": options.seed,
+        "grades": {name: digest("grades", people.shares) for name, people in options.grades.items()},
+    }
 
 
 def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
@@ -204,10 +238,14 @@ def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
 
 
 def _system(
-    found: SystemAnswers, evaluated: _Evaluated, facets: Sequence[Facet], options: AnswerOptions
+    found: SystemAnswers,
+    values: Mapping[str, Floats],
+    evaluated: _Evaluated,
+    facets: Sequence[Facet],
+    options: AnswerOptions,
+    secrets: Sequence[Mask],
 ) -> AnsweringSystem:
     ids = evaluated.release.qrels.query_ids
-    values = _values(found, evaluated, options.grades)
     answered = np.array([query_id in found.answers for query_id in ids])
     empty = np.array([query_id in found.answers and not found.answers[query_id].answer for query_id in ids])
     silent_on = np.where(evaluated.unanswerable & answered, empty, np.nan)
@@ -215,11 +253,11 @@ def _system(
         name=found.name,
         source=found.source,
         overall=_figures(values, options.seed),
-        strata={facet.name: _strata(values, facet, evaluated, options.seed) for facet in facets},
+        strata={facet.name: _strata(values, facet, evaluated, options.seed, secrets) for facet in facets},
         answered=int((evaluated.known & answered).sum()),
         missing=int((evaluated.known & ~answered).sum()),
         empty=int((evaluated.known & empty).sum()),
-        refused=_figures({"refused": silent_on}, options.seed)["refused"],
+        refused=_refused(silent_on, evaluated.unanswerable, options.seed, secrets),
         ungraded={name: int((answered & ~empty & np.isnan(values[name])).sum()) for name in options.grades},
         left_out=found.left_out,
         per_query=None if evaluated.release.sealed else _per_query(values),
@@ -262,12 +300,14 @@ def _figures(values: Mapping[str, Floats], seed: int) -> dict[str, AnswerFigure]
 
 
 def _strata(
-    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated, seed: int
+    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated, seed: int, secrets: Sequence[Mask]
 ) -> dict[str, StratumAnswers]:
-    """Figures of each kind of query that has references."""
+    """Figures of each kind of query that has references, but of no few of a secret set."""
     masks = {value: mask & evaluated.known for value, mask in facet.values.items()}
     answerable = Facet(facet.name, {value: mask for value, mask in masks.items() if mask.any()}, facet.apart)
-    hidden = left_out(answerable, evaluated.release.sealed_queries & evaluated.known)
+    hidden: dict[str, str] = {}
+    for secret in secrets:
+        hidden |= left_out(answerable, secret & evaluated.known)
     found = {}
     for value, mask in answerable.values.items():
         figures: dict[str, AnswerFigure] = {}
@@ -275,6 +315,13 @@ def _strata(
             figures = _figures({name: column[mask] for name, column in values.items()}, seed)
         found[value] = StratumAnswers(int(mask.sum()), figures, hidden.get(value))
     return found
+
+
+def _refused(silent_on: Floats, unanswerable: Mask, seed: int, secrets: Sequence[Mask]) -> AnswerFigure:
+    """The share of unanswerable queries with an empty answer, but of no few of a secret set."""
+    if any(0 < (unanswerable & secret).sum() < LEAST for secret in secrets):
+        return AnswerFigure(None, None, None, 0, SMALL)
+    return _figures({"refused": silent_on}, seed)["refused"]
 
 
 def _per_query(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:

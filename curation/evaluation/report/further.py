@@ -68,7 +68,8 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
         )
         for name in measures
     )
-    return [Section("Answers", sentence, drawn, (overall, *_strata(found)))]
+    looks = "\n".join(look.sentence for look in found.looks)
+    return [Section("Answers", sentence, drawn, (overall, *_strata(found)), looks)]
 
 
 def _row(system: AnsweringSystem) -> tuple[object, ...]:
@@ -100,6 +101,7 @@ def answers_page(found: AnswerEvaluation) -> str:
         f"{system.name}: {first} {told(system.overall[first])}, {system.overall[first].n:,} queries."
         for system in found.systems
     ]
+    findings += [look.sentence for look in found.looks]
     title = f"Answers on {found.release}, {', '.join(found.parts)}"
     remark = f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}."
     return html_page(title, findings, answer_sections(found), remark)

@@ -60,16 +60,26 @@ def list_sums(rows: RunRows, release: EvaluatedRelease) -> ListSums:
 
 
 def refuse_what_tells_of_single_queries(
-    release: EvaluatedRelease, names: Sequence[str], sums: Sequence[ListSums], earlier: Sequence[EarlierRun]
+    release: EvaluatedRelease,
+    names: Sequence[str],
+    sums: Sequence[ListSums],
+    earlier: Sequence[EarlierRun],
+    counted: Mask | None = None,
 ) -> None:
     """Refuse runs whose overall figures would be those of fewer than ten sealed queries.
+
+    Parameters
+    ----------
+    counted: the sealed queries that have figures, shape (Q,); None is all of them.
 
     Raises
     ------
     RefusedError: the part is too small, a run answers too few of its queries, or it differs from another run
         in too few.
     """
-    parts, number = ", ".join(release.sealed), int(release.sealed_queries.sum())
+    counted = release.sealed_queries if counted is None else counted
+    parts, number = ", ".join(release.sealed), int(counted.sum())
+    inside = {release.qrels.query_ids[place] for place in np.flatnonzero(counted).tolist()}
     if number < LEAST:
         raise RefusedError(
             f"{parts} of the release {release.name!r} has {number} queries. Figures of fewer than {LEAST} "
@@ -77,12 +87,13 @@ def refuse_what_tells_of_single_queries(
         )
     problems = []
     for name, own, before in _with_earlier(names, sums, earlier):
-        if len(own) < LEAST:
+        answered = len(inside & set(own))
+        if answered < LEAST:
             problems.append(
-                f"{name} answers {len(own)} of the {number} queries of {parts}: expected {LEAST} or more, "
+                f"{name} answers {answered} of the {number} queries of {parts}: expected {LEAST} or more, "
                 "because its figures would tell of single queries of a sealed part."
             )
-        near = [(other.name, len(_changed(own, other.sums))) for other in before]
+        near = [(other.name, len(inside & _changed(own, other.sums))) for other in before]
         problems += [
             f"{name} differs from {other}, which was scored before, in {count} of the queries of {parts}: "
             f"the two looks together would tell of them. Expected {LEAST} or more, or the same lists."

@@ -21,6 +21,7 @@ from curation.evaluation.metrics.scores import score_rows
 from curation.evaluation.sealed.disclosure import list_sums, refuse_what_tells_of_single_queries
 from curation.evaluation.sealed.ladder import LadderState, climb
 from curation.evaluation.sealed.looking import ScoredRun, TakenLook, earlier_runs, reason_for, take_looks
+from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
 from curation.releases.looks import LookQuery, look_queries, looks
 from curation.store import COMMAND_LINE, Store
@@ -90,6 +91,7 @@ def ladder_looks(
             "--split."
         )
     measure = measures_for(release.qrels.scale, measures)[0]
+    refuse_fine_measures(release.sealed, [measure])
     why = reason_for(store, release, reason, actor)
     read = [read_run(source, release, reading, progress) for source in runs]
     sums = [list_sums(run.rows, release) for run in read]
@@ -101,9 +103,10 @@ def ladder_looks(
     answers, scored = [], []
     for run, own, found in zip(read, sums, scores, strict=True):
         state = climb(state, found.values[known, 0])
-        answers.append(LadderAnswer(run.name, run.source, state.improved, state.shown or 0.0))
-        figure = LadderFigure(state.shown if state.improved else None, int(known.sum()))
-        scored.append(ScoredRun(run.name, run.source, own, found, {measure.name: figure}))
+        answer = rounded_figures(LadderAnswer(run.name, run.source, state.improved, state.shown or 0.0))
+        answers.append(answer)
+        figure = LadderFigure(answer.best if answer.improved else None, int(known.sum()))
+        scored.append(ScoredRun(run.name, run.source, own, found.values[:, 0], {measure.name: figure}))
     asked = {
         "parts": release.parts,
         "measures": [measure.name],
@@ -129,6 +132,7 @@ def _state(store: Store, release: EvaluatedRelease, measure: Measure, known: np.
             one
             for one in looks(cursor, release.release_id)
             if one.parts == list(release.parts)
+            and not one.of_answers
             and _first(one.asked) == (measure.name, release.qrels.relevant)
         ]
         rows = look_queries(cursor, [one.look_id for one in found])

@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.release import EvaluatedRelease
-from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.sealed.disclosure import EarlierRun, ListSums
 from curation.evaluation.sealed.flattery import Flattery, flattery
+from curation.evaluation.sealed.precision import DECIMALS, rounded_figures
 from curation.people.annotators import EVALUATING, require_author
 from curation.releases.looks import (
     LookQuery,
@@ -38,7 +39,7 @@ class TakenLook(NamedTuple):
     number, of_family: from 1, among all looks at these parts, and among those of the same system family.
     repeated: the same run was asked the same before, so this is no other look.
     flattery: how far the best of so many looks may flatter by the first measure; None where too few queries
-        have a value.
+        have a value, or no figure was shown.
     """
 
     system: str
@@ -63,7 +64,7 @@ class TakenLook(NamedTuple):
 
 
 class ShownFigure(Protocol):
-    """What a look stores of a figure."""
+    """What a look stores of a figure, with `judged` where it has that."""
 
     @property
     def value(self) -> float | None: ...
@@ -73,17 +74,20 @@ class ShownFigure(Protocol):
     def high(self) -> float | None: ...
     @property
     def n(self) -> int: ...
-    @property
-    def judged(self) -> float | None: ...
 
 
 class ScoredRun(NamedTuple):
-    """A run on sealed parts, with what its look stores."""
+    """A run, or a file of answers, on sealed parts, with what its look stores.
+
+    Attributes
+    ----------
+    values: the first measure of each query of the release, shape (Q,); NaN where it has none.
+    """
 
     system: str
     source: str
     sums: ListSums
-    scores: RunScores
+    values: NDArray[np.float64]
     figures: Mapping[str, ShownFigure]
 
 
@@ -99,16 +103,20 @@ def reason_for(store: Store, release: EvaluatedRelease, reason: str | None, acto
         require_author(cursor, actor, *EVALUATING)
     if reason is None or not reason.strip():
         raise RefusedError(
-            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed. Who scores a run on it "
-            'says why: --reason "why", which is logged with name and time.'
+            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed. Who scores a run or "
+            'answers on it says why: --reason "why", which is logged with name and time.'
         )
     return reason.strip()
 
 
-def earlier_runs(store: Store, release: EvaluatedRelease) -> list[EarlierRun]:
-    """The runs that were scored on one of these parts before, by writing; of equal ones the first."""
+def earlier_runs(store: Store, release: EvaluatedRelease, answers: bool = False) -> list[EarlierRun]:
+    """The runs, or the answers, that were scored on one of these parts before; of equal ones the first."""
     with store.reading() as cursor:
-        found = [one for one in looks(cursor, release.release_id) if set(one.parts) & set(release.sealed)]
+        found = [
+            one
+            for one in looks(cursor, release.release_id)
+            if set(one.parts) & set(release.sealed) and one.of_answers == answers
+        ]
         rows = look_queries(cursor, [one.look_id for one in found])
     sums: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for row in rows:
@@ -142,7 +150,7 @@ def _look(
 ) -> SealedLook:
     run_sum = digest("run", sorted(run.sums.items()))
     shown = {
-        name: {field: getattr(figure, field) for field in ("value", "low", "high", "n", "judged")}
+        name: {field: getattr(figure, field, None) for field in ("value", "low", "high", "n", "judged")}
         for name, figure in run.figures.items()
     }
     return SealedLook(
@@ -161,7 +169,7 @@ def _look(
 
 
 def _queries(release: EvaluatedRelease, run: ScoredRun, look_id: str) -> list[LookQuery]:
-    values, ids = run.scores.values[:, 0], release.qrels.query_ids
+    values, ids = run.values, release.qrels.query_ids
     return [
         LookQuery(
             look_id,
@@ -175,9 +183,6 @@ def _queries(release: EvaluatedRelease, run: ScoredRun, look_id: str) -> list[Lo
 
 def _taken(run: ScoredRun, one: NumberedLook) -> TakenLook:
     look = one.look
-    values = run.scores.values[:, 0]
-    known = values[~np.isnan(values)]
-    sd = float(known.std(ddof=1)) if len(known) >= LEAST else None
     return TakenLook(
         system=run.system,
         source=run.source,
@@ -188,5 +193,14 @@ def _taken(run: ScoredRun, one: NumberedLook) -> TakenLook:
         looked_by=look.looked_by,
         looked_at=f"{look.looked_at:%Y-%m-%d %H:%M}",
         reason=look.reason,
-        flattery=None if sd is None else flattery(one.number, len(known), sd),
+        flattery=_flattery(run, one.number),
     )
+
+
+def _flattery(run: ScoredRun, number: int) -> Flattery | None:
+    """How far the best of so many looks may flatter; its sd is a figure of the sealed part, and as coarse."""
+    known = run.values[~np.isnan(run.values)]
+    if len(known) < LEAST or next(iter(run.figures.values())).value is None:
+        return None
+    sd = round(float(known.std(ddof=1)), DECIMALS)
+    return rounded_figures(flattery(number, len(known), sd))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from curation.evaluation.answers.grading import write_answers_to_grade
 from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
+from curation.releases.overview import show
 from curation.releases.seal import openings
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
@@ -150,24 +152,58 @@ def _many() -> bytes:
         return store.path.read_bytes()
 
 
-def test_a_sealed_part_needs_a_reason_and_shows_nothing_by_query(tmp_path: Path) -> None:
+@pytest.fixture
+def many(tmp_path: Path) -> Iterator[Store]:
     (tmp_path / "many.duckdb").write_bytes(_many())
     store = open_store(tmp_path / "many.duckdb")
-    rows: list[dict[str, object]] = [
-        {"query_id": query_id, "answer": query_id[1:]}
-        for (query_id,) in rows_of(store, "SELECT query_id FROM queries")
-    ]
-    answers = AnswerSource("new", jsonl(tmp_path / "a.jsonl", rows))
-    options = AnswerOptions("test")
+    yield store
+    store.close()
+
+
+def sealed_ids(store: Store) -> list[str]:
+    sql = "SELECT query_id FROM split_assignments WHERE part = 'test' ORDER BY query_id"
+    return [row[0] for row in rows_of(store, sql)]
+
+
+def looked(
+    store: Store, folder: Path, name: str, answers: dict[str, str], reason: str | None = "May"
+) -> AnswerEvaluation:
+    rows: list[dict[str, object]] = [{"query_id": key, "answer": said} for key, said in answers.items()]
+    answered = AnswerSource(name, jsonl(folder / f"{name}.jsonl", rows))
+    return evaluate_answers(store, "v1", [answered], AnswerOptions("test"), reason)
+
+
+def test_answers_on_a_sealed_part_are_a_look_with_a_reason(many: Store, tmp_path: Path) -> None:
+    right = {name: name[1:] for name in sealed_ids(many)}
     with pytest.raises(RefusedError, match="sealed"):
-        evaluate_answers(store, "v1", [answers], options)
-    found = evaluate_answers(store, "v1", [answers], options, "candidate of May")
+        looked(many, tmp_path, "new", right, reason=None)
+    found = looked(many, tmp_path, "new", right)
     assert (found.query_ids, found.systems[0].per_query) == (None, None)
     assert found.systems[0].overall["exact_match"].value == 1
-    with store.reading() as cursor:
-        (release_id,) = cursor.execute("SELECT release_id FROM releases").fetchall()[0]
-        log = [(row.parts, row.purpose, row.reason) for row in openings(cursor, release_id)]
-    assert log == [(["test"], "evaluate answers of new", "candidate of May")]
+    assert found.looks[0].sentence == "new: look 1 at test, 1 of new."
+    (again,) = looked(many, tmp_path, "new", {name: f"The {said}!" for name, said in right.items()}).looks
+    assert (again.number, again.repeated) == (1, True), "no figure tells these answers apart"
+    (stored,) = show(many, "v1").looks
+    assert (stored.parts, stored.reason) == (["test"], "May")
+    assert list(stored.figures) == ["exact_match", "f1"]
+    with many.reading() as cursor:
+        assert openings(cursor, found.release_id) == [], "nobody saw a reference"
+
+
+def test_answers_to_a_few_sealed_queries_or_other_answers_to_a_few_are_refused(
+    many: Store, tmp_path: Path
+) -> None:
+    ids = sealed_ids(many)
+    with pytest.raises(RefusedError, match="few answers 9 of the 30 queries of test: expected 10 or more"):
+        looked(many, tmp_path, "few", {name: name[1:] for name in ids[:9]})
+    wrong = dict.fromkeys(ids, "wrong")
+    looked(many, tmp_path, "old", wrong)
+    guess = {name: name[1:] for name in ids[:9]}
+    with pytest.raises(RefusedError, match=r"guess differs from old, .* in 9 of the queries of test"):
+        looked(many, tmp_path, "guess", wrong | guess)
+    found = looked(many, tmp_path, "guess", wrong | guess | {ids[9]: ids[9][1:]})
+    assert found.systems[0].overall["exact_match"].value == 0.333
+    assert [one.system for one in show(many, "v1").looks] == ["old", "guess"]
 
 
 def graded_project(folder: Path, kit: Path, guide: str, grades: dict[str, int]) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,10 @@ from curation.errors import RefusedError
 from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.report.page import evaluation_report
+from curation.evaluation.sealed.ladder_looks import ladder_looks
 from curation.releases.overview import show
+from curation.text import plain
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
 
 
@@ -28,6 +32,36 @@ def test_figures_of_a_sealed_part_have_three_decimals(tmp_path: Path) -> None:
     figure = scored(tmp_path, "ndcg_exp@10").runs[0].overall["ndcg_exp@10"]
     shown = [figure.value, figure.low, figure.high, figure.judged]
     assert shown == [None if one is None else round(one, 3) for one in shown]
+
+
+def finer(value: object, place: str = "") -> Iterator[str]:
+    """Where the JSON has a float with more than three decimals; seconds are the run file's own."""
+    if isinstance(value, float) and value != round(value, 3):
+        yield f"{place}: {value}"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            if key != "seconds":
+                yield from finer(item, f"{place}.{key}")
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from finer(item, f"{place}[{number}]")
+
+
+def test_nothing_of_a_sealed_part_is_finer_than_three_decimals(tmp_path: Path) -> None:
+    """Whatever was asked for: comparisons, the first stage, hard negatives, flattery, seeds."""
+    store = evaluated_project(tmp_path)
+    files = {name: write_run(tmp_path / f"{name}.trec", ranked(name)) for name in "abcd"}
+    runs = [RunSource("new" if name in "cd" else name, file) for name, file in files.items()]
+    asked = EvaluationOptions("test", by=("stratum", "part"), first_stage="a", hard_negatives=True)
+    found = evaluate(store, "v1", runs, asked, "May", "vera")
+    climbed = ladder_looks(store, "v1", [RunSource("e", runs[1].path)], "test", reason="May", actor="vera")
+    store.close()
+    assert found.comparisons
+    assert found.reranking
+    assert found.hard_negatives
+    assert found.looks[0].flattery
+    assert found.runs[-1].seeds
+    assert list(finer([plain(found), plain(evaluation_report(found)), plain(climbed)])) == []
 
 
 def test_measures_whose_differences_would_be_single_queries_are_refused(tmp_path: Path) -> None:
