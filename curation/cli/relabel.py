@@ -99,6 +99,8 @@ def relabel_show(
 ) -> None:
     """Show the pairs and queries of a plan. It names grades: not for annotators.
 
+    Grades of parts that a release seals are not named, here and in the other commands of this group.
+
     \b
     Examples:
       goldset relabel show
@@ -182,6 +184,13 @@ def relabel_report(
         list[str] | None,
         typer.Option(help="FILE or NAME=FILE: a run to evaluate on both; may be given several times."),
     ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            help="Part of both releases to evaluate on; 'all' is all of them.",
+            show_default="all that are not sealed",
+        ),
+    ] = None,
     reason: Annotated[
         str | None, typer.Option(help="Why sealed parts are scored; logged with name and time.")
     ] = None,
@@ -199,18 +208,20 @@ def relabel_report(
       goldset relabel report
       goldset relabel report 2026-Q4 --report drift.html
       goldset relabel report --old v1 --new v2 --run bm25.trec --run dense=dense.trec
+      goldset relabel report --old v1 --new v2 --run bm25.trec --split all --reason "the quarter's report"
       goldset relabel report --from "imported: spring.csv" --to "imported: autumn.csv" --json
     """
+    from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.inputs.system_runs import named_runs
     from curation.relabeling.drift.past_evaluations import order_changes
     from curation.relabeling.drift.report import campaign_report, drift_report
     from curation.relabeling.drift.sections import drift_page
 
-    refuse_problems(_report_problems(plan, first, second, old, new, run))
+    refuse_problems(_report_problems(plan, first, second, old, new, run, split))
     store = project_store()
     with progress_bar() as progress:
         orders = (
-            order_changes(store, old, new, named_runs(run), reason=reason, actor=by, progress=progress)
+            order_changes(store, old, new, named_runs(run), EvaluationOptions(split), reason, by, progress)
             if old and new and run
             else ()
         )
@@ -231,6 +242,7 @@ def _report_problems(
     old: str | None,
     new: str | None,
     run: list[str] | None,
+    split: str | None,
 ) -> list[str]:
     """What does not fit together."""
     problems = []
@@ -240,6 +252,8 @@ def _report_problems(
         problems.append(f"the plan {plan!r} and --from: expected one of the two")
     if len({bool(old), bool(new), bool(run)}) > 1:
         problems.append("--old, --new and --run go together: two releases, and runs to evaluate on both")
+    elif split and not run:
+        problems.append(f"--split {split}: it needs --old, --new and --run")
     return problems
 
 
@@ -291,9 +305,15 @@ def _show_stored(found: ShownPlan, limit: int) -> None:
         (p.text, p.document_id, p.title, p.part, p.stratum, p.grade, p.how, p.judged) for p in found.pairs
     ]
     table(f"Pairs: {len(rows):,}", columns, rows[:limit])
+    _show_sealed(found.sealed)
     if found.queries:
         changes = [(q.normalised, q.kind, q.reason, q.stratum, q.traffic) for q in found.queries[:limit]]
         table(f"Queries: {len(found.queries):,}", ["query", "what", "why", "stratum", "searches"], changes)
+
+
+def _show_sealed(pairs: int) -> None:
+    if pairs:
+        say(f"{pairs:,} pairs are of parts that a release seals: their grades are not named.")
 
 
 def _show_opened(opened: QuarterOpened) -> None:
@@ -329,6 +349,7 @@ def _show_status(found: SetStaleness, limit: int) -> None:
         ["query id", "document", "grade", "judged", *found.pairs[0].parts._fields, "score"],
         [_pair_cells(pair) for pair in found.pairs[:limit]],
     )
+    _show_sealed(found.sealed)
     if found.new_queries:
         rows = [(new.normalised, new.searches) for new in found.new_queries[:limit]]
         table(f"New in the traffic: {len(found.new_queries):,}", ["query", "searches"], rows)

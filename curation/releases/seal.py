@@ -19,6 +19,8 @@ from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_ev
 
 TEST = "test"
 """The part that is always sealed, also in releases that were frozen before seals."""
+SEALED = "sealed"
+"""What a list of pairs says instead of how a sealed grade came about; the grade itself is None."""
 
 
 class Opening(NamedTuple):

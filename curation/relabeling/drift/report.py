@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from curation.guides.guide import current_guide
@@ -18,6 +18,7 @@ from curation.relabeling.drift.figures import (
 from curation.relabeling.drift.past_evaluations import OrderChange
 from curation.relabeling.drift.regraded_pairs import Regraded, RegradedPair, read_campaigns, read_regraded
 from curation.relabeling.plan.stored import find_plan
+from curation.releases.seal import sealed_queries
 from curation.store import Store
 
 
@@ -34,6 +35,8 @@ class DriftReport:
     causes: each tested against the pairs where nothing changed.
     wrong: the estimate for the whole set; None where no pair was drawn at random.
     orders: what the new release does to comparisons of the same runs.
+    regraded: single pairs with both grades, without those of queries that a release seals.
+    sealed: pairs that figures and tables count, but that are not named.
     left_out: reason → number of pairs.
     """
 
@@ -51,6 +54,7 @@ class DriftReport:
     wrong: WrongLabels | None
     orders: tuple[OrderChange, ...]
     regraded: tuple[RegradedPair, ...]
+    sealed: int
     left_out: dict[str, int]
 
 
@@ -63,10 +67,11 @@ def drift_report(store: Store, plan: str | None = None, orders: Sequence[OrderCh
     """
     with store.reading() as cursor:
         row = find_plan(cursor, plan)
+        sealed = sealed_queries(cursor)
         found = read_regraded(cursor, row.plan_id)
         scale = current_guide(cursor).values
     frame = round(row.report["pairs"] / row.report["fraction_of_pairs"])
-    return _report(row.quarter, row.plan_id, found, scale, frame, orders)
+    return _report(row.quarter, row.plan_id, found, scale, frame, orders, sealed)
 
 
 def campaign_report(store: Store, first: str, second: str, orders: Sequence[OrderChange] = ()) -> DriftReport:
@@ -77,9 +82,10 @@ def campaign_report(store: Store, first: str, second: str, orders: Sequence[Orde
     NotFoundError: there is no such round.
     """
     with store.reading() as cursor:
+        sealed = sealed_queries(cursor)
         found = read_campaigns(cursor, first, second)
         scale = current_guide(cursor).values
-    return _report(f"{first} → {second}", None, found, scale, 0, orders)
+    return _report(f"{first} → {second}", None, found, scale, 0, orders, sealed)
 
 
 def _report(
@@ -89,6 +95,7 @@ def _report(
     scale: Sequence[int],
     frame: int,
     orders: Sequence[OrderChange],
+    sealed: Collection[str],
 ) -> DriftReport:
     pairs = found.pairs
     grades = tuple(sorted({*scale, *(g for pair in pairs for g in (pair.before, pair.after))}))
@@ -116,6 +123,7 @@ def _report(
         causes=cause_rows(pairs),
         wrong=wrong_labels(pairs, frame) if drawn else None,
         orders=tuple(orders),
-        regraded=pairs,
+        regraded=tuple(pair for pair in pairs if pair.query_id not in sealed),
+        sealed=sum(pair.query_id in sealed for pair in pairs),
         left_out=found.left_out,
     )

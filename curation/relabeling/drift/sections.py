@@ -46,6 +46,11 @@ def drift_findings(report: DriftReport) -> list[str]:
             f"The order of the systems is the same on both releases by {kept:,} of {len(report.orders):,} "
             f"measures{turns}."
         )
+    if report.sealed:
+        told.append(
+            f"{report.sealed:,} of the pairs are of parts that a release seals: the figures count them, the "
+            "list of pairs does not name them."
+        )
     return told
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
 from curation.relabeling.plan.query_changes import QueryChange
+from curation.releases.seal import SEALED, sealed_queries
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 
@@ -43,7 +44,10 @@ class PlanPair(NamedTuple):
 
 
 class PlanPairRow(NamedTuple):
-    """A pair of a plan as a lead reads it before opening."""
+    """A pair of a plan as a lead reads it before opening.
+
+    Where a release seals the query, `grade` is None and `how` is 'sealed'.
+    """
 
     query_id: str
     text: str
@@ -58,13 +62,17 @@ class PlanPairRow(NamedTuple):
 
 @dataclass(frozen=True)
 class ShownPlan:
-    """A plan to be read: its report, its pairs by query, and the queries that leave or join."""
+    """A plan to be read: its report, its pairs by query, and the queries that leave or join.
+
+    `sealed` counts the pairs whose grade is not named.
+    """
 
     plan_id: str
     quarter: str
     round: str | None
     report: dict[str, Any]
     pairs: tuple[PlanPairRow, ...]
+    sealed: int
     queries: tuple[QueryChange, ...]
 
 
@@ -111,7 +119,7 @@ def plan_queries(cursor: Cursor, plan_id: str) -> list[QueryChange]:
 
 
 def show_plan(store: Store, name: str | None = None) -> ShownPlan:
-    """A plan to be read before it is opened.
+    """A plan to be read before it is opened; grades of queries that a release seals are not named.
 
     Raises
     ------
@@ -119,12 +127,17 @@ def show_plan(store: Store, name: str | None = None) -> ShownPlan:
     """
     with store.reading() as cursor:
         plan = find_plan(cursor, name)
+        hidden = sealed_queries(cursor)
+        pairs = fetch(cursor, PlanPairRow, _SHOWN, [plan.plan_id])
         return ShownPlan(
             plan_id=plan.plan_id,
             quarter=plan.quarter,
             round=plan.round,
             report=plan.report,
-            pairs=tuple(fetch(cursor, PlanPairRow, _SHOWN, [plan.plan_id])),
+            pairs=tuple(
+                pair._replace(grade=None, how=SEALED) if pair.query_id in hidden else pair for pair in pairs
+            ),
+            sealed=sum(pair.query_id in hidden for pair in pairs),
             queries=tuple(plan_queries(cursor, plan.plan_id)),
         )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from curation.relabeling.quarters import Quarter
@@ -24,6 +24,7 @@ from curation.relabeling.staleness.new_traffic import NewQuery, read_new_queries
 from curation.relabeling.staleness.query_traffic import QueryTraffic, TrafficTable, read_traffic
 from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
 from curation.relabeling.staleness.text_changes import changed_shares
+from curation.releases.seal import SEALED, sealed_queries
 from curation.releases.verify import opened
 from curation.sources.queries import active_queries
 from curation.store import Query, Store
@@ -38,6 +39,8 @@ class PairStaleness:
     age: quarters since it was judged; None: not known, and then `older_than` says since when it is known.
     document: 'same', 'changed', 'gone' or 'unknown'; with the versions judged and in force.
     changed_share: of its document's words; None where the text did not change.
+
+    Where a release seals the query, `how` is 'sealed', and grade, votes and confidence are not named.
     """
 
     query_id: str
@@ -84,6 +87,7 @@ class SetStaleness:
     ----------
     release: the release whose pairs these are; None: all of the project.
     stale: pairs with a score from `score.STALE` on.
+    sealed: pairs whose grade is not named.
     has_new_traffic: whether a log was imported after the sample was drawn; without, traffic now is unknown.
     new_queries: asked in the new logs only, the most asked first.
     """
@@ -93,6 +97,7 @@ class SetStaleness:
     pairs: tuple[PairStaleness, ...]
     queries: tuple[QueryStaleness, ...]
     stale: int
+    sealed: int
     has_new_traffic: bool
     new_queries: tuple[NewQuery, ...]
     calendar: RelabelingCalendar
@@ -102,7 +107,8 @@ class SetStaleness:
 class SetState:
     """What is read of the set at one moment, for its staleness and for a plan.
 
-    influence: see `influence.read_influence`. retired: normalised texts of queries.
+    influence: see `influence.read_influence`. retired: normalised texts of queries. sealed: queries whose
+        grades a release seals.
     """
 
     quarter: Quarter
@@ -112,6 +118,7 @@ class SetState:
     new_queries: list[NewQuery]
     influence: Mapping[Pair, float] | None
     retired: frozenset[str]
+    sealed: frozenset[str]
     work: list[QuarterWork]
 
 
@@ -135,12 +142,14 @@ def staleness(
     rows = pair_staleness(store, state)
     queries = _by_query(state, rows)
     trends = [query.traffic.trend for query in queries]
+    named = [_without_grade(row) if row.query_id in state.sealed else row for row in rows]
     return SetStaleness(
         quarter=state.quarter.name,
         release=release,
-        pairs=tuple(sorted(rows, key=lambda row: (-row.score, row.query_id, row.document_id))),
+        pairs=tuple(sorted(named, key=lambda row: (-row.score, row.query_id, row.document_id))),
         queries=queries,
         stale=sum(row.score >= STALE for row in rows),
+        sealed=sum(row.how == SEALED for row in named),
         has_new_traffic=state.traffic.has_new,
         new_queries=tuple(state.new_queries),
         calendar=calendar_of(state.pairs, state.work, state.quarter, trends, len(state.new_queries)),
@@ -162,6 +171,7 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
             new_queries=read_new_queries(cursor) if traffic.has_new else [],
             influence=read_influence(cursor),
             retired=frozenset(query.normalised for query in retired_queries(cursor)),
+            sealed=frozenset(sealed_queries(cursor)),
             work=read_work(cursor),
         )
 
@@ -208,6 +218,10 @@ def _row(
         parts=parts,
         score=parts.score,
     )
+
+
+def _without_grade(row: PairStaleness) -> PairStaleness:
+    return replace(row, grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None)
 
 
 def _influence(state: SetState, pair: Pair) -> float | None:
