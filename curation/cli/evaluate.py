@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from curation.evaluation.judges.estimates import JudgedEvaluation
     from curation.evaluation.to_pool import PooledRuns
 
+WHOLE_LIST = "judged: of the whole list"
+
 
 @app.command()
 def evaluate(
@@ -357,7 +359,8 @@ def _show_system(system: EvaluatedSystem, found: Evaluation) -> None:
     for measure in found.measures:
         figure, traffic = system.overall[measure], system.traffic[measure]
         mean = (figure.value, figure.low, figure.high, figure.n, figure.judged)
-        notes = [figure.no_interval] if figure.no_interval else []
+        notes = [WHOLE_LIST] if measure in ("map", "bpref") else []
+        notes += [figure.no_interval] if figure.no_interval else []
         notes += [f"traffic: {traffic.no_interval}"] if sampled and traffic.no_interval else []
         rows.append((measure, *mean, traffic.value, traffic.low, traffic.high, "; ".join(notes)))
     if not sampled:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SHOWN_DOCUMENTS = 20
 """Rows of a table of documents; --json has all."""
+MUCH_UNJUDGED = 0.2
+"""Share of the pooled pairs without a grade from which on it is said why nothing is inferred of them."""
 
 
 def show_other_means(found: Evaluation) -> None:
@@ -135,10 +137,11 @@ def show_hard_negatives(found: Evaluation) -> None:
 
 
 def show_inferred(found: Evaluation) -> None:
-    """Estimates from a random sample of the pool, or why there are none."""
+    """Estimates from a random sample of the pool; why there are none, where much of it is unjudged."""
     inferred = found.inferred
     if inferred is None:
-        say(found.not_inferred or "")
+        if found.not_inferred and (found.pool_unjudged or 0) >= MUCH_UNJUDGED:
+            say(found.not_inferred)
         return
     rows = [
         (name, measure, figure.value, figure.low, figure.high, figure.n)

@@ -33,7 +33,7 @@ from curation.evaluation.figures.strata import (
 )
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.evaluation.inputs.facets import Facet
-from curation.evaluation.inputs.pooled import sample_sentence
+from curation.evaluation.inputs.pooled import sample_sentence, share_unjudged
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.inputs.system_runs import SystemRun
 from curation.evaluation.metrics.measures import Measure
@@ -96,7 +96,7 @@ def assembled(
     compared = compare_scores(
         systems, facets, release.drawn, hidden if sealed else [], options.comparison, seed
     )
-    qrels = release.qrels
+    qrels, judged = release.qrels, _judged_pairs(release)
     return Evaluation(
         release=release.name,
         release_id=release.release_id,
@@ -120,7 +120,8 @@ def assembled(
         reranking=_reranking(release, measures, read, options),
         hard_negatives=_hard_negatives(release, measures, read, options),
         inferred=_inferred(release, read, options),
-        not_inferred=_why_not_inferred(release) if options.pool_sample is None else None,
+        not_inferred=sample_sentence(release.pooled, judged) if options.pool_sample is None else None,
+        pool_unjudged=share_unjudged(release.pooled, judged),
         turning=_turning(release, measures[0], read, scored) if options.turning else (),
     )
 
@@ -179,10 +180,10 @@ def _inferred(
     return inferred_figures(_rows(read), release.qrels, release.pooled, options.pool_sample, options.seed)
 
 
-def _why_not_inferred(release: EvaluatedRelease) -> str:
+def _judged_pairs(release: EvaluatedRelease) -> set[tuple[str, str]]:
     documents, queries = release.qrels.documents.to_pylist(), release.qrels.query_ids
     places = zip(release.qrels.query.tolist(), release.qrels.document.tolist(), strict=True)
-    return sample_sentence(release.pooled, {(queries[q], documents[d]) for q, d in places})
+    return {(queries[q], documents[d]) for q, d in places}
 
 
 def _facts(run: SystemRun, scores: RunScores, release: EvaluatedRelease, seed: int) -> RunFacts:

@@ -143,6 +143,8 @@ class Evaluation:
         and empty where none was named.
     hard_negatives: None where it was not asked for.
     inferred: estimates from a random sample of the pool; None where `not_inferred` says why.
+    pool_unjudged: share of the pairs that the release's pools proposed for the evaluated queries and nobody
+        judged; None without a pool.
     turning: each system against the next one by the first measure, where that was asked for; of a system with
         several runs the first.
     """
@@ -172,4 +174,5 @@ class Evaluation:
     hard_negatives: HardNegativeEffect | None
     inferred: InferredFigures | None
     not_inferred: str | None
+    pool_unjudged: float | None
     turning: tuple[Turning, ...]

@@ -44,6 +44,7 @@ _SUFFIXES = {
     ".pq": "ranx-parquet",
 }
 _ONE_OBJECT = "Expected one object {query: {document: score}}; for JSON lines say --format jsonl."
+_HEADER = "For a file without a header say --no-header --columns query,document,rank,score."
 _TICK = 10_000
 
 
@@ -154,6 +155,9 @@ class RunFile:
             records.refuse_columns(
                 "no column is known to hold ranks or scores: name one with --rank-field or --score-field"
             )
+        lacks = None in used[:2] or used[2:] == (None, None)
+        if lacks and format in ("tsv", "csv") and self._layout.header:
+            self.problems.add_general("the first line was read as a header with the columns' names", _HEADER)
         return used, self._table_rows(records, used)
 
     def _table_rows(self, records: Records, used: RunFields) -> Iterator[RunRow]:

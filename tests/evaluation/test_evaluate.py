@@ -15,6 +15,7 @@ from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, named_runs
 from curation.releases.verify import opened
+from curation.sources.tables.formats import FileLayout
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.gold_project import TOPICS, frozen_project
@@ -180,6 +181,18 @@ def test_a_file_of_blank_lines_is_said_to_be_empty(store: Store, tmp_path: Path)
     ) as found:
         score(store, blank)
     assert "--split" not in str(found.value)
+
+
+def test_a_table_without_a_header_is_told_how_to_name_its_columns(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "run.tsv"
+    path.write_text("".join(f"q-{topic}\t{topic}-1\t1\n" for topic in TOPICS), encoding="utf-8")
+    with pytest.raises(InputError) as found:
+        score(store, path)
+    assert "the first line was read as a header with the columns' names" in found.value.problems
+    assert "say --no-header --columns query,document,rank,score" in found.value.way_out
+    layout = FileLayout("tsv", columns=("query", "document", "rank"), header=False)
+    options = OPEN._replace(reading=ReadingOptions(layout=layout))
+    assert score(store, path, options=options).runs[0].overall["mrr@10"].value == 1
 
 
 def test_what_cannot_be_asked_of_one_run_is_refused(store: Store, tmp_path: Path) -> None:

@@ -32,10 +32,11 @@ class MeasureFigure(NamedTuple):
     value: mean over the queries that have one; None where none has.
     low, high: 95 % interval; None where there is none, and `no_interval` says why.
     n: queries with a value.
-    judged: mean share of judged documents to the measure's depth, over queries that got any document.
+    judged: mean share of judged documents among those that the measure looks at, over queries with any; of
+        map and bpref it is of the whole list.
     best, worst: the value with equal scores in the best and the worst order.
     if_none, if_all: the value if no unjudged document that was returned were relevant, or every one; None for
-        judged@k.
+        judged@k, and for bpref, which passes them over.
     residual: what unjudged and unseen documents could add to rbp; None for other measures.
     """
 

@@ -55,6 +55,11 @@ def pooled_pairs(
     return PooledPairs(ranks, frozenset(random - ranks.keys()), frozenset(audited), tuple(budgets))
 
 
+def share_unjudged(pooled: PooledPairs, judged: Collection[Pair]) -> float | None:
+    """The share of the pooled pairs that have no grade; None without a pool."""
+    return len(pooled.ranks.keys() - set(judged)) / len(pooled.ranks) if pooled.ranks else None
+
+
 def sample_sentence(pooled: PooledPairs, judged: Collection[Pair]) -> str:
     """Why AP and nDCG are not inferred from a random sample of the pool, in a sentence for people."""
     unjudged = len(pooled.ranks.keys() - set(judged))
@@ -66,10 +71,13 @@ def sample_sentence(pooled: PooledPairs, judged: Collection[Pair]) -> str:
         why = "A budget took the best ranked pairs of the pool, which is no random sample"
     else:
         why = f"{unjudged:,} of {len(pooled.ranks):,} pooled pairs have no grade, not left out by chance"
+    own = (
+        "" if pooled.budgets else " If people judged a random sample of the pool, say so with --pool-sample."
+    )
     audit = (
         f" An audit drew {len(pooled.audited):,} pairs of all queries together: `goldset negatives audit` "
         "has the share of relevant ones."
         if pooled.audited
         else ""
     )
-    return f"{why}, so AP and nDCG are not inferred from it. If it is one, say so with --pool-sample.{audit}"
+    return f"{why}, so AP and nDCG are not inferred from it.{own}{audit}"

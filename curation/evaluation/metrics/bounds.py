@@ -3,7 +3,8 @@
 To the depth of each measure, unjudged documents get the highest grade of the scale, or the lowest; of
 measures of the whole list, those among the first `DEEPEST_UNJUDGED`, for nobody is going to judge what is
 below. What the run did not return stays as it was judged. The measures themselves take unjudged documents for
-not relevant, except bpref, which passes them over; so for all others the lower end is the value.
+not relevant, so `if_none` is the value. bpref passes them over: either grade would make another list of
+judged documents of it, and neither end would be below or above the value. So it has none.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ DEEPEST_UNJUDGED = 100
 
 
 class UnjudgedBounds(NamedTuple):
-    """Values as `RunScores.values`; for judged@k they are NaN.
+    """Values as `RunScores.values`; for judged@k and bpref they are NaN.
 
     Attributes
     ----------
@@ -45,15 +46,13 @@ def unjudged_bounds(
         by_engine = [
             place
             for place, one in enumerate(measures)
-            if one.depth == depth and one.kind not in ("rbp", "judged")
+            if one.depth == depth and one.kind not in ("rbp", "judged", "bpref")
         ]
         _fill(if_all, by_engine, measures, qrels, ranking, inside, qrels.scale[-1])
-        passed_over = [place for place in by_engine if measures[place].kind == "bpref"]
-        _fill(if_none, passed_over, measures, qrels, ranking, inside, qrels.scale[0])
     for place, measure in enumerate(measures):
         if measure.persistence is not None:
             if_all[:, place] += unjudged_weight(ranking, measure.persistence)
-        elif measure.kind == "judged":
+        elif measure.kind in ("judged", "bpref"):
             if_none[:, place] = if_all[:, place] = np.nan
     undefined = np.isnan(values)
     if_none[undefined] = if_all[undefined] = np.nan

@@ -22,6 +22,14 @@ def unjudged_weight(ranking: Rankings, persistence: float) -> Floats:
     return _weight(ranking, ranking.grade == UNJUDGED, persistence)
 
 
+def judged_weight(ranking: Rankings, persistence: float) -> Floats:
+    """The judged documents' share of the weight of all that were returned, shape (Q,); NaN without any."""
+    judged = _weight(ranking, ranking.grade != UNJUDGED, persistence)
+    every = _weight(ranking, np.ones(len(ranking.grade), bool), persistence)
+    share: Floats = np.divide(judged, every, out=np.full(len(every), np.nan), where=every > 0)
+    return share
+
+
 def residual(ranking: Rankings, persistence: float) -> Floats:
     """The same with all that is below the end of the list, shape (Q,)."""
     below: Floats = persistence ** ranking.returned.astype(np.float64)

@@ -1,8 +1,9 @@
 """The scores of a run for each query, from which all figures are made.
 
 A query that the run misses has 0, and is counted. A query without relevant documents has no score: it is left
-out of the measures that need one, and counted. Every score has the share of judged documents beside it, to
-the depth that its measure looks at.
+out of the measures that need one, and counted. Every score has the share of judged documents beside it, among
+those that its measure looks at: to its depth, of rprec to the number of relevant documents, of rbp by its
+weights, of map and bpref in the whole list.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from curation.evaluation.metrics.rankings import (
     run_rows,
     ties_of,
 )
-from curation.evaluation.metrics.rbp import rbp, residual
+from curation.evaluation.metrics.rbp import judged_weight, rbp, residual
 
 BY_MEASURE = ("values", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
@@ -43,7 +44,8 @@ class RunScores:
     query_ids: Q of them, ordered.
     measures: M of them.
     values: shape (Q, M), NaN where the query has nothing relevant (for judged@k: where it got no document).
-    judged: share of judged documents to the depth of each measure, NaN where a query got none, shape (Q, M).
+    judged: share of judged documents among those that each measure looks at, NaN where these are none, shape
+        (Q, M).
     residual: what unjudged and unseen documents could add to rbp, NaN for other measures, shape (Q, M).
     best, worst: as `values`, with equal scores in the best and the worst order.
     if_none, if_all: as `values`, if no unjudged document were relevant, or every one (`metrics.bounds`).
@@ -101,7 +103,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         query_ids=qrels.query_ids,
         measures=tuple(measures),
         values=values,
-        judged=_judged(ranking, measures),
+        judged=_judged(ranking, qrels, measures),
         residual=_residuals(ranking, measures),
         best=best,
         worst=worst,
@@ -165,17 +167,25 @@ def values_of(
     return values
 
 
-def _judged(ranking: Rankings, measures: Sequence[Measure]) -> Floats:
+def _judged(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
     depths = {depth: _share_judged(ranking, depth) for depth in {measure.depth for measure in measures}}
-    return np.stack([depths[measure.depth] for measure in measures], axis=1)
+    shares = []
+    for measure in measures:
+        if measure.persistence is not None:
+            shares.append(judged_weight(ranking, measure.persistence))
+        elif measure.kind == "rprec":
+            shares.append(_share_judged(ranking, qrels.relevant_documents))
+        else:
+            shares.append(depths[measure.depth])
+    return np.stack(shares, axis=1)
 
 
-def _share_judged(ranking: Rankings, depth: int | None) -> Floats:
-    """The share of judged documents among the first of each query, shape (Q,)."""
+def _share_judged(ranking: Rankings, depth: Ints | int | None) -> Floats:
+    """The share of judged documents among the first of each query, shape (Q,); a depth may be of each."""
     looked_at = ranking.returned if depth is None else np.minimum(ranking.returned, depth)
     counted = ranking.grade != UNJUDGED
     if depth is not None:
-        counted &= ranking.rank <= depth
+        counted &= ranking.rank <= np.broadcast_to(depth, looked_at.shape)[ranking.query]
     judged = np.bincount(ranking.query[counted], minlength=len(looked_at))
     share: Floats = np.divide(judged, looked_at, out=np.full(len(judged), np.nan), where=looked_at > 0)
     return share

@@ -8,7 +8,7 @@ import pytest
 
 from curation.errors import InputError
 from curation.evaluation.figures.inferred import inferred_figures
-from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs, sample_sentence
+from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs, sample_sentence, share_unjudged
 from curation.evaluation.metrics.inferred import SampledStratum, inferred_ap
 from curation.evaluation.metrics.qrels import qrels_from
 from curation.evaluation.metrics.rankings import run_rows
@@ -48,6 +48,9 @@ def test_a_sentence_says_why_nothing_is_inferred() -> None:
     )
     assert sample_sentence(POOLED, every).startswith("Every pair that the pools proposed has a grade")
     assert sample_sentence(POOLED, [("q", "d0")]).startswith("6 of 7 pooled pairs have no grade")
+    own = "If people judged a random sample of the pool, say so with --pool-sample."
+    assert sample_sentence(POOLED, [("q", "d0")]).endswith(own)
+    assert (share_unjudged(POOLED, [("q", "d0")]), share_unjudged(POOLED, every)) == (6 / 7, 0)
     rows = [{"query_id": "q", "document_id": "d9", "system": "audit:below", "rank": None}]
     budget = pooled_pairs(rows, [{"parameters": {"budget": 40}}, {"parameters": {}}], ["q"])
     assert budget.budgets == (40,)

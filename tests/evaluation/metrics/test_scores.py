@@ -186,10 +186,21 @@ def test_if_every_unjudged_document_were_relevant_is_what_such_grades_would_give
         np.testing.assert_array_equal(found.if_none[:, column], found.values[:, column])
 
 
-def test_bpref_passes_unjudged_documents_over_and_so_has_a_lower_end() -> None:
+def test_bpref_passes_unjudged_documents_over_and_so_has_neither_end() -> None:
     grades = {"q": {"a": 1, "b": 1, "n1": 0, "n2": 0}}
     found = score(grades, {"q": ranked("new", "a", "n1", "b", "n2")}, "bpref")
-    assert (found.if_none.item(), found.values.item()) == (0.25, 0.75)
+    assert found.values.item() == 0.75
+    assert math.isnan(found.if_none.item())
+    assert math.isnan(found.if_all.item())
+
+
+def test_judged_of_rprec_goes_to_the_relevant_documents_and_that_of_rbp_by_its_weights() -> None:
+    grades = {"q": {"a": 1, "c": 0, "gone": 1}, "without": {"a": 0}}
+    run = {"q": ranked("a", "b", "c", "d"), "without": ranked("a")}
+    found = score(grades, run, "rprec", "rbp(0.5)", "map", "bpref")
+    assert found.judged[0].tolist() == pytest.approx([1 / 2, (8 + 2) / 15, 2 / 4, 2 / 4])
+    assert math.isnan(found.judged[1, 0])  # it looks at no place
+    assert found.judged[1, 1] == 1
 
 
 @given(GRADES, RUNS)

@@ -12,7 +12,7 @@ from curation.reports.plots import SharesRow, shares
 def write(found: Evaluation) -> list[Section]:
     headline = found.measures[0]
     rows = [_bar(system.name, system.overall[headline].judged) for system in found.runs]
-    caption = "Share of judged documents to the depth of each measure"
+    caption = "Share of judged documents among those that a measure looks at; of map and bpref the whole list"
     tables = [by_measure(caption, found, lambda figure: share(figure.judged))]
     tables.append(_bounds(found))
     tables += [table for table in (_ties(found, headline), _inferred(found)) if table is not None]
@@ -39,7 +39,9 @@ def _bounds(found: Evaluation) -> Table:
             return "–"
         return f"{figure.if_none:.3f}\u00a0/\u00a0{figure.if_all:.3f}"
 
-    return by_measure("If none / if all of the unjudged documents returned were relevant", found, cell)
+    caption = "If none / if all of the unjudged documents returned were relevant"
+    passes_over = "; bpref passes them over and has neither" if "bpref" in found.measures else ""
+    return by_measure(f"{caption}{passes_over}", found, cell)
 
 
 def _ties(found: Evaluation, headline: str) -> Table | None:
