@@ -11,8 +11,11 @@ from typing import NamedTuple, TypeGuard
 import streamlit as st
 
 from app.components.account import account
+from app.components.drawing import drawing
 from curation.guides.guide import Guide
 from curation.labeling.session.excerpts import Segment
+from curation.relabeling.staleness.text_changes import TextBlock
+from curation.reports.page import Section
 from curation.store import Annotator
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
@@ -134,6 +137,33 @@ def document(title: Iterable[Segment], body: Iterable[Segment], facts: Iterable[
         f'<article class="gs-document" tabindex="0"><h2 dir="auto">{heading}</h2>'
         f'<p class="gs-quiet">{escape(below)}</p><div dir="auto">{_marked(body)}</div></article>'
     )
+
+
+def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> None:
+    """Two versions of a document in one text: what was removed is struck, what was added underlined."""
+    st.html(
+        f'<article class="gs-document gs-difference" tabindex="0"><h2 dir="auto">{_changed(title)}</h2>'
+        f'<div dir="auto">{_changed(body)}</div></article>'
+    )
+
+
+def _changed(blocks: Iterable[TextBlock]) -> str:
+    tags = {"removed": "del", "added": "ins"}
+    return " ".join(
+        f"<{tags[one.kind]}>{escape(one.text)}</{tags[one.kind]}>" if one.kind in tags else escape(one.text)
+        for one in blocks
+    )
+
+
+def section(found: Section, words: bool = False) -> None:
+    """A section of a report below its heading: sentence, drawings, tables and remark."""
+    sentences(found.sentence)
+    for svg in found.drawings:
+        drawing(svg)
+    for one in found.tables:
+        table(one.caption, one.columns, one.rows, words=words or one.words)
+    if found.remark:
+        quiet(found.remark)
 
 
 def _marked(segments: Iterable[Segment]) -> str:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import streamlit as st
 
 from app import ui
-from app.components.drawing import drawing
 from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from curation.agreement import agreement_report
@@ -43,7 +42,8 @@ def show(annotator: Annotator) -> None:
         shown = computed(store, str(store.path), fingerprint, None if chosen == ALL else chosen)
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
     for section in shown.sections:
-        _section(section)
+        ui.heading(section.heading)
+        ui.section(section)
     if shown.page is not None:
         st.download_button(
             "Download this page", shown.page, "agreement.html", "text/html", icon=":material/download:"
@@ -59,14 +59,3 @@ def computed(_store: Store, path: str, fingerprint: str, round_name: str | None)
     report, people = agreement_report(_store, round_name, details=True), annotator_details(_store, round_name)
     page = agreement_page(report, people) if report.between.units else None
     return Shown(findings(report), [*sections(report), feedback_section(people)], page)
-
-
-def _section(section: Section) -> None:
-    ui.heading(section.heading)
-    ui.sentences(section.sentence)
-    for svg in section.drawings:
-        drawing(svg)
-    for table in section.tables:
-        ui.table(table.caption, table.columns, table.rows, words=table.words)
-    if section.remark:
-        ui.quiet(section.remark)

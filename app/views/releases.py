@@ -66,11 +66,7 @@ def _details(store: Store, release: ReleaseRow) -> None:
     )
     for section in certificate_sections(certificate):
         with st.expander(section.heading):
-            ui.sentences(section.sentence)
-            for table in section.tables:
-                ui.table(table.caption, table.columns, table.rows, words=table.words)
-            if section.remark:
-                ui.quiet(section.remark)
+            ui.section(section)
 
 
 def _sealed(store: Store, release: ReleaseRow) -> None:

@@ -118,6 +118,30 @@ def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: 
     return f"Evaluated {len(sources):,} runs on {parameters['release']}, {parameters['part']}."
 
 
+def _relabel(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.relabeling.opening import PoolSettings, open_plan
+
+    systems = parameters["systems"]
+    opened = open_plan(
+        store,
+        parameters["annotators"],
+        parameters["plan"],
+        parameters["name"],
+        pool=PoolSettings(systems, parameters["depth"]) if systems else None,
+        duplicates=parameters["duplicates"],
+        same=parameters["same"],
+        author=author,
+        progress=progress,
+    )
+    sentences = [
+        f"Opened {opened.quarter} as the round {opened.round.round}: {opened.pairs:,} pairs again, "
+        f"{opened.new_pairs:,} new ones, {opened.round.presentations:,} presentations.",
+        f"{opened.same_people:,} queries go to people who judged them before; {opened.added:,} queries "
+        f"joined, {opened.retired:,} left.",
+    ]
+    return "\n".join([*sentences, *(f"Left out: {n:,} {why}." for why, n in opened.left_out.items())])
+
+
 KINDS: dict[str, Kind] = {
     "sample": Kind(_sample, "a sample is being drawn", "Nothing was changed: draw it again."),
     "top up": Kind(_top_up, "a sample is being topped up", "Nothing was changed: top it up again."),
@@ -126,6 +150,11 @@ KINDS: dict[str, Kind] = {
         _pool,
         "a pool is being built",
         "No pool was stored. Build it again: what was embedded or counted is kept.",
+    ),
+    "relabel": Kind(
+        _relabel,
+        "a re-labeling is being opened",
+        "No round was opened: open the plan again, what was done of it is kept.",
     ),
     "evaluate": Kind(
         _evaluate, "runs are being evaluated", "No evaluation was stored: upload the runs again.", EVALUATING

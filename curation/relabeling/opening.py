@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.errors import CurationError, InputError, RefusedError
 from curation.labeling.rounds.assignment import Candidate
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import RoundLayout
@@ -118,11 +118,7 @@ def open_plan(
     if not 0 <= same <= 1:
         raise InputError(f"--same {same:g}: expected a share of the queries, 0 to 1")
     with store.reading() as cursor:
-        require_author(cursor, author, "lead")
-        read = _read(cursor, plan)
-        layout = _layout(read.row, annotators, name, duplicates, per_day)
-        refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
-        refuse_taken(cursor, layout.name)
+        read, layout = _ready(cursor, annotators, plan, name, duplicates, per_day, author)
     _change_queries(store, read, author)
     built = _build_pool(store, read.row, pool, author, progress) if pool else None
     chooser = _Chooser(read, layout, same, built.pool_id if built else None)
@@ -147,6 +143,47 @@ def open_plan(
         round=opened,
         left_out=opened.left_out,
     )
+
+
+def opening_problem(
+    store: Store,
+    annotators: Sequence[str],
+    plan: str | None = None,
+    name: str | None = None,
+    author: str = COMMAND_LINE,
+) -> str | None:
+    """Why `open_plan` would refuse now, before anybody asks for it; None where it would not."""
+    try:
+        with store.reading() as cursor:
+            read = _read(cursor, plan)
+            if not annotators:
+                needed = read.row.parameters["overlap"]
+                return (
+                    f"Nobody is chosen to judge, and each pair needs {needed} people. `goldset annotator add "
+                    "NAME` adds somebody."
+                )
+            _ready(cursor, annotators, plan, name, 0.0, None, author)
+    except CurationError as error:
+        return str(error)
+    return None
+
+
+def _ready(
+    cursor: Cursor,
+    annotators: Sequence[str],
+    plan: str | None,
+    name: str | None,
+    duplicates: float,
+    per_day: int | None,
+    author: str,
+) -> tuple[_Plan, RoundLayout]:
+    """The plan and its round's layout, if both can be opened by this author."""
+    require_author(cursor, author, "lead")
+    read = _read(cursor, plan)
+    layout = _layout(read.row, annotators, name, duplicates, per_day)
+    refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
+    refuse_taken(cursor, layout.name)
+    return read, layout
 
 
 def _layout(

@@ -7,7 +7,7 @@ import pytest
 from app.navigation import all_pages, pages_of
 
 EVERYONE = ["Label", "My consistency"]
-LEAD = [*EVERYONE, "Adjudicate", "Curate", "Rounds", "Agreement", "Releases"]
+LEAD = [*EVERYONE, "Adjudicate", "Curate", "Rounds", "Agreement", "Re-label", "Releases"]
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,7 @@ HEADINGS = {
         if page.shows_title and page.address != "curate"
     },
     **{f"/curate?step={step}": "Curate" for step in ("Sample", "Queries", "Pool", "Round")},
+    "/relabel?of=Plan": "Re-label",
 }
 """The pages besides Label, each as the lead sees it."""
 

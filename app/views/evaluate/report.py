@@ -5,10 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.components.drawing import drawing
 from curation.evaluation.report.page import EvaluationReport
 from curation.evaluation.submitted import SubmittedEvaluation, submitted_report
-from curation.reports.page import Section
 from curation.store import Annotator, Store
 
 OPEN = 2
@@ -45,15 +43,5 @@ def _report(report: EvaluationReport) -> None:
     ui.sentences("\n".join([report.lead, *report.findings]))
     for number, section in enumerate(report.sections):
         with st.expander(section.heading, expanded=number < OPEN):
-            _section(section)
+            ui.section(section, words=True)
     ui.quiet(report.remark)
-
-
-def _section(section: Section) -> None:
-    ui.sentences(section.sentence)
-    for svg in section.drawings:
-        drawing(svg)
-    for table in section.tables:
-        ui.table(table.caption, table.columns, table.rows, words=True)
-    if section.remark:
-        ui.quiet(section.remark)

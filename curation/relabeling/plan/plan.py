@@ -18,7 +18,15 @@ from curation.people.annotators import require_author
 from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
 from curation.relabeling.plan.pace import NOT_MEASURED, MeasuredPace, measured_pace
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, QueryChange, draw_new, retiring
-from curation.relabeling.staleness.calendar import NOT_PLANNED, OPEN, PLANNED, QuarterWork
+from curation.relabeling.quarters import Quarter
+from curation.relabeling.staleness.calendar import (
+    NOT_PLANNED,
+    OPEN,
+    PLANNED,
+    QuarterWork,
+    present_quarter,
+    read_work,
+)
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
 from curation.sampling.designs import Stratum
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
@@ -108,7 +116,7 @@ def make_plan(
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
     state = read_state(store, today)
-    refuse_open_work(state)
+    refuse_open_work(state.work, state.quarter)
     chosen = _choose(store, state, fraction, seed)
     if not chosen.choice.pairs:
         raise RefusedError(
@@ -120,17 +128,28 @@ def make_plan(
     return plan
 
 
-def refuse_open_work(state: SetState) -> None:
+def planning_problem(store: Store, today: date | None = None) -> str | None:
+    """Why the quarter of `today` cannot be planned, before anybody asks for it; None where it can."""
+    with store.reading() as cursor:
+        work, quarter = read_work(cursor), present_quarter(cursor, today)
+    try:
+        refuse_open_work(work, quarter)
+    except RefusedError as error:
+        return str(error)
+    return None
+
+
+def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
     """Refuse to begin a quarter twice, or beside another one.
 
     Raises
     ------
     RefusedError: a re-labeling is open, or this quarter had its own.
     """
-    for one in state.work:
+    for one in work:
         if one.state == OPEN:
             raise RefusedError(still_open(one))
-        if one.quarter == state.quarter and one.state not in (NOT_PLANNED, PLANNED):
+        if one.quarter == quarter and one.state not in (NOT_PLANNED, PLANNED):
             raise RefusedError(
                 f"{one.quarter.name} was re-labeled already (round {one.round!r}, {one.whole:,} of "
                 f"{one.pairs:,} pairs {one.state}). The next plan is for the next quarter."

@@ -1,0 +1,117 @@
+"""Re-label, what is due: the calendar, the stalest pairs, documents that changed, and traffic that moved."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.relabel import changes
+from curation.relabeling.staleness.calendar import NOT_PLANNED, CalendarQuarter, RelabelingCalendar
+from curation.relabeling.staleness.query_traffic import STEADY, UNKNOWN_TREND, TrafficShare
+from curation.relabeling.staleness.score import STALE, WEIGHTS
+from curation.relabeling.staleness.staleness import PairStaleness, QueryStaleness, SetStaleness
+from curation.store import Store
+
+SHOWN = 20
+"""Rows of each table; the command line has all."""
+CALENDAR = ["Quarter", "Pairs last judged", "Re-labeling", "Pairs done"]
+PAIRS = ["Query", "Document", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS)]
+TRAFFIC = ["Query", "Share at sampling (95 %)", "Share now (95 %)", "Trend"]
+
+
+def show(store: Store, found: SetStaleness) -> None:
+    _calendar(found)
+    _pairs(found)
+    changes.show(store, found)
+    _traffic(found)
+
+
+def _calendar(found: SetStaleness) -> None:
+    calendar, due = found.calendar, found.calendar.due
+    work = calendar.quarters[-1].work
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Quarter", found.quarter, width="content")
+        st.metric("Stale pairs", f"{found.stale:,} of {len(found.pairs):,}", width="content")
+        done = due.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
+        st.metric("Judged again this quarter", done, width="content")
+        st.metric("Renewed in four quarters", ui.share(calendar.renewed_share), width="content")
+    ui.sentences("\n".join(_due(calendar)))
+    ui.table("Calendar", CALENDAR, [_quarter(one) for one in calendar.quarters if one.judged or one.work])
+    for name, count in (("before these quarters", calendar.older), ("at an unknown time", calendar.unknown)):
+        if count:
+            ui.quiet(f"{count:,} pairs were judged {name}.")
+
+
+def _due(calendar: RelabelingCalendar) -> list[str]:
+    due, left = calendar.due, calendar.due.unfinished
+    lines = []
+    if left is not None:
+        lines.append(
+            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of {left.pairs:,} pairs "
+            "are done. Finish it, or close its round under Rounds."
+        )
+    if not due.is_due:
+        return [*lines, f"Nothing is due in {due.quarter}."]
+    asked = "not planned yet" if due.state == NOT_PLANNED else due.state
+    reasons = "; ".join(f"{count:,} {why}" for why, count in due.reasons.items())
+    return [*lines, f"Due in {due.quarter} ({asked}): {reasons or 'the open work'}."]
+
+
+def _quarter(one: CalendarQuarter) -> tuple[object, ...]:
+    work = one.work
+    done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
+    return one.quarter, one.judged, work.state if work else "", done
+
+
+def _pairs(found: SetStaleness) -> None:
+    texts = {query.query_id: query.text for query in found.queries}
+    rows = [_pair(pair, texts[pair.query_id]) for pair in found.pairs[:SHOWN]]
+    ui.heading("Stalest pairs")
+    ui.table(_counted("Pairs by score", len(found.pairs)), PAIRS, rows, words=True)
+    weights = ", ".join(f"{name} {weight:.0%}" for name, weight in WEIGHTS.items())
+    ui.quiet(
+        f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and has no say. "
+        f"From {STALE:g} on a pair is stale. `goldset relabel status --json` has all pairs."
+    )
+
+
+def _pair(pair: PairStaleness, query: str) -> tuple[object, ...]:
+    grade = pair.how if pair.grade is None else f"{pair.grade}"
+    judged = (pair.judged or "unknown").replace("-", "\u2011")
+    parts = (ui.NumberCell(getattr(pair.parts, name), 2) for name in WEIGHTS)
+    return query, pair.document_id, grade, judged, ui.NumberCell(pair.score, 2), *parts
+
+
+def _traffic(found: SetStaleness) -> None:
+    ui.heading("Traffic")
+    if not found.has_new_traffic:
+        ui.quiet(
+            "No log was imported since the sample was drawn, so traffic now is unknown. "
+            "`goldset import traffic FILE` brings one."
+        )
+        return
+    moved = [one for one in found.queries if one.traffic.trend not in (STEADY, UNKNOWN_TREND)]
+    moved.sort(key=lambda one: (-(one.traffic.change or 0.0), one.query_id))
+    if moved:
+        rows = [_moved(one) for one in moved[:SHOWN]]
+        ui.table(_counted("Queries whose share moved", len(moved)), TRAFFIC, rows, words=True)
+    else:
+        ui.quiet("No query's share of the traffic moved by more than noise.")
+    if found.new_queries:
+        new = [(one.normalised, one.searches) for one in found.new_queries[:SHOWN]]
+        count = len(found.new_queries)
+        ui.table(_counted("Queries that are new", count), ["Query", "Searches"], new, words=True)
+
+
+def _moved(one: QueryStaleness) -> tuple[object, ...]:
+    return one.text, _share(one.traffic.then), _share(one.traffic.now), one.traffic.trend
+
+
+def _share(found: TrafficShare | None) -> str:
+    if found is None:
+        return "–"
+    return f"{found.share:.2%} ({found.low:.2%}\u00a0to\u00a0{found.high:.2%})"
+
+
+def _counted(what: str, count: int) -> str:
+    return f"{what}: the first {SHOWN:,} of {count:,}" if count > SHOWN else f"{what}: {count:,}"

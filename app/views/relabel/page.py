@@ -1,0 +1,50 @@
+"""Re-label: what of the set went stale, the part that is judged again this quarter, and what changed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.page import LEADS, AppPage
+from app.views.curate.jobs import CurateContext, look
+from app.views.relabel import due, plan, report
+from app.views.relabel.kept import kept_staleness
+from curation.relabeling.staleness.staleness import SetStaleness
+from curation.store import Annotator
+
+KIND = "relabel"
+"""The kind of job that opens a quarter."""
+PARTS = ("Due", "Plan", "Report")
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("What of the set went stale, what is judged again this quarter, and what the new grades say.")
+    context = look(annotator, (KIND,))
+    found = kept_staleness(context.store)
+    if not found.pairs:
+        st.info(
+            "Nothing is judged yet. Once people have judged a round, this page says what of it goes stale."
+        )
+        return
+    part = st.segmented_control(
+        "Part",
+        PARTS,
+        default=PARTS[0],
+        required=True,
+        key="of",
+        bind="query-params",  # so that a reload stays there
+        label_visibility="collapsed",
+    )
+    _show(part or PARTS[0], context, found)
+
+
+PAGE = AppPage(65, "Re-label", "relabel", LEADS, show)
+
+
+def _show(part: str, context: CurateContext, found: SetStaleness) -> None:
+    if part == "Plan":
+        plan.show(context)
+    elif part == "Report":
+        report.show(context.store)
+    else:
+        due.show(context.store, found)

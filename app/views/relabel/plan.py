@@ -1,0 +1,125 @@
+"""Re-label, the plan: how much is judged again, what that costs, and the round of the quarter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app import ui
+from app.views.curate.jobs import CurateContext
+from app.views.relabel import opening
+from curation.errors import NotFoundError
+from curation.relabeling.plan.plan import LEAST, MOST, OVERLAP, make_plan, planning_problem
+from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
+from curation.store import Store
+
+PAIRS = ["Query", "Document", "Part", "Type", "Grade", "Judged"]
+QUERIES = ["Query", "What", "Why", "Searches"]
+WHY = {
+    "random": "random: for the estimate of wrong labels",
+    "due": "due: to stay within two years",
+    "stale": "stale: the highest scores",
+    "control": "control: undisputed and unchanged",
+}
+SHOWN = 50
+"""Rows of each table; the command line has all."""
+
+
+def show(context: CurateContext) -> None:
+    problem = planning_problem(context.store)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        _form(context, problem)
+    plan = _newest(context.store)
+    if plan is None:
+        with right:
+            st.info("There is no plan yet. A plan changes nothing for annotators until it is opened.")
+        return
+    with left:
+        opening.show(context, plan)
+    with right:
+        _preview(plan)
+    _contents(plan)
+
+
+def _form(context: CurateContext, problem: str | None) -> None:
+    form = context.acts.form("plan re-labeling")
+    with st.form("plan"):
+        percent = st.slider("Share of the pairs (%)", round(100 * LEAST), round(100 * MOST), 15)
+        overlap = st.number_input("People for each pair", min_value=1, value=OVERLAP)
+        seed = st.number_input("Seed", value=0, step=1, help="The same seed and set give the same plan.")
+        asked = st.form_submit_button("Plan", key=f"plan {form.key}", disabled=problem is not None)
+    if problem is not None:
+        ui.quiet(f"No plan can be made now. {problem}")
+    elif asked:
+        store, by = context.store, context.annotator.name
+        with st.spinner("Choosing the pairs…"):
+            context.acts.do(
+                form, lambda: make_plan(store, percent / 100, int(seed), None, int(overlap), author=by)
+            )
+
+
+def _newest(store: Store) -> ShownPlan | None:
+    try:
+        return show_plan(store)
+    except NotFoundError:
+        return None
+
+
+def _preview(plan: ShownPlan) -> None:
+    report = plan.report
+    ui.heading(f"Plan of {plan.quarter}")
+    state = f"opened as the round {plan.round}" if plan.round else "not opened"
+    ui.quiet(f"Plan {plan.plan_id[:8]}, seed {report['seed']}, {state}.")
+    hours = "unknown" if report["hours"] is None else f"{report['hours']:,.1f}"
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Pairs", f"{report['pairs']:,} of {report['set_pairs']:,}", width="content")
+        st.metric("Judgments", f"{report['judgments']:,}", width="content")
+        st.metric("Hours", hours, width="content")
+    ui.sentences("\n".join(_told(report)))
+    parts = [(WHY.get(part, part), count) for part, count in report["parts"].items()]
+    ui.table("Pairs by why they are in it", ["Why", "Pairs"], parts, words=True)
+    ui.table("Pairs by type", ["Type", "Pairs"], report["by_type"].items())
+    ui.table("Pairs by quarter of the last judgment", ["Quarter", "Pairs"], report["by_quarter"].items())
+
+
+def _told(report: dict[str, Any]) -> list[str]:
+    lines = []
+    if report["hours"] is None:
+        lines.append(f"The hours are unknown, because {report['pace_unknown']}.")
+    else:
+        pace = report["pace"]
+        lines.append(
+            f"The hours are at {pace['hourly']:.0f} judgments an hour, the median of {pace['annotators']} "
+            f"annotators ({pace['slowest']:.0f} to {pace['fastest']:.0f})."
+        )
+    if report["retired"] or report["new_queries"]:
+        lines.append(
+            f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "
+            f"{report['new_pairs']:,} pairs."
+        )
+    if report["short"]:
+        lines.append(f"{report['short']:,} pairs will be older than two years: there is no room for them.")
+    if report["needed"] is not None:
+        lines.append(f"To judge everything again within two years takes {report['needed']:.0%} this quarter.")
+    return [*lines, *(f"Left out: {count:,} pairs ({why})." for why, count in report["left_out"].items())]
+
+
+def _contents(plan: ShownPlan) -> None:
+    with st.expander(f"All pairs of the plan ({len(plan.pairs):,})"):
+        rows = [_pair(pair) for pair in plan.pairs[:SHOWN]]
+        ui.table("Pairs, with what they were graded", PAIRS, rows, words=True)
+        if len(plan.pairs) > SHOWN:
+            ui.quiet(f"The first {SHOWN:,}. `goldset relabel show --json` has all.")
+    if plan.queries:
+        with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
+            changes = [(one.normalised, one.kind, one.reason, one.traffic) for one in plan.queries[:SHOWN]]
+            ui.table("Queries", QUERIES, changes, words=True)
+            if len(plan.queries) > SHOWN:
+                ui.quiet(f"The first {SHOWN:,}. `goldset relabel show --json` has all.")
+
+
+def _pair(pair: PlanPairRow) -> tuple[object, ...]:
+    grade = pair.how if pair.grade is None else f"{pair.grade}"
+    return pair.text, pair.title or pair.document_id, pair.part, pair.stratum, grade, pair.judged or "unknown"

@@ -1,0 +1,48 @@
+"""Re-label, the report: old grades against new ones, by cause, and how much of the whole set is wrong."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.relabel.kept import kept_drift
+from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
+from curation.store import Store
+
+OPEN = 2
+"""Sections that are open when a report is shown."""
+
+
+def show(store: Store) -> None:
+    with store.reading() as cursor:
+        work = {one.quarter.name: one for one in reversed(read_work(cursor)) if one.round is not None}
+    if not work:
+        st.info("No quarter was opened yet. Its report is here once people have judged it.")
+        return
+    chosen = work[st.selectbox("Quarter", list(work), width=320)]
+    ui.quiet(_state(chosen))
+    shown = kept_drift(store, chosen.quarter.name)
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
+    if not shown.report.pairs:
+        return
+    st.download_button(
+        "Download the report",
+        shown.html,
+        f"re-labeling-{chosen.quarter.name}.html",
+        "text/html",
+        icon=":material/download:",
+    )
+    for number, section in enumerate(shown.sections):
+        with st.expander(section.heading, expanded=number < OPEN):
+            ui.section(section, words=True)
+    ui.quiet(
+        "What the change does to past evaluations takes two releases and runs: "
+        "`goldset relabel report --old v1 --new v2 --run FILE`."
+    )
+
+
+def _state(work: QuarterWork) -> str:
+    done = f"{work.whole:,} of {work.pairs:,} pairs are judged whole"
+    if work.state == DONE:
+        return f"Round {work.round}, done: {done}."
+    return f"Round {work.round}, {work.state}: {done}. The figures are of these only."

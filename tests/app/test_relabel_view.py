@@ -1,0 +1,176 @@
+"""The page Re-label, run by Streamlit's AppTest: what is due, the plan, opening it once, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import context
+from app.navigation import pages_of
+from app.views.relabel import kept, opening
+from curation.jobs import jobs_of, last_job
+from curation.jobs.kinds import KINDS
+from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import list_rounds
+from curation.people.annotators import add_annotator
+from curation.progress import silent
+from curation.relabeling.opening import open_plan
+from curation.relabeling.plan.plan import make_plan
+from curation.relabeling.plan.stored import list_plans
+from curation.relabeling.quarters import Quarter
+from curation.store import Annotator, Store, utc_now
+from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
+from tests.support.second_click import twice
+
+LEE = Annotator("lee", "lead", False)
+SCRIPT = "<script>window.hacked=1</script>"
+
+
+@pytest.fixture
+def project(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    judged_project(store, tmp_path)
+    add_annotator(store, "lee", "lead", "correct horse battery")
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    yield store
+    jobs_of(store).wait()
+
+
+def opened(part: str = "Due") -> AppTest:
+    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+
+        next(found for found in all_pages() if found.address == "relabel").show(annotator)
+
+    page = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=30)
+    page.session_state["of"] = part
+    page = page.run()
+    assert not page.exception, page.exception
+    return page
+
+
+def html(page: AppTest) -> str:
+    return " ".join(str(element.proto.body) for element in page.get("html"))
+
+
+def metrics(page: AppTest) -> dict[str, str]:
+    return {one.label: one.value for one in page.metric}
+
+
+def button(page: AppTest, label: str) -> Any:
+    return next(one for one in page.button if one.label.startswith(label))
+
+
+def this_quarter() -> str:
+    return Quarter.of(utc_now().date()).name
+
+
+def test_only_a_lead_has_the_page_with_old_grades(project: Store) -> None:
+    has = {role for role in ("annotator", "reviewer", "evaluator", "lead") if "Re-label" in titles(role)}
+    assert has == {"lead"}
+
+
+def titles(role: str) -> list[str]:
+    return [page.title for page in pages_of(role)]
+
+
+def test_what_is_due_is_shown_with_the_text_difference_as_text(project: Store, tmp_path: Path) -> None:
+    texts = texts_of(6, 5)
+    texts["q0-d0"] = f"the text of document 0 about topic 0, {SCRIPT} version"
+    del texts["q1-d1"]
+    write_corpus(project, tmp_path, texts)
+    page = opened()
+    assert metrics(page)["Quarter"] == this_quarter()
+    shown = html(page)
+    assert "1 pairs whose document changed" in shown
+    assert "1 judged documents are no longer in the corpus" in shown
+    assert SCRIPT not in shown
+    assert "<ins>&lt;script&gt;window.hacked=1&lt;/script&gt;</ins>" in shown
+    assert "<del>first</del>" in shown
+    assert "traffic now is unknown" in shown
+
+
+def test_a_plan_is_made_once_and_shows_its_pairs_and_unknown_hours(project: Store) -> None:
+    page = opened("Plan")
+    assert "There is no plan yet" in page.info[0].value
+    page.slider[0].set_value(20)
+    page = button(page, "Plan").click().run()
+    assert not page.error
+    assert metrics(page)["Pairs"] == "6 of 30"
+    assert metrics(page)["Hours"] == "unknown"
+    with project.reading() as cursor:
+        (plan,) = list_plans(cursor)
+    assert (plan.parameters["fraction"], plan.round) == (0.2, None)
+    assert plan.plan_id[:8] in html(page)
+
+
+def test_opening_is_disabled_with_the_reason_while_nobody_or_too_few_are_chosen(project: Store) -> None:
+    make_plan(project, 0.2, 7)
+    page = opened("Plan")
+    assert not button(page, "Open").disabled
+    for people, why in (([], "Nobody is chosen to judge"), (["ada"], "an overlap of 2 does not fit 1")):
+        page = page.multiselect[0].set_value(people).run()
+        assert button(page, "Open").disabled
+        assert why in html(page)
+
+
+def test_two_quarters_are_never_open_at_once(project: Store) -> None:
+    make_plan(project, 0.2, 7)
+    quarter = open_plan(project, PEOPLE).quarter
+    page = opened("Plan")
+    assert button(page, "Plan").disabled
+    assert "Two quarters are never open at once" in html(page)
+    assert f"is open as the round {quarter}" in html(page)
+
+
+def test_the_quarter_is_opened_as_a_job_that_a_second_click_does_not_repeat(
+    project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = make_plan(project, 0.2, 7)
+    page = opened("Plan")
+    button(page, "Open").click()
+    page = twice(page, opening, "jobs_of", monkeypatch)
+    assert not page.error
+    jobs_of(project).wait()
+    with project.reading() as cursor:
+        job = last_job(cursor)
+        names = [one.name for one in list_rounds(cursor) if one.kind == "labeling"]
+    assert job is not None
+    assert (job.kind, job.outcome, job.started_by) == ("relabel", "done", "lee"), job.message
+    assert job.parameters["plan"] == plan.plan_id
+    assert names == [plan.quarter]
+    assert f"Opened {plan.quarter} as the round" in html(opened("Plan"))
+
+
+def test_the_report_of_a_quarter_shows_kappa_and_causes_and_can_be_taken_along(project: Store) -> None:
+    make_plan(project, 0.2, 7)
+    quarter = open_plan(project, PEOPLE).quarter
+    page = opened("Report")
+    assert "No pair has both an old and a new grade yet" in page.markdown[0].value.replace("\\", "")
+    answer_round(project, quarter, lambda *_: 3)
+    page = opened("Report")
+    assert "Old and new grades" in [one.label for one in page.expander]
+    assert "Causes" in [one.label for one in page.expander]
+    assert "done: 6 of 6 pairs" in html(page)
+    assert kept.kept_drift(project, quarter).html.startswith("<!doctype html>")
+
+
+def test_a_round_left_half_done_says_so(project: Store) -> None:
+    make_plan(project, 0.2, 7)
+    quarter = open_plan(project, PEOPLE).quarter
+    answer_round(project, quarter, lambda *_: 3, most=8)
+    close_round(project, quarter)
+    assert "left half done" in html(opened("Report"))
+
+
+def test_the_job_opens_with_new_documents_of_the_systems_that_were_named(project: Store) -> None:
+    plan = make_plan(project, 0.2, 7)
+    asked = {"annotators": list(PEOPLE), "plan": plan.plan_id, "name": "autumn", "systems": ["bm25"]}
+    said = KINDS["relabel"].work(
+        project, {**asked, "depth": 8, "duplicates": 0.0, "same": 0.5}, silent, "lee"
+    )
+    assert said.startswith(f"Opened {plan.quarter} as the round autumn: 6 pairs again, ")
+    assert " 0 new ones" not in said
