@@ -38,7 +38,7 @@ def show(store: Store, found: SetStaleness) -> None:
     chosen = st.selectbox(
         f"Changed document ({len(changed):,})",
         sorted(changed, key=lambda one: (-changed[one], one)),
-        format_func=lambda one: f"{one.document_id} ({changed[one]:,} pairs)",
+        format_func=lambda one: f"{one.document_id} (pairs: {changed[one]:,})",
     )
     _difference(store, chosen)
 

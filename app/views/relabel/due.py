@@ -15,7 +15,7 @@ from curation.store import Store
 SHOWN = 20
 """Rows of each table; the command line has all."""
 CALENDAR = ["Quarter", "Pairs last judged", "Re-labeling", "Pairs done"]
-PAIRS = ["Query", "Document", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS)]
+PAIRS = ["Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS)]
 TRAFFIC = ["Query", "Share at sampling (95 %)", "Share now (95 %)", "Trend"]
 
 
@@ -53,8 +53,8 @@ def _due(calendar: RelabelingCalendar) -> list[str]:
     if not due.is_due:
         return [*lines, f"Nothing is due in {due.quarter}."]
     asked = "not planned yet" if due.state == NOT_PLANNED else due.state
-    reasons = "; ".join(f"{count:,} {why}" for why, count in due.reasons.items())
-    return [*lines, f"Due in {due.quarter} ({asked}): {reasons or 'the open work'}."]
+    reasons = [f"{count:,} {why}" for why, count in due.reasons.items()]
+    return [*lines, f"Due in {due.quarter} ({asked}):", *(reasons or ["the open work"])]
 
 
 def _quarter(one: CalendarQuarter) -> tuple[object, ...]:

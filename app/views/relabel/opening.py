@@ -18,6 +18,7 @@ from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
 
 KIND = "relabel"
+"""The kind of job that opens a quarter."""
 
 
 def show(context: CurateContext, plan: ShownPlan) -> None:

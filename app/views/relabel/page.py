@@ -9,11 +9,10 @@ from app.page import LEADS, AppPage
 from app.views.curate.jobs import CurateContext, look
 from app.views.relabel import due, plan, report
 from app.views.relabel.kept import kept_staleness
+from app.views.relabel.opening import KIND
 from curation.relabeling.staleness.staleness import SetStaleness
 from curation.store import Annotator
 
-KIND = "relabel"
-"""The kind of job that opens a quarter."""
 PARTS = ("Due", "Plan", "Report")
 
 

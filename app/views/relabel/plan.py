@@ -80,8 +80,9 @@ def _preview(plan: ShownPlan) -> None:
     ui.sentences("\n".join(_told(report)))
     parts = [(WHY.get(part, part), count) for part, count in report["parts"].items()]
     ui.table("Pairs by why they are in it", ["Why", "Pairs"], parts, words=True)
-    ui.table("Pairs by type", ["Type", "Pairs"], report["by_type"].items())
-    ui.table("Pairs by quarter of the last judgment", ["Quarter", "Pairs"], report["by_quarter"].items())
+    ui.table("Pairs by type", ["Type", "Pairs"], report["by_type"].items(), words=True)
+    quarters = report["by_quarter"].items()
+    ui.table("Pairs by quarter of the last judgment", ["Quarter", "Pairs"], quarters, words=True)
 
 
 def _told(report: dict[str, Any]) -> list[str]:
