@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from curation.cli.output import left_out, say, table
+from curation.cli.output import say, table
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation, RunFacts
@@ -159,12 +159,23 @@ def show_inferred(found: Evaluation) -> None:
 def show_pooled(pooled: PooledRuns) -> None:
     """What became of the runs' unjudged documents."""
     for name, count in pooled.unjudged.items():
-        say(f"{name}: {count:,} of its first {pooled.depth:,} documents have no grade in the release.")
+        say(
+            f"{name}: {count:,} of the {pooled.returned[name]:,} documents in its first {pooled.depth:,} "
+            "places have no grade in the release."
+        )
     say(
         f"{pooled.pairs:,} unjudged pairs in all. The pool {pooled.pool.pool_id[:8]} added "
         f"{pooled.pool.added:,} candidates; `goldset round open` shows those that nobody judged."
     )
-    left_out(pooled.pool.left_out)
+    if pooled.sealed:
+        say(f"Queries of {', '.join(pooled.sealed)}, which is sealed and was evaluated, are pooled as well.")
+    if pooled.sealed_left_out:
+        say(f"left out: {pooled.sealed_left_out:,} queries of sealed parts that were not evaluated.")
+    for one in pooled.pool.systems:
+        for reason, count in one.no_hit.items():
+            say(f"{one.system} found nothing for {count:,} queries: {reason}.")
+    for reason, count in pooled.pool.left_out.items():
+        say(f"{count:,} {reason}.")
 
 
 def show_failed(failed: Sequence[FailedFigure]) -> None:

@@ -3,7 +3,8 @@
 The runs become runs of the project, and a pool is made of their first documents, as `goldset import run` and
 `goldset pool --systems run:NAME` do it. So every candidate keeps which run proposed it at which rank, and
 pairs that are candidates already are not added again. The pool is of all queries of the run that the project
-judges, also those of parts that were not evaluated: documents are found for a whole gold set.
+judges: documents are found for a whole gold set. Only the queries of sealed parts that were not evaluated are
+left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from curation.errors import InputError
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
@@ -30,16 +32,21 @@ class PooledRuns:
 
     Attributes
     ----------
-    unjudged: name of the run → documents within the depth that the release has no grade for, in the
-        evaluated queries.
+    unjudged, returned: name of the run → documents within the depth that the release has no grade for, and
+        all documents within it, in the evaluated queries.
     pairs: such (query, document) pairs of all runs together.
     pool: as `goldset pool` reports it; its `added` are the new candidates.
+    sealed: the sealed parts that were evaluated, whose queries are pooled as well.
+    sealed_left_out: queries of sealed parts that were not evaluated; they are not pooled.
     """
 
     depth: int
     unjudged: Mapping[str, int]
+    returned: Mapping[str, int]
     pairs: int
     pool: PoolReport
+    sealed: tuple[str, ...]
+    sealed_left_out: int
 
 
 def pool_runs(
@@ -54,7 +61,7 @@ def pool_runs(
     author: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> PooledRuns:
-    """Make the first `depth` documents of the runs candidates, for each query.
+    """Make the first `depth` documents of the runs candidates, for each query that is not sealed apart.
 
     Parameters
     ----------
@@ -71,9 +78,7 @@ def pool_runs(
         require_author(cursor, author, "lead")
     release = read_release(store, release_name, split)
     named = _apart(sources)
-    found = {
-        name: _unjudged(read_run(one, release, reading, progress), release, depth) for name, one in named
-    }
+    found = {name: _top(read_run(one, release, reading, progress), release, depth) for name, one in named}
     for name, source in named:
         import_run(
             store,
@@ -86,9 +91,17 @@ def pool_runs(
             progress=progress,
         )
     systems = [f"{RUN_PREFIX}{name}" for name, _ in named]
-    pool = build_pool(store, systems, depth, 0, seed, progress=progress, author=author)
-    counts = {name: len(pairs) for name, pairs in found.items()}
-    return PooledRuns(depth, counts, len(set().union(*found.values())), pool)
+    apart = release.sealed_apart
+    pool = build_pool(store, systems, depth, 0, seed, progress=progress, author=author, without=apart)
+    return PooledRuns(
+        depth,
+        {name: len(top.unjudged) for name, top in found.items()},
+        {name: top.returned for name, top in found.items()},
+        len(set().union(*(top.unjudged for top in found.values()))),
+        pool,
+        release.sealed,
+        len(apart),
+    )
 
 
 def _apart(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
@@ -103,10 +116,17 @@ def _apart(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:
     return named
 
 
-def _unjudged(run: SystemRun, release: EvaluatedRelease, depth: int) -> set[tuple[str, str]]:
-    """The (query id, document id) pairs within the depth that have no grade."""
+class _Top(NamedTuple):
+    """A run's documents within a depth: how many, and the (query id, document id) pairs without a grade."""
+
+    returned: int
+    unjudged: set[tuple[str, str]]
+
+
+def _top(run: SystemRun, release: EvaluatedRelease, depth: int) -> _Top:
     ranking = rank(run.rows, release.qrels)
-    places = ((ranking.grade == UNJUDGED) & (ranking.rank <= depth)).nonzero()[0]
+    inside = ranking.rank <= depth
+    places = ((ranking.grade == UNJUDGED) & inside).nonzero()[0]
     documents = run.rows.documents.take(ranking.order[places])
     queries = (release.qrels.query_ids[query] for query in ranking.query[places].tolist())
-    return set(zip(queries, documents.to_pylist(), strict=True))
+    return _Top(int(inside.sum()), set(zip(queries, documents.to_pylist(), strict=True)))

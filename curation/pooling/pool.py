@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -133,6 +133,7 @@ def build_pool(
     budget: int | None = None,
     author: str = COMMAND_LINE,
     stemmer: str | None = None,
+    without: Collection[str] = (),
 ) -> PoolReport:
     """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
 
@@ -144,6 +145,7 @@ def build_pool(
         negatives come on top.
     author: who asked, for the audit trail: a lead or the command line.
     stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
+    without: ids of queries that get no candidates.
 
     Raises
     ------
@@ -156,7 +158,7 @@ def build_pool(
     if stemmer is not None:
         with store.transaction() as cursor:
             choose_stemmer(cursor, stemmer)
-    given = _read(store, author)
+    given = _read(store, author, without)
     engines = Systems(store, names, given.documents, model)
     parameters: dict[str, Any] = {
         "budget": budget,
@@ -206,7 +208,7 @@ def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> Non
     refuse_problems(problems)
 
 
-def _read(store: Store, author: str) -> _PoolInputs:
+def _read(store: Store, author: str, without: Collection[str]) -> _PoolInputs:
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         queries = active_queries(cursor)
@@ -215,6 +217,7 @@ def _read(store: Store, author: str) -> _PoolInputs:
                 "There are no queries to find documents for. Draw some with `goldset sample`, "
                 "or bring them in with `goldset import queries`."
             )
+        queries = [query for query in queries if query.query_id not in without]
         held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
         return _PoolInputs(current_snapshot(cursor), current_corpus(cursor), queries, held)
 
@@ -243,18 +246,20 @@ def _unite(
     depth, random_negatives, seed = (parameters[name] for name in ("depth", "random_negatives", "seed"))
     union = unite(found, given.queries, depth, stand_ins)
     spent = spend(union.proposals, parameters["budget"], seed)
-    reports = system_reports(found, spent.proposals, min(depth, len(given.documents)))
+    places = min(depth, len(given.documents))
+    reports = system_reports(found, spent.proposals, places)
     draw = Draw([], {})
     if random_negatives:
         draw = draw_negatives(
             found, given.queries, given.documents, random_negatives, seed, depth, identical, stand_ins
         )
+    runs = [system for system in found if system.name.startswith(RUN_PREFIX)]
     left_out = {
         "places stayed empty, because no further document scored above zero": sum(
             report.unfilled for report in reports if not report.system.startswith(RUN_PREFIX)
         ),
         "places stayed empty, because an imported run ends above them": sum(
-            report.unfilled for report in reports if report.system.startswith(RUN_PREFIX)
+            max(places - len(hits), 0) for system in runs for hits in system.hits if hits
         ),
         "places of imported runs name documents that the corpus does not have": outside,
         "candidates are judged under the id of an identical document": union.merged,

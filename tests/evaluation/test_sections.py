@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from curation.evaluation.baselines import write_baselines
 from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.refusal import SMALL
+from curation.evaluation.inputs.release import read_release
 from curation.evaluation.inputs.system_runs import named_runs
 from curation.evaluation.to_pool import pool_runs
 from curation.labeling.judgments.imported import add_judgments
@@ -158,6 +160,14 @@ def test_the_command_pools_and_shows_hard_negatives_and_samples(project: Store, 
     assert "no judged hard negative" in done.stdout
     assert "The release has no pool" not in done.stdout  # nobody asked
     assert "unjudged pairs in all" in done.stdout
+    assert re.search(r"bm25: 0 of the \d+ documents in its first 5 places have no grade", done.stdout)
+    sealed = read_release(project, "v1").sealed_apart
+    sql = "SELECT DISTINCT query_id FROM candidate_sources WHERE system = 'run:bm25'"
+    pooled = {row[0] for row in rows_of(project, sql)}
+    assert sealed
+    assert pooled
+    assert not pooled & sealed
+    assert f"left out: {len(sealed)} queries of sealed parts that were not evaluated." in done.stdout
     told = json.loads(invoke([*command, "--to-pool", "5", "--pool-sample", "0", "--json"]).stdout)
     assert told["to_pool"]["pool"]["built_before"] is True
     assert (told["inferred"]["pooled"], told["not_inferred"], told["pool_unjudged"]) == (0, None, None)

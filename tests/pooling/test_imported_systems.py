@@ -54,7 +54,7 @@ def test_an_imported_run_is_pooled_beside_our_own_systems(project: Store, tmp_pa
         ("run:shop", 3, 2, 3),
     ]
     assert report.systems[1].no_hit == {"the run has nothing for the query": 1}
-    assert report.left_out["places stayed empty, because an imported run ends above them"] == 3
+    assert report.left_out["places stayed empty, because an imported run ends above them"] == 1
 
 
 def test_a_run_that_gives_no_scores_or_zeros_is_pooled_by_its_ranks(project: Store, tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ class EvaluatedRelease:
     known: the queries of all parts, as run files may name them.
     documents: ids of the release's corpus.
     pooled: which pairs of these queries systems proposed.
+    sealed_apart: the queries of sealed parts that are not evaluated, by id.
     """
 
     name: str
@@ -74,6 +75,7 @@ class EvaluatedRelease:
     known: KnownQueries
     documents: frozenset[str]
     pooled: PooledPairs
+    sealed_apart: frozenset[str] = frozenset()
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
@@ -125,6 +127,9 @@ def read_release(
         known=KnownQueries([_query(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
         pooled=pooled_pairs(release.rows("candidates"), release.rows("pools"), inside),
+        sealed_apart=frozenset(
+            row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
+        ),
     )
 
 
