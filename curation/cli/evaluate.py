@@ -16,7 +16,6 @@ from curation.cli.evaluate_answers import (
 )
 from curation.cli.evaluate_comparison import show_comparisons
 from curation.cli.evaluate_judged import show_judged
-from curation.cli.evaluate_ladder import show_ladder
 from curation.cli.evaluate_tables import (
     show_failed,
     show_hard_negatives,
@@ -265,7 +264,7 @@ def evaluate(
             climbed = ladder_looks(
                 store, name, sources, split, named, relevant, reading, reason, actor, progress
             )
-        emit(as_json, climbed, lambda: show_ladder(climbed))
+        emit(as_json, climbed, lambda: say("\n".join(climbed.sentences)))
         return
     with progress_bar() as progress:
         if judge is not None:

@@ -19,7 +19,10 @@ from curation.evaluation.comparison.leaderboard import leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
 from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import EvaluationOptions
+from curation.evaluation.inputs.facets import facet_names
+from curation.evaluation.inputs.release import dimensions_of, scale_of
 from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.metrics.measures import measures_for
 from curation.evaluation.report.page import EvaluationReport, evaluation_report, stored_report
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.progress import Progress, silent
@@ -123,20 +126,38 @@ def submit_runs(
     return evaluation_id
 
 
-def parts_of(cursor: Cursor, release_id: str) -> dict[str, bool]:
-    """Part → whether it is sealed; those that are not come first. Evaluating verifies the release.
+class EvaluableRelease(NamedTuple):
+    """What can be asked about a release.
+
+    Attributes
+    ----------
+    parts: part → whether it is sealed; those that are not come first.
+    measures: the default ones that its scale allows. facets: names of all.
+    """
+
+    parts: dict[str, bool]
+    measures: tuple[str, ...]
+    facets: tuple[str, ...]
+
+
+def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
+    """What can be asked about a release. Evaluating verifies it.
 
     Raises
     ------
     RefusedError: the release is not as it was frozen.
     """
     try:
-        (header,) = part_rows(read_parts(cursor, release_id)["release"])
+        stored = read_parts(cursor, release_id, ["release", "guides", "sampling"])
+        (header,) = part_rows(stored["release"])
         sealed = sealed_parts(header)
-        return {
-            part: part in sealed
-            for part in sorted(header["queries"], key=lambda part: (part in sealed, part))
-        }
+        names = sorted(header["queries"], key=lambda part: (part in sealed, part))
+        measures = measures_for(scale_of(part_rows(stored["guides"])))
+        return EvaluableRelease(
+            parts={part: part in sealed for part in names},
+            measures=tuple(one.name for one in measures),
+            facets=facet_names(dimensions_of(part_rows(stored.get("sampling", "")))),
+        )
     except (KeyError, ValueError) as error:
         raise RefusedError("The release is not as it was frozen: `goldset verify` says where.") from error
 

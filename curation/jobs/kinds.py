@@ -105,17 +105,15 @@ def _tags(store: Store, parameters: Parameters, progress: Progress, author: str)
 
 def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     """Evaluate uploaded runs; their folder is removed whatever comes of it."""
-    from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.inputs.system_runs import RunSource
-    from curation.evaluation.submitted import submit_runs
+    from curation.evaluation.submission import RunSubmission, submit
 
     sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
-    options = EvaluationOptions(parameters["part"], by=parameters["by"])
+    asked = RunSubmission(**{name: parameters[name] for name in RunSubmission._fields})
     try:
-        submit_runs(store, parameters["release"], sources, options, parameters["reason"], author, progress)
+        return submit(store, asked, sources, author, progress).sentences
     finally:
         rmtree(parameters["folder"], ignore_errors=True)
-    return f"Evaluated {len(sources):,} runs on {parameters['release']}, {parameters['part']}."
 
 
 def _relabel(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:

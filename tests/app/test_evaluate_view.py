@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator
 from datetime import datetime
@@ -91,6 +92,42 @@ def test_a_sealed_part_needs_a_reason_and_shows_no_single_query(project: Store, 
     assert "Query by query" not in [one.label for one in page.expander]
     (look,) = show(project, "v1").looks
     assert (look.looked_by, look.reason, look.system) == ("vera", "May", "bm25")
+
+
+def test_an_evaluator_chooses_measures_and_kinds_of_queries(project: Store, tmp_path: Path) -> None:
+    page = opened(VERA)
+    measures, kinds = page.multiselect
+    assert measures.value[0] == "ndcg_exp@10", "the default ones are chosen"
+    assert kinds.value == ["stratum", "tag"]
+    measures.set_value(["mrr@10", "map"])
+    kinds.set_value(["source"])
+    page = submitted(page.run(), ("bm25.trec", run_bytes(tmp_path, "a")))
+    assert not page.error
+    with project.reading() as cursor:
+        (one,) = submitted_evaluations(cursor, VERA)
+        found = json.loads(submitted_report(cursor, one.evaluation_id, VERA)[1])
+    assert found["measures"] == ["mrr@10", "map"]
+    assert list(found["runs"][0]["strata"]) == ["source"]
+    assert page.multiselect[0].value == ["mrr@10", "map"], "what was chosen stays for the next run"
+    page.multiselect[0].set_value([])
+    page = submitted(page.run(), ("dense.trec", run_bytes(tmp_path, "b")))
+    assert "choose at least one" in page.error[0].value
+
+
+def test_the_ladder_of_a_sealed_part_tells_of_an_improvement_and_of_nothing_else(
+    project: Store, tmp_path: Path
+) -> None:
+    assert not opened(VERA).toggle, "it is for sealed parts"
+    page = opened(VERA, "test")
+    page = submitted(page.toggle[0].set_value(True).run(), ("a.trec", run_bytes(tmp_path, "a")), reason="May")
+    assert not page.error
+    assert "better than before by more than noise" in html(page)
+    page = submitted(page, ("b.trec", run_bytes(tmp_path, "b")), reason="June")
+    assert "no improvement beyond noise" in html(page)
+    assert not page.expander
+    assert [one.figures["ndcg_exp@10"]["value"] is None for one in show(project, "v1").looks] == [False, True]
+    with project.reading() as cursor:
+        assert submitted_evaluations(cursor, VERA) == []
 
 
 def test_a_file_that_cannot_be_read_gets_its_sentences_and_lines(project: Store) -> None:

@@ -6,11 +6,9 @@ import streamlit as st
 
 from app import ui
 from app.views.evaluate.submit import ChosenPart
-from curation.evaluation.metrics.measures import HEADLINE
 from curation.evaluation.submitted import SubmittedBoard, SubmittedRow, SubmittedRun, board, ranked
 from curation.store import Store
 
-COLUMNS = ["Rank", "System", f"{HEADLINE} (95 %)", "Queries", "Same as", "By"]
 KEPT = 8
 """Leaderboards that are kept in memory."""
 
@@ -22,8 +20,10 @@ def show(store: Store, chosen: ChosenPart) -> None:
     if not runs:
         ui.quiet("Nobody has scored a run on this part yet.")
         return
-    found = _ranked(runs, (str(store.path), chosen.release_id, chosen.part, len(runs)))
-    ui.table(f"Runs on {chosen.release}, {chosen.part}", COLUMNS, map(_row, found.rows), words=True)
+    state = (str(store.path), chosen.release_id, chosen.part, len(runs))
+    found = _ranked(runs, chosen.measures[0], state)
+    columns = ["Rank", "System", f"{found.measure} (95 %)", "Queries", "Same as", "By"]
+    ui.table(f"Runs on {chosen.release}, {chosen.part}", columns, map(_row, found.rows), words=True)
     ui.quiet(
         "Systems with a letter in common cannot be distinguished, by paired tests of all pairs, corrected by "
         "Holm. A rank such as 1–3 is the range that the tests allow."
@@ -33,9 +33,9 @@ def show(store: Store, chosen: ChosenPart) -> None:
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _ranked(_runs: list[SubmittedRun], state: tuple[object, ...]) -> SubmittedBoard:
+def _ranked(_runs: list[SubmittedRun], measure: str, state: tuple[object, ...]) -> SubmittedBoard:
     """The leaderboard, kept until another run is scored: runs are only added, and `state` counts them."""
-    return ranked(_runs, HEADLINE)
+    return ranked(_runs, measure)
 
 
 def _row(row: SubmittedRow) -> tuple[object, ...]:

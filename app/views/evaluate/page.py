@@ -13,7 +13,8 @@ from app.views.curate.jobs import CurateContext, look
 from app.views.evaluate import leaderboard, report, submit
 from app.views.evaluate.submit import FORM, ChosenPart
 from app.views.evaluate.uploads import FOLDER
-from curation.evaluation.submitted import parts_of, submitted_evaluations
+from curation.evaluation.submission import Submitted
+from curation.evaluation.submitted import evaluable_release, submitted_evaluations
 from curation.people.annotators import EVALUATING
 from curation.releases.stored import ReleaseRow, list_releases
 from curation.store import Annotator, Store
@@ -36,7 +37,8 @@ def show(annotator: Annotator) -> None:
     with right:
         leaderboard.show(context.store, chosen)
     if found:
-        report.show(context.store, annotator, found, context.acts.form(FORM).result)
+        result: Submitted | None = context.acts.form(FORM).result
+        report.show(context.store, annotator, found, result.evaluation_id if result else None)
 
 
 PAGE = AppPage(75, "Evaluate", "evaluate", EVALUATING, show)
@@ -46,9 +48,10 @@ def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
     by_name = {row.name: row for row in reversed(releases)}
     name = st.selectbox("Release", list(by_name))
     with store.reading() as cursor:
-        parts = parts_of(cursor, by_name[name].release_id)
+        offered = evaluable_release(cursor, by_name[name].release_id)
+    parts = offered.parts
     part = st.selectbox("Part", list(parts), format_func=lambda one: f"{one} (sealed)" if parts[one] else one)
-    return ChosenPart(name, by_name[name].release_id, part, parts[part])
+    return ChosenPart(name, by_name[name].release_id, part, parts[part], offered.measures, offered.facets)
 
 
 def _ending(context: CurateContext) -> None:

@@ -46,7 +46,7 @@ def read_grades_of_answers(option: str, text: str) -> AnswerGrades:
         )
     release = opened(open_store(Path(path)), name)
     parts = parts_of(release)
-    scale = scale_of(release)
+    scale = scale_of(release.rows("guides"))
     inside = {row["query_id"] for row in release.rows("queries") if row["part"] in parts}
     shares = {
         row["document_id"]: (row["grade"] - scale[0]) / (scale[-1] - scale[0])

@@ -47,6 +47,16 @@ class Facet:
     apart: bool
 
 
+def facet_names(dimensions: Sequence[str]) -> tuple[str, ...]:
+    """The facets by which queries of one part can be told apart.
+
+    Parameters
+    ----------
+    dimensions: what the strata of the release's sample were made by.
+    """
+    return tuple(dict.fromkeys(["stratum", "tag", *dimensions, "segment", "source"]))
+
+
 def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
     """The facets of queries, as a release has them.
 

@@ -5,7 +5,7 @@ Grades of parts that were not asked for are not in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -120,9 +120,9 @@ def read_release(
         release_id=release.row.release_id,
         parts=parts,
         sealed=tuple(part for part in parts if part in sealed),
-        qrels=qrels_of(graded, ids, scale_of(release), relevant),
+        qrels=qrels_of(graded, ids, scale_of(release.rows("guides")), relevant),
         texts={row["query_id"]: row["text"] for row in chosen},
-        facets=facets_of(chosen, _dimensions(release)),
+        facets=facets_of(chosen, dimensions_of(release.rows("sampling"))),
         drawn=_drawn(chosen, release),
         known=KnownQueries([_query(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
@@ -161,14 +161,13 @@ def parts_of(release: Opened, split: str | None = None) -> tuple[str, ...]:
     return public
 
 
-def scale_of(release: Opened) -> list[int]:
-    """All grades of the guides that the release was judged with."""
-    return sorted({grade["value"] for guide in release.rows("guides") for grade in guide["scale"]})
+def scale_of(guides: Iterable[Mapping[str, Any]]) -> list[int]:
+    """All grades of the guides that a release was judged with."""
+    return sorted({grade["value"] for guide in guides for grade in guide["scale"]})
 
 
-def _dimensions(release: Opened) -> list[str]:
-    """What the strata of the release's sample were made by, in the order of their names."""
-    samples = release.rows("sampling")
+def dimensions_of(samples: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the strata of a release's sample were made by, in the order of their names."""
     return list(samples[0]["parameters"].get("strata", [])) if samples else []
 
 

@@ -122,7 +122,7 @@ def release_grades(
     return PeoplesGrades(
         release=name,
         parts=chosen,
-        scale=tuple(scale_of(release)),
+        scale=tuple(scale_of(release.rows("guides"))),
         consensus=found,
         versions={pair: pins[pair[1]] for pair in found},
         given=given,

@@ -63,6 +63,19 @@ class LadderLooks:
     answers: tuple[LadderAnswer, ...]
     looks: tuple[TakenLook, ...]
 
+    @property
+    def sentences(self) -> list[str]:
+        """The answer to each run, and which look it was, for people."""
+        found = []
+        for answer, look in zip(self.answers, self.looks, strict=True):
+            if answer.improved:
+                told = f"{self.measure} {answer.best:.3f}, better than before by more than noise."
+            else:
+                told = f"no improvement beyond noise; the best shown is still {answer.best:.3f}."
+            found += [f"{answer.system}: {told}", look.sentence]
+        parts = ", ".join(self.parts)
+        return [*found, f"{parts}: {self.queries:,} queries. Nothing else is shown of this look."]
+
 
 def ladder_looks(
     store: Store,
