@@ -2,6 +2,7 @@
 
 The corpus is read from the installed standard library, the traffic was written for the demo, and sample
 grades by two readers let agreement, adjudication and releases show something (`data/sample/README.md`).
+After the release comes a second quarter, with another corpus and log, so that re-labeling is due.
 The project is built under another name and renamed at the end: an interrupted build leaves nothing half.
 """
 
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.adjudication.adjudication import decide_many
+from curation.demo.second_quarter import import_second_quarter
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.errors import NotFoundError
 from curation.labeling.judgments.imported import import_judgments
@@ -94,7 +96,8 @@ def _fill(
 ) -> None:
     say("reading the documentation strings of the standard library")
     corpus = write_stdlib_corpus(folder / "corpus.jsonl", modules)
-    import_corpus(store, corpus.path, CorpusFields(group="group"), progress=progress)
+    documents = CorpusFields(group="group")
+    import_corpus(store, corpus.path, documents, progress=progress)
     fields = TrafficFields(query="query", time="time", segment="segment", count="count")
     traffic = import_traffic(store, sample / "traffic.csv", fields, progress=progress)
     say(f"{corpus.documents:,} documents; {traffic.rows:,} rows of traffic; drawing {QUERIES} queries")
@@ -105,6 +108,11 @@ def _fill(
         add_annotator(store, name, role, PASSWORD)
     say(f"{pool.candidates:,} candidates; bringing the sample grades and opening a round")
     _bring_sample_grades(store, sample)
+    later = import_second_quarter(store, corpus.path, sample / "traffic.csv", documents, fields, progress)
+    say(
+        f"a second quarter: {later.corpus.changed:,} documents changed, {later.corpus.removed:,} are gone; "
+        f"{later.traffic.rows:,} rows of traffic (`goldset relabel status`)"
+    )
     opened = _open_first(store)
     say(f"round “{ROUND}”: {opened.presentations:,} presentations for {len(opened.per_annotator)} annotators")
 

@@ -7,6 +7,7 @@ what the README shows.
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shlex
 import shutil
@@ -19,14 +20,16 @@ import pytest
 
 from curation.adjudication.disputes import disputes
 from curation.agreement import agreement_report
+from curation.cli.relabel import DUE
 from curation.demo.build import PASSWORD, PEOPLE, ROUND, Demo, build_demo
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.people.annotators import authenticate
-from curation.releases.verify import verify
+from curation.releases.verify import opened, verify
 from curation.retrieval import embeddings
-from curation.store import Store, open_store
+from curation.store import Store, get_setting, open_store
+from curation.store.documents import snapshot_versions
 from tests.support import ROOT
 from tests.support.command_line import invoke
 
@@ -106,6 +109,34 @@ def test_the_sample_grades_show_agreement_and_open_disputes(built: Built) -> Non
 
 def test_the_sample_release_is_intact(built: Built) -> None:
     assert verify(built.store, "sample").intact
+
+
+def test_the_second_quarter_makes_relabeling_due_and_can_be_planned_and_opened(built: Built) -> None:
+    command = ["--project", str(built.demo.project), "relabel"]
+    done = invoke([*command, "status", "--json"])
+    assert done.exit_code == DUE
+    status = json.loads(done.stdout)
+    assert set(status["calendar"]["due"]["reasons"]) >= {
+        "pairs whose document changed",
+        "pairs whose document is gone",
+        "queries that the traffic has left",
+        "queries that are new in the traffic",
+    }
+    assert 0 < status["sealed"] < len(status["pairs"])
+    plan = json.loads(invoke([*command, "plan", "--fraction", "0.15", "--seed", "7", "--json"]).stdout)
+    assert plan["fraction_of_pairs"] == pytest.approx(0.15, abs=0.01)
+    assert plan["retired"] > 0
+    done = invoke([*command, "open", "--annotators", "ada,grace"])
+    assert done.exit_code == 0, done.output
+    assert f"{plan['pairs']} pairs again" in done.stdout
+
+
+def test_the_first_release_has_documents_that_the_second_quarter_has_no_more(built: Built) -> None:
+    judged = {row["document_id"] for row in opened(built.store, "sample").rows("qrels")}
+    with built.store.reading() as cursor:
+        now = set(snapshot_versions(cursor, get_setting(cursor, "corpus")))
+    assert judged - now
+    assert judged & now
 
 
 def test_a_second_start_finds_the_project_as_it_was_left(built: Built) -> None:
