@@ -148,3 +148,17 @@ def test_hard_negatives_and_samples_of_the_pool_have_their_tables(store: Store, 
     assert sections["What was judged"].tables[-1].caption.startswith("Inferred from")
     plain = {section.heading for section in report_sections(evaluate(store, "v1", [run]))}
     assert "Hard negatives" not in plain
+
+
+def test_documents_that_could_turn_the_order_are_named_where_that_was_asked_for(
+    store: Store, tmp_path: Path
+) -> None:
+    runs = [RunSource(name, write_run(tmp_path / f"{name}.trec", ranked(name))) for name in "ab"]
+    found = evaluate(store, "v1", runs, EvaluationOptions(turning=True))
+    (section,) = [one for one in report_sections(found) if one.heading.startswith("Unjudged documents")]
+    (pair,) = found.turning
+    assert f"{pair.first} is {pair.difference:.3f} above {pair.second}" in section.sentence
+    assert [row[:2] for row in section.tables[0].rows] == [
+        (one.query_id, one.document_id) for one in pair.documents[:20]
+    ]
+    assert section.heading not in headings(evaluate(store, "v1", runs))
