@@ -118,7 +118,9 @@ def open_plan(
     if not 0 <= same <= 1:
         raise InputError(f"--same {same:g}: expected a share of the queries, 0 to 1")
     with store.reading() as cursor:
-        read, layout = _ready(cursor, annotators, plan, name, duplicates, per_day, author)
+        require_author(cursor, author, "lead")
+        read = _read(cursor, plan)
+        layout = _checked_layout(cursor, read.row, annotators, name, duplicates, per_day, author)
     _change_queries(store, read, author)
     built = _build_pool(store, read.row, pool, author, progress) if pool else None
     chooser = _Chooser(read, layout, same, built.pool_id if built else None)
@@ -145,45 +147,53 @@ def open_plan(
     )
 
 
-def opening_problem(
+def opening_problem(store: Store, plan: str | None = None) -> str | None:
+    """Why `open_plan` would refuse this plan whoever judges, before anybody asks for it; None where not."""
+    try:
+        with store.reading() as cursor:
+            _read(cursor, plan)
+    except CurationError as error:
+        return str(error)
+    return None
+
+
+def annotators_problem(
     store: Store,
     annotators: Sequence[str],
     plan: str | None = None,
     name: str | None = None,
     author: str = COMMAND_LINE,
 ) -> str | None:
-    """Why `open_plan` would refuse now, before anybody asks for it; None where it would not."""
+    """Why `open_plan` would refuse these people, the round's name or the author; None where it would not."""
     try:
         with store.reading() as cursor:
-            read = _read(cursor, plan)
+            row = find_plan(cursor, plan)
             if not annotators:
-                needed = read.row.parameters["overlap"]
                 return (
-                    f"Nobody is chosen to judge, and each pair needs {needed} people. `goldset annotator add "
-                    "NAME` adds somebody."
+                    f"Nobody is chosen to judge, and each pair needs {row.parameters['overlap']} people. "
+                    "`goldset annotator add NAME` adds somebody."
                 )
-            _ready(cursor, annotators, plan, name, 0.0, None, author)
+            _checked_layout(cursor, row, annotators, name, 0.0, None, author)
     except CurationError as error:
         return str(error)
     return None
 
 
-def _ready(
+def _checked_layout(
     cursor: Cursor,
+    row: PlanRow,
     annotators: Sequence[str],
-    plan: str | None,
     name: str | None,
     duplicates: float,
     per_day: int | None,
     author: str,
-) -> tuple[_Plan, RoundLayout]:
-    """The plan and its round's layout, if both can be opened by this author."""
+) -> RoundLayout:
+    """The layout of a plan's round, if these people can judge it and this author may open it."""
     require_author(cursor, author, "lead")
-    read = _read(cursor, plan)
-    layout = _layout(read.row, annotators, name, duplicates, per_day)
+    layout = _layout(row, annotators, name, duplicates, per_day)
     refuse_who_cannot_judge(require_annotators(cursor, layout.annotators))
     refuse_taken(cursor, layout.name)
-    return read, layout
+    return layout
 
 
 def _layout(

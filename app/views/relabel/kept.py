@@ -39,9 +39,9 @@ def kept_drift(store: Store, quarter: str) -> ShownDrift:
     return _drift(store, _state(store), quarter)
 
 
-def kept_problem(store: Store, plan_id: str, annotators: tuple[str, ...], name: str, by: str) -> str | None:
-    """Why a plan cannot be opened with these people; None where it can."""
-    return _problem(store, _state(store), plan_id, annotators, name, by)
+def kept_problem(store: Store, plan_id: str) -> str | None:
+    """Why a plan cannot be opened, whoever judges; None where it can."""
+    return _problem(store, _state(store), plan_id)
 
 
 def _state(store: Store) -> Hashable:
@@ -60,8 +60,6 @@ def _drift(_store: Store, state: Hashable, quarter: str) -> ShownDrift:
     return ShownDrift(found, drift_findings(found), drift_sections(found), drift_page(found))
 
 
-@st.cache_resource(max_entries=8 * KEPT, show_spinner="Looking whether the plan can be opened…")
-def _problem(
-    _store: Store, state: Hashable, plan_id: str, annotators: tuple[str, ...], name: str, by: str
-) -> str | None:
-    return opening_problem(_store, annotators, plan_id, name, by)
+@st.cache_resource(max_entries=KEPT, show_spinner="Looking whether the plan can be opened…")
+def _problem(_store: Store, state: Hashable, plan_id: str) -> str | None:
+    return opening_problem(_store, plan_id)

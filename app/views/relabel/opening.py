@@ -12,7 +12,7 @@ from app.views.relabel.kept import kept_problem
 from curation.jobs import jobs_of
 from curation.people.annotators import JUDGING, list_annotators
 from curation.pooling.systems import SYSTEMS
-from curation.relabeling.opening import SAME_SHARE
+from curation.relabeling.opening import SAME_SHARE, annotators_problem
 from curation.relabeling.plan.stored import ShownPlan
 from curation.retrieval import RUN_PREFIX
 from curation.sources.runs import stored_runs
@@ -37,7 +37,9 @@ def show(context: CurateContext, plan: ShownPlan) -> None:
     name = st.text_input("Name of the round", plan.quarter, max_chars=80).strip()
     with st.expander("New documents, blind duplicates, same people"):
         request = _more([*SYSTEMS, *runs])
-    problem = kept_problem(context.store, plan.plan_id, tuple(annotators), name, context.annotator.name)
+    problem = kept_problem(context.store, plan.plan_id) or annotators_problem(
+        context.store, annotators, plan.plan_id, name, context.annotator.name
+    )
     if problem is not None:
         ui.quiet(f"It cannot be opened now. {problem}")
     form = context.acts.form(KIND)
