@@ -16,9 +16,7 @@ from curation.evaluation.comparison.other_labels import with_other_labels
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.figures.strata import (
-    Mask,
-)
+from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.inputs.system_runs import RunSource, SystemRun, read_run
@@ -63,17 +61,9 @@ def evaluate(
         raise InputError("No run was named: give at least one, as in --run bm25.trec.")
     _check_first_stage(options, [source.name for source in runs])
     release = read_release(store, release_name, options.split, options.relevant)
-    measures = measures_for(release.qrels.scale, options.measures)
-    facets = chosen_facets(release.facets, options.by)
-    if release.sealed and options.pool_sample is not None:
-        raise RefusedError(
-            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
-            "ranks can be chosen so that the estimates are of a few queries."
-        )
-    _check_turning(options, release, measures, len({source.name for source in runs}))
+    systems = len({source.name for source in runs})
+    measures, facets = _measures_and_facets(release, options, systems)
     _check_label_draws(options, release)
-    if release.sealed:
-        refuse_fine_measures(release.sealed, measures)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
@@ -112,11 +102,26 @@ def evaluate_read(
     if options.label_draws:
         raise InputError("Labels are drawn as a project's annotators differ: score by its release's name.")
     _check_first_stage(options, [name for name, runs in read.items() for _ in runs])
-    measures = measures_for(release.qrels.scale, options.measures)
-    facets = chosen_facets(release.facets, options.by)
-    _check_turning(options, release, measures, len(read))
+    measures, facets = _measures_and_facets(release, options, len(read))
     scored = _scores(release, measures, read, progress)
     return assembled(release, measures, facets, read, scored, options)
+
+
+def _measures_and_facets(
+    release: EvaluatedRelease, options: EvaluationOptions, systems: int
+) -> tuple[tuple[Measure, ...], list[Facet]]:
+    """What is computed, and for which kinds of queries; stops where the release does not allow it."""
+    measures = measures_for(release.qrels.scale, options.measures)
+    facets = chosen_facets(release.facets, options.by)
+    if release.sealed and options.pool_sample is not None:
+        raise RefusedError(
+            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
+            "ranks can be chosen so that the estimates are of a few queries."
+        )
+    _check_turning(options, release, measures, systems)
+    if release.sealed:
+        refuse_fine_measures(release.sealed, measures)
+    return measures, facets
 
 
 def _check_label_draws(options: EvaluationOptions, release: EvaluatedRelease) -> None:
