@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from curation.agreement.annotators.agreement_with_others import reference_of
@@ -92,9 +92,15 @@ class GateCheck(NamedTuple):
 
 @dataclass(frozen=True)
 class Gate:
-    """Both checks; `open` when none is missed or undefined."""
+    """Both checks; `open` when none is missed or undefined.
+
+    Attributes
+    ----------
+    note: what is known about intervals of so few queries; not a part of releases.
+    """
 
     checks: tuple[GateCheck, ...]
+    note: str | None = None
 
     @property
     def open(self) -> bool:
@@ -169,7 +175,9 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
     people = [intra_agreement(row) for row in repeats]
     between, uninformative = inter_agreement(grades, scale, seed), reference_of(grades).uninformative
     doubt = between.doubts.get("ordinal")
-    return gate_of(between.ordinal, people, imported, demand, doubt, uninformative)
+    return replace(
+        gate_of(between.ordinal, people, imported, demand, doubt, uninformative), note=between.small_set
+    )
 
 
 def all_imported(cursor: Cursor) -> bool:

@@ -49,11 +49,13 @@ def gate(
     if given:
         set_demand(store, demand._replace(**given))
     found = gate_now(store)
-    emit(as_json, {"open": found.open, "checks": found.checks}, lambda: _show_gate(found))
+    emit(as_json, {"open": found.open, "checks": found.checks, "note": found.note}, lambda: _show_gate(found))
 
 
 def _show_gate(found: Gate) -> None:
     say(*(check.sentence for check in found.checks))
+    if found.note:
+        say(found.note)
     say(
         "The gate is open." if found.open else 'The gate is shut: goldset freeze NAME needs --override "why".'
     )

@@ -80,6 +80,7 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
         f"from {TENTATIVE} (Krippendorff 2004). The ratio level takes grade 0 for a true zero. Cohen's kappa "
         "is a mean over each two annotators that share enough pairs."
         f"{_DOUBTED.format(', '.join(doubted)) if doubted else ''}"
+        f"{f' {found.small_set}' if found.small_set else ''}"
     )
     return Section(
         "Between annotators", sentence, (intervals("Agreement between annotators", marks),), (), remark

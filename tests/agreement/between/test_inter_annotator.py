@@ -347,6 +347,12 @@ def test_a_figure_that_a_few_queries_carry_says_so_and_others_do_not() -> None:
     assert many.doubts == {}
 
 
+@pytest.mark.parametrize(("queries", "held"), [(4, None), (8, "82 to 97 %"), (20, "90 to 98 %"), (50, None)])
+def test_small_sets_say_how_often_intervals_held_the_truth(queries: int, held: str | None) -> None:
+    said = inter_agreement(skewed(queries, queries), SCALE, 1).small_set
+    assert said is None if held is None else held in str(said)
+
+
 def test_an_interval_never_reaches_above_one_and_holds_its_figure() -> None:
     for count in (5, 9):
         for figure in inter_agreement(skewed(15, count), SCALE, 1).figures.values():
