@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,33 +15,15 @@ from curation.cli.evaluate_answers import (
     refuse_without_run,
     show_answers,
 )
-from curation.cli.evaluate_comparison import show_comparisons
-from curation.cli.evaluate_judged import show_judged
-from curation.cli.evaluate_tables import (
-    show_failed,
-    show_hard_negatives,
-    show_inferred,
-    show_other_means,
-    show_pooled,
-    show_refusal,
-    show_reranking,
-    show_seconds,
-    show_turning,
-)
+from curation.cli.evaluate_figures import show_evaluation
+from curation.cli.evaluate_tables import show_failed
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
-from curation.cli.output import emit, left_out, progress_bar, refuse_no_page, say, table, write_page
+from curation.cli.output import emit, progress_bar, refuse_no_page, say, write_page
 from curation.errors import InputError
 from curation.store import COMMAND_LINE
 from curation.text import plain
-
-if TYPE_CHECKING:
-    from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts
-    from curation.evaluation.judges.estimates import JudgedEvaluation
-    from curation.evaluation.to_pool import PooledRuns
-
-WHOLE_LIST = "judged: of the whole list"
 
 
 @app.command()
@@ -234,7 +217,7 @@ def evaluate(
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates
     from curation.evaluation.sealed.ladder_looks import ladder_looks
-    from curation.evaluation.to_pool import pool_runs
+    from curation.evaluation.to_pool import check_pooling, pool_runs
     from curation.sources.run_files import RunFields
     from curation.sources.tables.formats import FileLayout
 
@@ -242,20 +225,29 @@ def evaluate(
     reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
     named = None if measures is None else listed(measures)
     conditions = read_conditions(fail_if or ())
-    facets = [*listed(by), *facets_needed(conditions)]
-    options = EvaluationOptions(split, named, facets, relevant, seed, reading, first_stage)
-    options = options._replace(comparison=ComparisonOptions(baseline, wanted), label_draws=label_draws)
-    options = options._replace(
-        turning=turning, hard_negatives=hard_negatives, pool_sample=_bands(pool_sample)
+    options = EvaluationOptions(
+        *(split, named, [*listed(by), *facets_needed(conditions)], relevant, seed, reading, first_stage),
+        comparison=ComparisonOptions(baseline, wanted),
+        label_draws=label_draws,
+        turning=turning,
+        hard_negatives=hard_negatives,
+        pool_sample=_bands(pool_sample),
     )
     store, judged, pooled = project_store(), None, None
     refuse_no_page(report, store.path, "--report")
+    of_runs = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if, "--turning": turning or None}
+    beside = [option for option, value in of_runs.items() if value is not None]
+    if ladder:
+        _refuse_beside_ladder(
+            [*beside, *(["--answers"] if answers else []), *(["--report"] if report else [])]
+        )
+    if to_pool is not None:
+        check_pooling(store, to_pool, actor)
     graded = GradedIn(correctness, faithfulness)
     asked = AnswerOptions(split, listed(by), layout=FileLayout(encoding=encoding), seed=seed)
     answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)
     if answered is not None and not run:
-        of_runs = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if, "--turning": turning or None}
-        refuse_without_run(option for option, value in of_runs.items() if value is not None)
+        refuse_without_run(beside)
         emit_answers(answered, report, as_json)
         return
     sources = named_runs(run or [])
@@ -290,13 +282,22 @@ def evaluate(
     failed = failed_figures(found, conditions, baseline) if conditions else None
     extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}
-    emit(as_json, whole, lambda: _show(found, judged, pooled, report))
+    emit(as_json, whole, lambda: show_evaluation(found, judged, pooled, report))
     if answered is not None and not as_json:
         show_answers(answered)
     if failed is not None and not as_json:
         show_failed(failed)
     if failed:
         raise typer.Exit(1)
+
+
+def _refuse_beside_ladder(options: Sequence[str]) -> None:
+    """The Ladder answers and shows nothing else, so what was asked for besides would be dropped."""
+    if options:
+        raise InputError(
+            f"--ladder shows nothing but its answer, so {', '.join(options)} cannot go with it. "
+            "Leave --ladder out, or the others."
+        )
 
 
 def _bands(text: str | None) -> list[int] | None:
@@ -307,99 +308,3 @@ def _bands(text: str | None) -> list[int] | None:
     if wrong:
         raise InputError(f"--pool-sample {text}: {', '.join(wrong)} is no rank; expected such as 10,50.")
     return [int(name) for name in listed(text) if int(name)]
-
-
-def _show(
-    found: Evaluation,
-    judged: JudgedEvaluation | None,
-    pooled: PooledRuns | None,
-    report: Path | None,
-) -> None:
-    parts = ", ".join(found.parts)
-    say(
-        f"{found.release}, {parts}: {found.queries:,} queries. Relevant: grade {found.relevant_grade} and "
-        f"above of {', '.join(map(str, found.scale))}.",
-    )
-    if found.without_relevant:
-        say(
-            f"{found.without_relevant:,} queries have no relevant document and are left out of binary "
-            "measures."
-        )
-    for system in found.runs:
-        _show_system(system, found)
-    for system in found.runs:
-        _show_strata(system, found)
-    show_other_means(found)
-    show_refusal(found)
-    show_seconds(found)
-    show_reranking(found)
-    if judged is not None:
-        show_judged(judged)
-    show_hard_negatives(found)
-    show_inferred(found)
-    if pooled is not None:
-        show_pooled(pooled)
-    show_turning(found)
-    if found.comparisons or found.leaderboards:
-        show_comparisons(found)
-    if found.sealed:
-        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
-    for look in found.looks:
-        say(look.sentence)
-    if report is not None:
-        say(f"Wrote {report}.")
-    say(f"release id: {found.release_id}; seed {found.seed}, {found.resamples:,} resamples")
-
-
-def _show_system(system: EvaluatedSystem, found: Evaluation) -> None:
-    columns = ["measure", "mean", "low", "high", "n", "judged", "traffic", "low", "high", "note"]
-    rows: list[tuple[object, ...]] = []
-    sampled = any(traffic.value is not None for traffic in system.traffic.values())
-    for measure in found.measures:
-        figure, traffic = system.overall[measure], system.traffic[measure]
-        mean = (figure.value, figure.low, figure.high, figure.n, figure.judged)
-        notes = [WHOLE_LIST] if measure in ("map", "bpref") else []
-        notes += [figure.no_interval] if figure.no_interval else []
-        notes += [f"traffic: {traffic.no_interval}"] if sampled and traffic.no_interval else []
-        rows.append((measure, *mean, traffic.value, traffic.low, traffic.high, "; ".join(notes)))
-    if not sampled:
-        columns = [*columns[:6], columns[9]]
-        rows = [(*row[:6], row[9]) for row in rows]
-    table(system.name, columns, rows)
-    for facts in system.files:
-        _show_facts(facts)
-    spread = system.seeds.get(found.measures[0])
-    if spread is not None and spread.sd is not None:
-        say(f"{spread.runs:,} runs of {system.name}: sd of {found.measures[0]} over them {spread.sd:.4f}.")
-
-
-def _show_facts(facts: RunFacts) -> None:
-    notes = {
-        "queries missing, counted 0": facts.missing,
-        "places with documents that the corpus does not have": facts.unknown_documents,
-        "queries whose ranks contradict their scores; the scores count": facts.against_scores,
-        "documents with equal scores, ordered by id": facts.ties.documents,
-        "queries where another order of equal scores would give other figures": getattr(
-            facts.ties, "mattering", 0
-        ),
-    }
-    told = "; ".join(f"{count:,} {what}" for what, count in notes.items() if count)
-    say(f"{facts.source}: {facts.places:,} places{f'; {told}' if told else ''}.")
-    left_out(facts.left_out, "lines")
-
-
-def _show_strata(system: EvaluatedSystem, found: Evaluation) -> None:
-    headline = found.measures[0]
-    for facet, values in system.strata.items():
-        rows = []
-        for value, stratum in values.items():
-            figure = stratum.figures.get(headline)
-            shown = (
-                (None,) * 5
-                if figure is None
-                else (figure.value, figure.low, figure.high, figure.n, figure.judged)
-            )
-            why = stratum.left_out or (figure and figure.no_interval)
-            rows.append((value, stratum.queries, *shown, why or ""))
-        columns = [facet, "queries", "mean", "low", "high", "n", "judged", "note"]
-        table(f"{system.name}: {headline} by {facet}", columns, rows)

@@ -78,7 +78,10 @@ def write_page(path: Path, html: str, done: str = "", option: str = "--html") ->
     try:
         path.write_text(html, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{option} {path}: {done}the page was not written: {error}.") from error
+        raise InputError(
+            f"{option} {path}: {done}the page was not written: {error.strerror or error}; expected the name "
+            "of a page in an existing folder that can be written."
+        ) from error
 
 
 def left_out(counts: Mapping[str, int], what: str = "") -> None:

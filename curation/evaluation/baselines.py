@@ -16,14 +16,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -35,6 +32,7 @@ from curation.pooling import SYSTEMS
 from curation.pooling.systems import Systems, known_systems
 from curation.progress import Progress, silent
 from curation.releases.export.formats.trec import without_space
+from curation.releases.export.staging import staged
 from curation.releases.seal import refuse_unknown_parts
 from curation.releases.stored import Pin, pinned_documents
 from curation.releases.verify import Opened, opened
@@ -267,18 +265,15 @@ def _write_all(
     progress: Progress,
 ) -> list[BaselineRun]:
     """Write the files beside their place and move them there when all are whole."""
-    new = out.parent / f".{out.name}.new-{os.getpid()}-{get_ident()}"
     try:
-        new.mkdir(parents=True)
-        runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]
-        out.mkdir(parents=True, exist_ok=True)
-        for path in sorted(new.iterdir()):
-            path.replace(out / path.name)
+        with staged(out) as new:
+            runs = [_write_run(new, out, system, queries, ids, about, progress) for system in systems]
+            out.mkdir(parents=True, exist_ok=True)
+            for path in sorted(new.iterdir()):
+                path.replace(out / path.name)
     except OSError as error:
         why = error.strerror or str(error)
         raise InputError(f"the runs could not be written: {why}", path=out) from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
     return runs
 
 

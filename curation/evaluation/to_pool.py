@@ -72,10 +72,7 @@ def pool_runs(
     InputError: the depth is below 1, a run's name cannot be used, or its file cannot be taken.
     RefusedError: the project has another run of that name, or the author is no lead.
     """
-    if depth < 1:
-        raise InputError(f"--to-pool {depth}: expected at least 1 document a query.")
-    with store.reading() as cursor:
-        require_author(cursor, author, "lead")
+    check_pooling(store, depth, author)
     release = read_release(store, release_name, split)
     named = _apart(sources)
     found = {name: _top(read_run(one, release, reading, progress), release, depth) for name, one in named}
@@ -102,6 +99,20 @@ def pool_runs(
         release.sealed,
         len(apart),
     )
+
+
+def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
+    """Stop where `pool_runs` would, before a sealed part is looked at.
+
+    Raises
+    ------
+    InputError: the depth is below 1.
+    RefusedError: the author is no lead.
+    """
+    if depth < 1:
+        raise InputError(f"--to-pool {depth}: expected at least 1 document a query.")
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
 
 
 def _apart(sources: Sequence[RunSource]) -> list[tuple[str, RunSource]]:

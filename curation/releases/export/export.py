@@ -29,6 +29,7 @@ from curation.progress import Progress, silent
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import ExportOptions, Gold, gold_of
+from curation.releases.export.staging import staged
 from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts
 from curation.releases.verify import Opened, opened, verify
 from curation.store import COMMAND_LINE, Store, record_event
@@ -184,19 +185,16 @@ def _written(
     opening: Opening | None,
 ) -> Exported:
     """Write the files beside their place and move them there when all are whole."""
-    new = out.parent / f".{out.name}.new-{os.getpid()}-{get_ident()}"
     try:
-        new.mkdir(parents=True)
-        exported = write_files(store, release, format, new, graded, options, out, opening)
-        _move(new, out)
+        with staged(out) as new:
+            exported = write_files(store, release, format, new, graded, options, out, opening)
+            _move(new, out)
     except OSError as error:
         why = error.strerror or str(error)
         logged = " That the seal was opened for it stays in the log." if opening else ""
         raise InputError(
             f"the export could not be written, and nothing was left: {why}.{logged}", path=out
         ) from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
     return exported
 
 

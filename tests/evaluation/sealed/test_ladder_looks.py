@@ -76,6 +76,25 @@ def test_the_command_shows_the_answer_and_nothing_else(store: Store, tmp_path: P
     assert "no improvement beyond noise; the best shown is still 1.000" in told
 
 
+def test_the_ladder_refuses_what_it_would_not_show_and_spends_no_look(store: Store, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "best.trec", best())
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
+    command += ["--reason", "nightly", "--ladder", "--to-pool", "5", "--turning"]
+    refused = invoke(command)
+    assert refused.exit_code != 0
+    assert "--to-pool, --turning cannot go with it" in refused.stderr
+    assert show(store, "v1").looks == ()
+
+
+def test_who_cannot_pool_spends_no_look(store: Store, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "best.trec", best())
+    command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
+    refused = invoke([*command, "--reason", "nightly", "--to-pool", "0"])
+    assert refused.exit_code != 0
+    assert "--to-pool 0" in refused.stderr
+    assert show(store, "v1").looks == ()
+
+
 def test_the_report_says_how_far_the_best_of_so_many_looks_may_flatter(store: Store, tmp_path: Path) -> None:
     for name in "abc":
         run = RunSource(name, write_run(tmp_path / f"{name}.trec", ranked(name)))

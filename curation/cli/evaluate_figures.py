@@ -1,0 +1,124 @@
+"""What `goldset evaluate` prints: the figures of each system, by kind of query, and what goes with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from curation.cli.evaluate_comparison import show_comparisons
+from curation.cli.evaluate_judged import show_judged
+from curation.cli.evaluate_tables import (
+    show_hard_negatives,
+    show_inferred,
+    show_other_means,
+    show_pooled,
+    show_refusal,
+    show_reranking,
+    show_seconds,
+    show_turning,
+)
+from curation.cli.output import left_out, say, table
+
+if TYPE_CHECKING:
+    from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts
+    from curation.evaluation.judges.estimates import JudgedEvaluation
+    from curation.evaluation.to_pool import PooledRuns
+
+WHOLE_LIST = "judged: of the whole list"
+
+
+def show_evaluation(
+    found: Evaluation,
+    judged: JudgedEvaluation | None,
+    pooled: PooledRuns | None,
+    report: Path | None,
+) -> None:
+    """All figures of an evaluation and what was asked for besides; `report` is the page that was written."""
+    parts = ", ".join(found.parts)
+    say(
+        f"{found.release}, {parts}: {found.queries:,} queries. Relevant: grade {found.relevant_grade} and "
+        f"above of {', '.join(map(str, found.scale))}.",
+    )
+    if found.without_relevant:
+        say(
+            f"{found.without_relevant:,} queries have no relevant document and are left out of binary "
+            "measures."
+        )
+    for system in found.runs:
+        _show_system(system, found)
+    for system in found.runs:
+        _show_strata(system, found)
+    show_other_means(found)
+    show_refusal(found)
+    show_seconds(found)
+    show_reranking(found)
+    if judged is not None:
+        show_judged(judged)
+    show_hard_negatives(found)
+    show_inferred(found)
+    if pooled is not None:
+        show_pooled(pooled)
+    show_turning(found)
+    if found.comparisons or found.leaderboards:
+        show_comparisons(found)
+    if found.sealed:
+        say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
+    for look in found.looks:
+        say(look.sentence)
+    if report is not None:
+        say(f"Wrote {report}.")
+    say(f"release id: {found.release_id}; seed {found.seed}, {found.resamples:,} resamples")
+
+
+def _show_system(system: EvaluatedSystem, found: Evaluation) -> None:
+    columns = ["measure", "mean", "low", "high", "n", "judged", "traffic", "low", "high", "note"]
+    rows: list[tuple[object, ...]] = []
+    sampled = any(traffic.value is not None for traffic in system.traffic.values())
+    for measure in found.measures:
+        figure, traffic = system.overall[measure], system.traffic[measure]
+        mean = (figure.value, figure.low, figure.high, figure.n, figure.judged)
+        notes = [WHOLE_LIST] if measure in ("map", "bpref") else []
+        notes += [figure.no_interval] if figure.no_interval else []
+        notes += [f"traffic: {traffic.no_interval}"] if sampled and traffic.no_interval else []
+        rows.append((measure, *mean, traffic.value, traffic.low, traffic.high, "; ".join(notes)))
+    if not sampled:
+        columns = [*columns[:6], columns[9]]
+        rows = [(*row[:6], row[9]) for row in rows]
+    table(system.name, columns, rows)
+    for facts in system.files:
+        _show_facts(facts)
+    spread = system.seeds.get(found.measures[0])
+    if spread is not None and spread.sd is not None:
+        say(f"{spread.runs:,} runs of {system.name}: sd of {found.measures[0]} over them {spread.sd:.4f}.")
+
+
+def _show_facts(facts: RunFacts) -> None:
+    notes = {
+        "queries missing, counted 0": facts.missing,
+        "places with documents that the corpus does not have": facts.unknown_documents,
+        "queries whose ranks contradict their scores; the scores count": facts.against_scores,
+        "documents with equal scores, ordered by id": facts.ties.documents,
+        "queries where another order of equal scores would give other figures": getattr(
+            facts.ties, "mattering", 0
+        ),
+    }
+    told = "; ".join(f"{count:,} {what}" for what, count in notes.items() if count)
+    say(f"{facts.source}: {facts.places:,} places{f'; {told}' if told else ''}.")
+    left_out(facts.left_out, "lines")
+
+
+def _show_strata(system: EvaluatedSystem, found: Evaluation) -> None:
+    headline = found.measures[0]
+    for facet, values in system.strata.items():
+        rows = []
+        for value, stratum in values.items():
+            figure = stratum.figures.get(headline)
+            shown = (
+                (None,) * 5
+                if figure is None
+                else (figure.value, figure.low, figure.high, figure.n, figure.judged)
+            )
+            why = stratum.left_out or (figure and figure.no_interval)
+            rows.append((value, stratum.queries, *shown, why or ""))
+        columns = [facet, "queries", "mean", "low", "high", "n", "judged", "note"]
+        table(f"{system.name}: {headline} by {facet}", columns, rows)
