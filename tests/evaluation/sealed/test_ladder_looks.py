@@ -82,7 +82,7 @@ def test_the_ladder_refuses_what_it_would_not_show_and_spends_no_look(store: Sto
     command += ["--reason", "nightly", "--ladder", "--to-pool", "5", "--turning"]
     refused = invoke(command)
     assert refused.exit_code != 0
-    assert "--to-pool, --turning cannot go with it" in refused.stderr
+    assert "--to-pool, --turning cannot go with it" in str(refused.exception)
     assert show(store, "v1").looks == ()
 
 
@@ -91,7 +91,7 @@ def test_who_cannot_pool_spends_no_look(store: Store, tmp_path: Path) -> None:
     command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
     refused = invoke([*command, "--reason", "nightly", "--to-pool", "0"])
     assert refused.exit_code != 0
-    assert "--to-pool 0" in refused.stderr
+    assert "--to-pool 0" in str(refused.exception)
     assert show(store, "v1").looks == ()
 
 
