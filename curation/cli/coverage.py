@@ -90,6 +90,24 @@ def coverage_gaps(
     emit(as_json, {"gaps": gaps[: limit or None], "all_gaps": len(gaps)}, lambda: _show_gaps(gaps, limit))
 
 
+@coverage.command("rename")
+def coverage_rename(
+    number: Annotated[int, typer.Argument(help="The cluster's number, as in the tables.")],
+    name: Annotated[str, typer.Argument(help="What it is called from now on.")],
+    as_json: Json = False,
+) -> None:
+    """Give a cluster of the map in force a name. Otherwise it has the names of its most central entities.
+
+    \b
+    Examples:
+      goldset coverage rename 4 "USB hubs"
+    """
+    from curation.coverage.stored_map import rename_cluster
+
+    named = rename_cluster(project_store(), number, name)
+    emit(as_json, named, f"Cluster {named.number} is called {named.name!r}.")
+
+
 def _show(report: CoverageReport, limit: int) -> None:
     say(
         f"{report.documents:,} documents, {report.entities:,} entities ({report.loners:,} loners), "
@@ -121,7 +139,7 @@ def _show(report: CoverageReport, limit: int) -> None:
     rows = [
         (c.number, c.name, c.documents, c.entities, c.queries, c.searches) for c in shown[: limit or None]
     ]
-    columns = ["region", "most central entities", "documents", "entities", "queries", "searches"]
+    columns = ["region", "name", "documents", "entities", "queries", "searches"]
     table(f"The {len(rows):,} largest of {len(shown):,} regions", columns, rows)
     if report.traffic_counted is not None:
         say(f"The texts counted are {report.traffic_counted:.1%} of the searches.")

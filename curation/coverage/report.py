@@ -1,6 +1,6 @@
 """What the queries in force cover: the measures, cluster by cluster, over resolutions, and the gaps.
 
-The queries are those to be judged or judged already. Traffic is the `MOST_ASKED` texts that were asked most;
+The queries are those to be judged or judged already. Traffic is the texts that were asked most;
 the share of all searches that these are is part of the report. All measures are given over regions, and over
 all clusters with loners and other small ones.
 """
@@ -13,27 +13,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.coverage_map import CoverageMap, MapSettings, make_map, map_id_of, match_texts
+from curation.coverage.asked import MOST_ASKED, AskedOfCorpus, clusters_at, match_asked
+from curation.coverage.coverage_map import CoverageMap, MapSettings, make_map, map_id_of
 from curation.coverage.graph import Ints
-from curation.coverage.matching import EntityMatch
 from curation.coverage.measures import (
-    AskedText,
-    Clusters,
     CoverageMeasures,
     count_in_clusters,
     measure_coverage,
     spread,
 )
 from curation.coverage.resolution import Partitions
-from curation.coverage.stored_map import has_map, map_in_force, read_map, read_texts, write_map, write_texts
-from curation.errors import RefusedError
+from curation.coverage.stored_map import has_map, map_in_force, read_map, write_map
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import DEFAULT_MODEL, find_model
-from curation.sources.queries import active_queries
-from curation.store import Cursor, Query, Store
+from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.store import Store
 from curation.store.documents import current_corpus, current_snapshot
 
-MOST_ASKED = 5_000
 NO_CLUSTER = "queries that are about no entity of the corpus"
 UNASKED_PART = "searches for texts that are asked less than the {:,} counted"
 
@@ -126,24 +121,6 @@ class CoverageGap(NamedTuple):
     entities: tuple[str, ...]
 
 
-class _Asked(NamedTuple):
-    """The queries and the traffic, and the entities that their texts are about."""
-
-    queries: list[Query]
-    traffic: list[tuple[str, int]]
-    searches: int
-    matches: dict[str, EntityMatch]
-
-    def of_queries(self, cluster_of: Sequence[int]) -> list[Clusters]:
-        return [_clusters(self.matches[query.normalised].entities, cluster_of) for query in self.queries]
-
-    def of_traffic(self, cluster_of: Sequence[int]) -> list[AskedText]:
-        return [
-            AskedText(_clusters(self.matches[text].entities, cluster_of), times)
-            for text, times in self.traffic
-        ]
-
-
 def find_coverage(store: Store, settings: MapSettings, progress: Progress = silent) -> CoverageReport:
     """Make the map of the corpus, or read it if the project has it, put it in force, and measure the queries.
 
@@ -162,7 +139,7 @@ def find_coverage(store: Store, settings: MapSettings, progress: Progress = sile
     found = known or make_map(store, snapshot, documents, settings, progress)
     with store.transaction() as cursor:
         write_map(cursor, found)
-    asked = _match(store, found, settings.model, progress)
+    asked = match_asked(store, found, settings.model, progress)
     return _report(found, asked)
 
 
@@ -175,8 +152,12 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
     """
     with store.reading() as cursor:
         found = read_map(cursor, map_in_force(cursor))
-    asked = _match(store, found, model, progress)
-    counted = _of_clusters(found, asked)
+    asked = match_asked(store, found, model, progress)
+    return gaps_of(found, of_clusters(found, asked))
+
+
+def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage]) -> list[CoverageGap]:
+    """The regions without a query, in the order of `find_gaps`; `counted` are the clusters by number."""
     gaps = [
         CoverageGap(
             number=cluster.number,
@@ -193,39 +174,7 @@ def find_gaps(store: Store, model: str = DEFAULT_MODEL, progress: Progress = sil
     )
 
 
-def _match(store: Store, found: CoverageMap, model: str, progress: Progress) -> _Asked:
-    """The queries and the traffic; texts that were not matched against this map yet are, and are stored."""
-    of_map = found.parameters["model"]
-    if find_model(model).name != of_map:
-        raise RefusedError(f"The coverage map was made with the model {of_map}: give that one with --model.")
-    with store.reading() as cursor:
-        queries = active_queries(cursor)
-        traffic, searches = _most_asked(cursor)
-        matches = read_texts(cursor, found.map_id)
-    texts = sorted({query.normalised for query in queries} | {text for text, _ in traffic})
-    missing = [text for text in texts if text not in matches]
-    if missing:
-        new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))
-        with store.transaction() as cursor:
-            write_texts(cursor, found.map_id, new)
-        matches |= new
-    return _Asked(queries, traffic, searches, matches)
-
-
-def _most_asked(cursor: Cursor) -> tuple[list[tuple[str, int]], int]:
-    """The texts asked most with their searches, and the searches of all texts."""
-    rows = cursor.execute(
-        "SELECT normalised, sum(count)::BIGINT AS times FROM traffic WHERE normalised <> '' "
-        "GROUP BY normalised ORDER BY times DESC, normalised LIMIT ?",
-        [MOST_ASKED],
-    ).fetchall()
-    [(searches,)] = cursor.execute(
-        "SELECT coalesce(sum(count), 0)::BIGINT FROM traffic WHERE normalised <> ''"
-    ).fetchall()
-    return rows, int(searches)
-
-
-def _report(found: CoverageMap, asked: _Asked) -> CoverageReport:
+def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
     regions = _measured(found, asked, found.regions)
     counted = sum(times for _, times in asked.traffic)
     nowhere = sum(not asked.matches[query.normalised].entities for query in asked.queries)
@@ -248,19 +197,20 @@ def _report(found: CoverageMap, asked: _Asked) -> CoverageReport:
         regions=regions,
         all_clusters=_measured(found, asked, range(len(found.clusters))),
         traffic_counted=counted / asked.searches if asked.searches else None,
-        clusters=_of_clusters(found, asked),
+        clusters=of_clusters(found, asked),
         curve=[_curve_step(found, asked, tried) for tried in found.partitions],
         left_out={reason: number for reason, number in reasons.items() if number},
     )
 
 
-def _measured(found: CoverageMap, asked: _Asked, counted: Sequence[int] | range) -> CoverageMeasures:
+def _measured(found: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range) -> CoverageMeasures:
     of_documents = [found.clusters_of(places) for places in found.of_documents.values()]
     cluster_of = found.cluster_of
     return measure_coverage(counted, of_documents, asked.of_queries(cluster_of), asked.of_traffic(cluster_of))
 
 
-def _of_clusters(found: CoverageMap, asked: _Asked) -> list[ClusterCoverage]:
+def of_clusters(found: CoverageMap, asked: AskedOfCorpus) -> list[ClusterCoverage]:
+    """The map's clusters by number, and what asks for each."""
     queries = count_in_clusters(asked.of_queries(found.cluster_of))
     searches = spread(asked.of_traffic(found.cluster_of))
     return [
@@ -277,7 +227,7 @@ def _of_clusters(found: CoverageMap, asked: _Asked) -> list[ClusterCoverage]:
     ]
 
 
-def _curve_step(found: CoverageMap, asked: _Asked, tried: Partitions) -> CurveStep:
+def _curve_step(found: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> CurveStep:
     """The measures over the regions of each partition of one resolution."""
     least = int(found.parameters["least_documents"])
     measured = [_of_partition(found.of_documents, asked, labels, least) for labels in tried.labels]
@@ -293,17 +243,13 @@ def _curve_step(found: CoverageMap, asked: _Asked, tried: Partitions) -> CurveSt
 
 
 def _of_partition(
-    of_documents: Mapping[str, Sequence[int]], asked: _Asked, labels: Ints, least: int
+    of_documents: Mapping[str, Sequence[int]], asked: AskedOfCorpus, labels: Ints, least: int
 ) -> CoverageMeasures:
     cluster_of = labels.tolist()
-    held = [_clusters(places, cluster_of) for places in of_documents.values()]
+    held = [clusters_at(places, cluster_of) for places in of_documents.values()]
     documents = count_in_clusters(held)
     regions = [number for number, count in documents.items() if count >= least]
     return measure_coverage(regions, held, asked.of_queries(cluster_of))
-
-
-def _clusters(places: Sequence[int], cluster_of: Sequence[int]) -> Clusters:
-    return frozenset(cluster_of[place] for place in places)
 
 
 def _span(values: Sequence[float | None]) -> Span:

@@ -1,11 +1,16 @@
-"""The stored coverage map: written once, read back whole, and the texts that were matched against it."""
+"""The stored coverage map: written once, read back whole, and the texts that were matched against it.
+
+A lead can give a cluster another name than that of its most central entities; maps are read with the names
+in force.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,8 +20,20 @@ from curation.coverage.coverage_map import CoverageMap
 from curation.coverage.entities import Entity
 from curation.coverage.matching import EntityMatch
 from curation.coverage.resolution import Partitions
-from curation.errors import RefusedError
-from curation.store import Cursor, append, get_setting, put_setting, record_event, utc_now
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.people.annotators import require_author
+from curation.sources.redaction.personal_data import redact
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Store,
+    append,
+    fetch,
+    get_setting,
+    put_setting,
+    record_event,
+    utc_now,
+)
 from curation.store.documents import current_snapshot
 from curation.text import canonical_json, plain
 
@@ -25,7 +42,20 @@ IN_FORCE = "coverage"
 
 Columns = dict[str, Sequence[Any]]
 
+LONGEST_NAME = 80
+"""Characters of a name that a lead gives."""
+
 _PLACES = pa.list_(pa.int32())
+
+
+class ClusterName(NamedTuple):
+    """What a lead calls a cluster; `revision` counts from 0."""
+
+    number: int
+    revision: int
+    name: str
+    author: str
+    named_at: datetime
 
 
 def write_map(cursor: Cursor, found: CoverageMap) -> None:
@@ -69,8 +99,13 @@ def map_in_force(cursor: Cursor) -> str:
     return map_id
 
 
-def read_map(cursor: Cursor, map_id: str) -> CoverageMap:
-    """The map, as `make_map` gave it."""
+def read_map(cursor: Cursor, map_id: str, with_partitions: bool = True) -> CoverageMap:
+    """The map, as `make_map` gave it, with the names in force.
+
+    Parameters
+    ----------
+    with_partitions: without those of other resolutions and seeds the map is read faster.
+    """
     [(snapshot_id, parameters, left_out)] = cursor.execute(
         "SELECT snapshot_id, parameters, left_out FROM coverage_maps WHERE map_id = ?", [map_id]
     ).fetchall()
@@ -86,9 +121,60 @@ def read_map(cursor: Cursor, map_id: str) -> CoverageMap:
         neighbours=[neighbours for *_, neighbours in entities],
         of_documents=of_documents,
         clusters=_read_clusters(cursor, map_id, of_documents, settings["least_documents"]),
-        partitions=_read_partitions(cursor, map_id),
+        partitions=_read_partitions(cursor, map_id) if with_partitions else [],
         left_out=json.loads(left_out),
     )
+
+
+def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_LINE) -> ClusterName:
+    """Give a cluster of the map in force a name; what it was called before stays in the project.
+
+    Raises
+    ------
+    NotFoundError: the map has no such cluster.
+    InputError: the name is empty, too long or another cluster's, or holds personal data.
+    RefusedError: there is no map in force, or the author is no lead.
+    """
+    name = " ".join(name.split())
+    with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
+        map_id = map_in_force(cursor)
+        names = _names_in_force(cursor, map_id)
+        if number not in names:
+            raise NotFoundError(f"The coverage map has no cluster {number}; expected 0 to {len(names) - 1}.")
+        _check_name(name, {other: held for held, other in names.items() if held != number})
+        before = [row.revision for row in cluster_names(cursor, map_id) if row.number == number]
+        row = ClusterName(number, max(before, default=-1) + 1, name, author, utc_now())
+        if names[number] != name:
+            cursor.execute("INSERT INTO cluster_names VALUES (?, ?, ?, ?, ?, ?)", [map_id, *row])
+            detail = {"map_id": map_id, "cluster": number, "name": name, "before": names[number]}
+            record_event(cursor, "rename cluster", detail, author)
+    return row
+
+
+def cluster_names(cursor: Cursor, map_id: str) -> list[ClusterName]:
+    """The names in force that leads gave to clusters of a map, by number."""
+    sql = """
+        SELECT number, revision, name, author, named_at FROM cluster_names WHERE map_id = ?
+        QUALIFY row_number() OVER (PARTITION BY number ORDER BY revision DESC) = 1 ORDER BY number
+    """
+    return fetch(cursor, ClusterName, sql, [map_id])
+
+
+def _names_in_force(cursor: Cursor, map_id: str) -> dict[int, str]:
+    made = dict(_rows(cursor, "number, name", "coverage_clusters", "number", map_id))
+    return made | {row.number: row.name for row in cluster_names(cursor, map_id)}
+
+
+def _check_name(name: str, others: Mapping[str, int]) -> None:
+    if not name:
+        raise InputError("The name is empty; expected some words.")
+    if len(name) > LONGEST_NAME:
+        raise InputError(f"The name has {len(name):,} characters; expected {LONGEST_NAME} or fewer.")
+    if redact(name).kinds:
+        raise InputError("The name holds personal data, which goldset does not store. Write it without.")
+    if name in others:
+        raise InputError(f"Cluster {others[name]} is called {name!r} already; expected another name.")
 
 
 def read_texts(cursor: Cursor, map_id: str) -> dict[str, EntityMatch]:
@@ -168,13 +254,14 @@ def _read_clusters(
     for document_id, places in of_documents.items():
         for place in places:
             documents_of.setdefault(place, []).append(document_id)
+    given = {row.number: row.name for row in cluster_names(cursor, map_id)}
     found = []
     for number, name, entities in _rows(
         cursor, "number, name, entities", "coverage_clusters", "number", map_id
     ):
         documents = sorted({held for place in entities for held in documents_of.get(place, [])})
         is_region = len(documents) >= least_documents
-        found.append(Cluster(number, name, tuple(entities), tuple(documents), is_region))
+        found.append(Cluster(number, given.get(number, name), tuple(entities), tuple(documents), is_region))
     return found
 
 

@@ -36,7 +36,7 @@ MOST = 1_000
 
 BETWEEN = " · "
 # What splits and releases call queries that the current sample did not draw, and the sum of all.
-_TAKEN = frozenset({"all", "traffic", "imported", "written"})
+_TAKEN = frozenset({"all", "traffic", "imported", "written", "synthetic"})
 
 
 class Labels(NamedTuple):

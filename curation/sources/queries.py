@@ -182,15 +182,15 @@ def other_ids(metadata: str) -> list[str]:
 def active_queries(cursor: Cursor) -> list[Query]:
     """The queries to be judged or judged already, by query id.
 
-    Those of the current sample, all imported and written ones, and those shown in a round that is neither
-    pilot nor practice; without those that were retired.
+    Those of the current sample, all imported ones, all that people or models wrote, and those shown in a
+    round that is neither pilot nor practice; without those that were retired.
     """
     return fetch(
         cursor,
         Query,
         """
         SELECT query_id, text, normalised, source, information_need FROM queries
-        WHERE (source IN ('imported', 'written')
+        WHERE (source IN ('imported', 'written', 'synthetic')
            OR query_id IN (SELECT query_id FROM sample_queries WHERE sample_id = ?)
            OR query_id IN (SELECT query_id FROM presentations JOIN rounds USING (round_id)
                            WHERE kind NOT IN ('pilot', 'practice')))

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from curation.errors import RefusedError, refuse_problems
 from curation.progress import Progress, silent
@@ -153,9 +153,13 @@ def import_queries(
 
 
 def add_query(
-    cursor: Cursor, text: str, query_id: str | None = None, information_need: str | None = None
+    cursor: Cursor,
+    text: str,
+    query_id: str | None = None,
+    information_need: str | None = None,
+    source: Literal["written", "synthetic"] = "written",
 ) -> Query:
-    """Add a query that somebody wrote, and return it; without an id it gets the one of its text.
+    """Add a query that a person wrote, or a model, and return it; without an id it gets the one of its text.
 
     Raises
     ------
@@ -177,7 +181,7 @@ def add_query(
     ]
     refuse_problems(problems)
     known = KnownQueries.read(cursor)
-    query = Query(query_id or query_id_of(normalised), text, normalised, "written", need or None)
+    query = Query(query_id or query_id_of(normalised), text, normalised, source, need or None)
     _refuse_known(known, query)
     _write(cursor, [_ImportedQuery(query, "{}", 0)], [])
     return query

@@ -90,7 +90,7 @@ CREATE TABLE queries (
     query_id         TEXT PRIMARY KEY,  -- the source's id, or 'q' and a hash of the normalised text
     text             TEXT NOT NULL,
     normalised       TEXT NOT NULL,
-    source           TEXT NOT NULL CHECK (source IN ('traffic', 'imported', 'written')),
+    source           TEXT NOT NULL CHECK (source IN ('traffic', 'imported', 'written', 'synthetic')),
     information_need TEXT,
     metadata         JSON NOT NULL
 );
@@ -685,4 +685,58 @@ CREATE TABLE coverage_texts (
     by_phrase  INTEGER[] NOT NULL, -- places of entities that it names
     by_meaning INTEGER[] NOT NULL, -- places of entities near in meaning
     PRIMARY KEY (map_id, normalised)
+);
+-- What leads call clusters; the highest revision counts.
+CREATE TABLE cluster_names (
+    map_id   TEXT NOT NULL,
+    number   INTEGER NOT NULL,
+    revision INTEGER NOT NULL,
+    name     TEXT NOT NULL,
+    author   TEXT NOT NULL,
+    named_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (map_id, number, revision)
+);
+
+-- Queries that people are asked to write: for gaps, or for topics that the corpus lacks.
+CREATE TABLE writing_batches (
+    batch_id  TEXT PRIMARY KEY,
+    kind      TEXT NOT NULL CHECK (kind IN ('gap', 'unanswerable')),
+    map_id    TEXT NOT NULL,
+    queries   INTEGER NOT NULL,    -- how many were asked for
+    writers   TEXT[] NOT NULL,
+    seed      BIGINT NOT NULL,     -- of documents and styles
+    author    TEXT NOT NULL,
+    opened_at TIMESTAMP NOT NULL
+);
+-- One query to write. A task that is passed on is followed by one with another document of its cluster.
+CREATE TABLE writing_tasks (
+    task_id      TEXT PRIMARY KEY,
+    batch_id     TEXT NOT NULL,
+    position     INTEGER NOT NULL, -- in the batch
+    writer       TEXT NOT NULL,
+    cluster      INTEGER NOT NULL, -- of the batch's map
+    document_id  TEXT NOT NULL,
+    content_hash TEXT NOT NULL,    -- the version that the writer sees
+    style        TEXT NOT NULL,    -- length and wording, as 'short names'
+    UNIQUE (batch_id, position)
+);
+CREATE TABLE writing_endings (     -- a task without one is open
+    task_id  TEXT PRIMARY KEY,
+    outcome  TEXT NOT NULL CHECK (outcome IN ('written', 'passed')),
+    query_id TEXT,                 -- NULL: passed
+    ended_at TIMESTAMP NOT NULL
+);
+-- Where a query that was written for coverage comes from. Its source in `queries` says who wrote it: 'written'
+-- by a person, 'synthetic' by a language model.
+CREATE TABLE coverage_queries (
+    query_id     TEXT PRIMARY KEY,
+    purpose      TEXT NOT NULL CHECK (purpose IN ('gap', 'unanswerable')),
+    writer       TEXT NOT NULL,    -- an annotator, or the name of a model
+    map_id       TEXT NOT NULL,
+    cluster      INTEGER NOT NULL,
+    document_id  TEXT NOT NULL,    -- that it was written for; of 'unanswerable' the one that was shown
+    content_hash TEXT NOT NULL,
+    style        TEXT NOT NULL,
+    detail       JSON NOT NULL,    -- warnings that the writer saw; of a model all that decided the query
+    written_at   TIMESTAMP NOT NULL
 );

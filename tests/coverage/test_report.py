@@ -3,84 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from curation.coverage.coverage_map import MapSettings
-from curation.coverage.entities import find_entities
-from curation.coverage.phrases import PhraseExtractor
 from curation.coverage.report import NO_CLUSTER, find_coverage, find_gaps
 from curation.coverage.stored_map import map_in_force, read_map
 from curation.errors import InputError, RefusedError
-from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.sources.corpus import import_corpus
 from curation.sources.traffic.traffic_import import import_traffic
-from curation.store import Store, append
-from curation.store.documents import current_corpus
-from curation.text import digest
+from curation.store import Store
 from tests.support.command_line import invoke
+from tests.support.coverage_project import COARSE, TEXTS, TOPICS, fill, put_vectors
 from tests.support.pool_project import put_texts
 from tests.support.projects import built_once, rows_of
 
-TOPICS = {
-    "tea": ["green tea leaves", "black tea leaves", "tea pot", "green tea pot", "black tea cup", "tea cup"],
-    "ship": [
-        "cargo ship",
-        "ship engine",
-        "cargo ship engine",
-        "sailing ship",
-        "sailing ship mast",
-        "ship mast",
-    ],
-    "moon": ["full moon", "half moon", "full moon light", "half moon night", "moon light", "moon night"],
-}
-TEXTS = {f"{topic}{n}": f"{text}." for topic, held in TOPICS.items() for n, text in enumerate(held)}
-QUERIES = {"q1": "green tea", "q2": "a hot drink", "q3": "sonnets"}
-MEANINGS = {**{topic: place for place, topic in enumerate(TOPICS)}, "drink": 0}
-EXTRA = len(TOPICS)
-
-
-def vector(text: str) -> list[float]:
-    """One axis for each topic, and a little of the text's own in the last; (0, …, 1): of no topic."""
-    held = [place for word, place in MEANINGS.items() if word in text]
-    found = np.zeros(EXTRA + 1)
-    found[held] = 1
-    found[EXTRA] = len(text) % 7 / 20 if held else 1
-    return list(found / np.linalg.norm(found))
-
-
-def put_vectors(store: Store, kind: str, texts: Sequence[str]) -> None:
-    with store.transaction() as cursor:
-        append(
-            cursor,
-            "embeddings",
-            {
-                "model": [DEFAULT_MODEL] * len(texts),
-                "text_hash": [digest(kind, text) for text in texts],
-                "vector": [vector(text) for text in texts],
-            },
-        )
-
-
-def put_entity_vectors(store: Store) -> None:
-    with store.reading() as cursor:
-        documents = current_corpus(cursor)
-    found = find_entities(documents, PhraseExtractor())
-    put_vectors(store, "document", [entity.text for entity in found.entities])
-
-
-def fill(store: Store) -> Store:
-    put_texts(store, store.path.parent, TEXTS, QUERIES)
-    put_entity_vectors(store)
-    put_vectors(store, "query", list(QUERIES.values()))
-    return store
-
-
 project = built_once(fill)
-COARSE = MapSettings(seed=3, resolution=1.0)
 
 
 def test_the_topics_are_the_regions_and_the_queries_cover_one(project: Store) -> None:

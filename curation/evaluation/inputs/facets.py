@@ -1,6 +1,6 @@
 """Facets: by what the evaluated queries can be told apart, for figures of each kind.
 
-    stratum   what the sample calls it; 'imported' or 'written' for other queries
+    stratum   what the sample calls it; 'imported', 'written' or 'synthetic' for others
     band, length, field:F …
               one dimension of the strata, where the sample has it
     segment   where the query was asked most often

@@ -1,0 +1,1 @@
+"""Writing queries for coverage: tasks for people, checks of what they type, and where it comes from."""

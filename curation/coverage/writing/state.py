@@ -1,0 +1,59 @@
+"""The state of coverage as stored: the map in force, what asks for each cluster, and the gaps.
+
+No model is needed. Queries added since coverage was measured are not matched yet, and count nowhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from curation.coverage.asked import clusters_at, read_asked
+from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.report import ClusterCoverage, CoverageGap, gaps_of, of_clusters
+from curation.coverage.stored_map import map_in_force, read_map
+from curation.store import Cursor, Query
+
+
+@dataclass(frozen=True)
+class CoverageState:
+    """What is known of the clusters of the map in force.
+
+    Attributes
+    ----------
+    map: without the partitions of other resolutions and seeds.
+    clusters: by number.
+    queries: number of a cluster → the queries about it, by id; clusters without any are absent.
+    gaps: by searches × documents.
+    nowhere: queries that are about no entity.
+    unmatched: queries that were not matched yet.
+    """
+
+    map: CoverageMap
+    clusters: list[ClusterCoverage]
+    queries: dict[int, list[Query]]
+    gaps: list[CoverageGap]
+    nowhere: list[Query]
+    unmatched: list[Query]
+
+
+def read_state(cursor: Cursor) -> CoverageState:
+    """The state of the map in force.
+
+    Raises
+    ------
+    RefusedError: there is no map of the corpus in force.
+    """
+    found = read_map(cursor, map_in_force(cursor), with_partitions=False)
+    everything = read_asked(cursor, found.map_id)
+    asked = everything.matched()
+    queries: dict[int, list[Query]] = {}
+    nowhere = []
+    cluster_of = found.cluster_of
+    for query in asked.queries:
+        held = clusters_at(asked.matches[query.normalised].entities, cluster_of)
+        for number in held:
+            queries.setdefault(number, []).append(query)
+        if not held:
+            nowhere.append(query)
+    counted = of_clusters(found, asked)
+    return CoverageState(found, counted, queries, gaps_of(found, counted), nowhere, everything.unmatched)
