@@ -38,6 +38,21 @@ def pool(
             show_default="no limit",
         ),
     ] = None,
+    sample_bands: Annotated[
+        str | None,
+        typer.Option(
+            help="Judge a random sample of the pool: last ranks of bands with the rate of each, such as "
+            "10:1,50:0.3,100:0.1; the last one ends at the depth. With --sample-budget ranks alone.",
+            show_default="judge the whole pool",
+        ),
+    ] = None,
+    sample_budget: Annotated[
+        int | None,
+        typer.Option(
+            help="Judge a random sample of so many pairs: the first band whole, the deeper ones at one rate.",
+            show_default="judge the whole pool",
+        ),
+    ] = None,
     seed: Seed = 0,
     model: Annotated[
         str, typer.Option(help="Embedding model of dense and hybrid: a name or a folder.")
@@ -65,13 +80,17 @@ def pool(
     Each candidate is stored with the systems, ranks and scores that proposed it. Embeddings are computed once
     and stored; an interrupted run continues where it stopped. A budget is used rank by rank: first each
     query's best candidate, then each query's second, and so on. Random negatives are not part of the budget.
-    With --verify-bm25 the exit status is 1 if a list differs.
+
+    A sample keeps every pair of the pool with its probability. Only the drawn ones are judged. With
+    --verify-bm25 the exit status is 1 if a list differs.
 
     \b
     Examples:
       goldset pool --systems bm25 --depth 10 --random-negatives 5 --seed 7
       goldset pool --systems bm25,dense,hybrid --depth 20 --seed 7 --json
       goldset pool --systems bm25,run:splade,run:shop --depth 20 --budget 2000
+      goldset pool --systems bm25,dense --depth 100 --sample-bands 10:1,30:0.4,100:0.1 --seed 7
+      goldset pool --systems bm25,dense --depth 100 --sample-budget 3000 --seed 7
       goldset pool --systems dense --model ./models/my-finetuned-encoder
       goldset pool --systems bm25 --verify-bm25 50
       goldset pool --systems bm25,dense --stemmer german
@@ -85,7 +104,10 @@ def pool(
     store = project_store()
     with progress_bar() as progress:
         report = build_pool(
-            store, names, depth, random_negatives, seed, model, progress, budget, stemmer=stemmer
+            *(store, names, depth, random_negatives, seed, model, progress, budget),
+            stemmer=stemmer,
+            sample_bands=sample_bands,
+            sample_budget=sample_budget,
         )
         if verify_bm25 is None:
             check = None
@@ -109,6 +131,15 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
         say(
             f"{report.candidates:,} candidates for {report.queries:,} queries, "
             f"{report.random_negatives:,} of them random negatives; {report.added:,} are new to the project."
+        )
+    if report.sample:
+        table(
+            "Sample of the pool",
+            ["ranks", "pooled pairs", "drawn", "share"],
+            [
+                (band.ranks, band.pairs, band.drawn, "–" if band.share is None else f"{band.share:.1%}")
+                for band in report.sample
+            ],
         )
     if report.counted_again:
         say(

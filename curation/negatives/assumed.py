@@ -3,8 +3,8 @@
 Evaluation and training take a document that nobody judged for not relevant. The pairs for which that
 assumption matters fall into three strata:
 
-'top'     within the pool's depth in some system's list, and not judged: over the budget, of a system or a
-          corpus that came later, or waiting for its round
+'top'     within the pool's depth in some system's list, and not judged: over the budget, not drawn into the
+          sample of the pool, of a system or a corpus that came later, or waiting for its round
 'below'   below the pool's depth in every list, and within a greater depth in at least one: what usual
           practice mines as hard negatives
 'random'  drawn for a pool as an easy negative, and within that depth of no list

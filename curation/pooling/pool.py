@@ -10,6 +10,8 @@ candidates are put in order: by the best rank that any system gave, then by how 
 proposed them, then by document id. The budget goes round: each query's first candidate, each query's second,
 and so on. A query with few candidates leaves its turns to the others, and the last round, for which the
 budget does not suffice, takes the queries in an order drawn by seed.
+
+Instead of the best ranked pairs, a random sample of the pool can be judged: see `pool_sample`.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from curation.errors import RefusedError, refuse_problems
+from curation.errors import InputError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.pooling.candidates import (
     REACH,
@@ -32,6 +34,15 @@ from curation.pooling.candidates import (
     draw_negatives,
     system_reports,
     unite,
+)
+from curation.pooling.pool_sample import (
+    PooledPair,
+    SampledBand,
+    SampleDesign,
+    append_pairs,
+    draw_sample,
+    read_design,
+    sampled_bands,
 )
 from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
@@ -78,6 +89,7 @@ def _rounds(ranks: dict[Pair, list[int]], seed: int) -> list[Pair]:
 
 
 LEXICAL = frozenset({"bm25", "hybrid"})
+NOT_DRAWN = "pooled pairs were not drawn into the sample that is judged; the project keeps them as pooled"
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,7 @@ class PoolReport:
     built_before: this very pool was stored already; nothing was added.
     left_out: reason, written to be read after its number → number.
     counted_again: documents whose words an older goldset had counted, which cut texts into other words.
+    sample: by band, where a random sample of the pool is judged; else empty.
     """
 
     pool_id: str
@@ -105,6 +118,7 @@ class PoolReport:
     systems: list[SystemReport]
     left_out: dict[str, int]
     counted_again: int = 0
+    sample: tuple[SampledBand, ...] = ()
 
 
 class _PoolInputs(NamedTuple):
@@ -120,6 +134,7 @@ class _BuiltPool(NamedTuple):
     parameters: Mapping[str, Any]
     proposals: list[CandidateSource]
     report: dict[str, Any]
+    sample: list[PooledPair]
 
 
 def build_pool(
@@ -134,6 +149,8 @@ def build_pool(
     author: str = COMMAND_LINE,
     stemmer: str | None = None,
     without: Collection[str] = (),
+    sample_bands: str | None = None,
+    sample_budget: int | None = None,
 ) -> PoolReport:
     """Pool the first `depth` documents of each system and `random_negatives` random ones for each query.
 
@@ -146,15 +163,19 @@ def build_pool(
     author: who asked, for the audit trail: a lead or the command line.
     stemmer: the project's stemmer for BM25 from now on, by its language, or 'none'; None: as it was.
     without: ids of queries that get no candidates.
+    sample_bands, sample_budget: only a random sample of the pairs is judged; see `pool_sample.read_design`.
 
     Raises
     ------
-    InputError: unknown systems or stemmer, or a depth or number that is none.
+    InputError: unknown systems or stemmer, a depth or number that is none, bands that cannot be sampled, or
+        two budgets.
     NotFoundError: the model or a run is not there.
-    RefusedError: there is no corpus, no query to judge, the model cannot be used, or the author is no lead.
+    RefusedError: there is no corpus, no query to judge, the model cannot be used, the sample's budget is too
+        small, or the author is no lead.
     """
     names = known_systems(systems)
     _check_numbers(depth, random_negatives, budget)
+    design = _design(sample_bands, sample_budget, depth, budget)
     if stemmer is not None:
         with store.transaction() as cursor:
             choose_stemmer(cursor, stemmer)
@@ -168,6 +189,8 @@ def build_pool(
         "seed": seed,
         "systems": engines.settings,
     }
+    if design is not None:
+        parameters["sample"] = design.parameters
     if not LEXICAL.isdisjoint(names) and _is_cut_otherwise(given):
         parameters["words"] = CUT
     asked = [(query.query_id, query.text) for query in given.queries]
@@ -180,8 +203,11 @@ def build_pool(
         return before
     counted_again = 0 if LEXICAL.isdisjoint(names) else counted_otherwise(store)
     found = engines.search(given.queries, max(REACH, depth), progress)
-    proposals, report = _unite(given, found, parameters, identical, stand_ins, engines.outside)
-    built = _keep(store, _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report), author)
+    proposals, report, sample = _unite(
+        given, found, parameters, identical, stand_ins, engines.outside, design
+    )
+    pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample)
+    built = _keep(store, pool, author)
     return replace(built, counted_again=counted_again)
 
 
@@ -206,6 +232,16 @@ def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> Non
     if budget is not None and budget < 1:
         problems.append(f"A budget of {budget} pairs was given; expected at least 1.")
     refuse_problems(problems)
+
+
+def _design(bands: str | None, budget: int | None, depth: int, best: int | None) -> SampleDesign | None:
+    design = read_design(bands, budget, depth)
+    if design is not None and best is not None:
+        raise InputError(
+            "A budget takes the best ranked pairs, which is no random sample: give either a budget or a "
+            "sample of the pool."
+        )
+    return design
 
 
 def _read(store: Store, author: str, without: Collection[str]) -> _PoolInputs:
@@ -242,10 +278,15 @@ def _unite(
     identical: Identical,
     stand_ins: StandIns,
     outside: int,
-) -> tuple[list[CandidateSource], dict[str, Any]]:
+    design: SampleDesign | None,
+) -> tuple[list[CandidateSource], dict[str, Any], list[PooledPair]]:
     depth, random_negatives, seed = (parameters[name] for name in ("depth", "random_negatives", "seed"))
     union = unite(found, given.queries, depth, stand_ins)
     spent = spend(union.proposals, parameters["budget"], seed)
+    pooled: list[PooledPair] = []
+    if design is not None:
+        drawn, pooled = draw_sample(union.proposals, design, seed)
+        spent = Spent(drawn, 0)
     places = min(depth, len(given.documents))
     reports = system_reports(found, spent.proposals, places)
     draw = Draw([], {})
@@ -264,6 +305,7 @@ def _unite(
         "places of imported runs name documents that the corpus does not have": outside,
         "candidates are judged under the id of an identical document": union.merged,
         "candidates are over the budget: in their queries, others stand higher": spent.over,
+        NOT_DRAWN: sum(not pair.sampled for pair in pooled),
         **draw.left_out,
     }
     proposals = sorted([*spent.proposals, *draw.proposals], key=lambda proposal: proposal[:3])
@@ -274,7 +316,9 @@ def _unite(
         "systems": [system._asdict() for system in reports],
         "left_out": {reason: count for reason, count in left_out.items() if count},
     }
-    return proposals, report
+    if design is not None:
+        report["sample"] = [band._asdict() for band in sampled_bands(design, pooled)]
+    return proposals, report, pooled
 
 
 def _keep(store: Store, pool: _BuiltPool, author: str) -> PoolReport:
@@ -288,6 +332,7 @@ def _keep(store: Store, pool: _BuiltPool, author: str) -> PoolReport:
         if before is not None:
             return before
         added = _append(cursor, row, sources)
+        append_pairs(cursor, pool.pool_id, pool.sample)
         detail = {"pool": pool.pool_id, **pool.parameters, "candidates added": added}
         record_event(cursor, "pool", detail, author)
     return _report(pool.pool_id, pool.snapshot_id, pool.report, added, built_before=False)
@@ -335,4 +380,7 @@ def _report(
 ) -> PoolReport:
     systems = [SystemReport(**system) for system in report["systems"]]
     counts = {name: report[name] for name in ("queries", "candidates", "random_negatives", "left_out")}
-    return PoolReport(pool_id, snapshot_id, added=added, built_before=built_before, systems=systems, **counts)
+    sample = tuple(SampledBand(**band) for band in report.get("sample", ()))
+    return PoolReport(
+        pool_id, snapshot_id, added=added, built_before=built_before, systems=systems, sample=sample, **counts
+    )

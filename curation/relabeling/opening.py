@@ -32,6 +32,7 @@ from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_p
 from curation.relabeling.retirement import retire_query, return_query
 from curation.relabeling.staleness.calendar import OPEN, read_work
 from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
+from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
 from curation.sampling.plan import limits_of
@@ -283,17 +284,16 @@ def _extend_sample(store: Store, plan: _Plan, author: str) -> None:
 def _build_pool(
     store: Store, row: PlanRow, settings: PoolSettings, author: str, progress: Progress
 ) -> PoolReport:
-    model = {"model": settings.model} if settings.model else {}
     return build_pool(
         store,
         settings.systems,
         settings.depth,
         0,
         row.parameters["seed"],
-        progress=progress,
-        budget=settings.budget,
-        author=author,
-        **model,
+        settings.model or DEFAULT_MODEL,
+        progress,
+        settings.budget,
+        author,
     )
 
 

@@ -21,7 +21,7 @@ from curation.jobs.stored import begin, end
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.rounds import open_round
 from curation.people.annotators import add_annotator
-from curation.pooling import build_pool
+from curation.pooling import build_pool, last_pool
 from curation.progress import silent
 from curation.sampling.sample import draw_sample
 from curation.sampling.tags.stored_tags import set_tags, tagged_queries
@@ -206,6 +206,25 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     page = run("Pool")
     assert "12 candidates for 4 queries, 0 of them random negatives." in html(page)
     assert "<td>bm25</td>" in html(page)
+
+
+def test_a_sample_of_the_pool_is_drawn_by_bands_and_shown(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    page = run("Pool")
+    labelled(page.multiselect, "Systems").set_value(["bm25"])
+    labelled(page.number_input, "Depth").set_value(6)
+    labelled(page.number_input, "Random negatives for each query").set_value(0)
+    labelled(page.text_input, "Bands of ranks").set_value("2, 6")
+    labelled(page.number_input, "Pairs in the sample").set_value(12)
+    labelled(page.button, "Build the pool").click().run()
+    jobs_of(filled).wait()
+    assert last(filled).outcome == "done", last(filled).message
+    report = last_pool(filled)
+    assert report is not None
+    assert (count(filled, "candidates"), sum(band.drawn for band in report.sample)) == (12, 12)
+    shown = html(run("Pool"))
+    assert "A random sample of the pool is judged" in shown
+    assert "<td>3 to 6</td>" in shown
 
 
 def test_the_pool_tells_what_it_lacks_whoever_built_it(filled: Store) -> None:

@@ -51,6 +51,16 @@ def test_tables_say_what_was_done_and_what_was_left_out(project: Path, goldset: 
     assert "built before" in goldset(*arguments)
 
 
+def test_a_sample_of_the_pool_is_told_by_band(project: Path, goldset: Any) -> None:
+    goldset("sample", "--size", "2")
+    command = ["pool", "--systems", "bm25", "--depth", "2", "--random-negatives", "0"]
+    shown = goldset(*command, "--sample-bands", "1:1,2:0.5")
+    assert "Sample of the pool" in shown
+    assert "100.0%" in shown
+    with pytest.raises(InputError, match="end at rank 3, and the pool's depth is 2"):
+        goldset(*command, "--sample-bands", "1:1,3:0.5")
+
+
 def test_an_unknown_system_is_refused_by_name(project: Path, goldset: Any) -> None:
     goldset("sample", "--size", "1")
     with pytest.raises(InputError, match="'bm52' is no system"):

@@ -35,6 +35,7 @@ def show(context: CurateContext) -> None:
             _last(found)
             report = last_pool(context.store)
             if report is not None:
+                _sampled(report)
                 ui.sentences("\n".join(_summary(report)))
             if found.graded and st.toggle("Hard negatives"):
                 with st.spinner("Comparing texts…"):
@@ -60,14 +61,34 @@ def _form(context: CurateContext) -> None:
             placeholder="no limit",
             help="Evenly over the queries.",
         )
+        with st.expander("Judge a random sample of the pool"):
+            st.caption(
+                "AP and nDCG of the whole pool are then inferred from the sample. Give bands with rates, or "
+                "a number of pairs."
+            )
+            bands = st.text_input(
+                "Bands of ranks",
+                placeholder="10:1, 30:0.4, 100:0.1",
+                help="The last rank of each band and the share of it that is judged. The last band ends at "
+                "the depth. With a number of pairs: ranks alone, such as 10, 30, 100.",
+            )
+            sampled = st.number_input(
+                "Pairs in the sample",
+                min_value=1,
+                value=None,
+                placeholder="as the rates say",
+                help="The first band whole, the deeper ones at one rate.",
+            )
         with st.expander("Embedding model"):
             model = st.text_input("Name or folder, for dense and hybrid", DEFAULT_MODEL)
         seed = st.number_input("Seed", value=0, step=1)
         asked = context.submit("Build the pool", "pool")
     if asked:
         numbers = {"depth": int(depth), "random_negatives": int(random), "seed": int(seed)}
-        limit = None if budget is None else int(budget)
-        context.start("pool", {"systems": systems, **numbers, "budget": limit, "model": model})
+        limits = {"budget": budget, "sample_budget": sampled}
+        whole = {name: None if limit is None else int(limit) for name, limit in limits.items()}
+        asked_for = {**numbers, **whole, "sample_bands": bands.strip() or None, "model": model}
+        context.start("pool", {"systems": systems, **asked_for})
 
 
 def _last(found: Contributions) -> None:
@@ -89,6 +110,16 @@ def _last(found: Contributions) -> None:
         f"{found.graded:,} of the systems' {found.candidates:,} candidates have a grade; {found.relevant:,} "
         "are relevant: graded above the scale's lowest."
     )
+
+
+def _sampled(pool: PoolReport) -> None:
+    """What was drawn of each band, where a sample of the pool is judged."""
+    if pool.sample:
+        ui.table(
+            "A random sample of the pool is judged",
+            ["Ranks", "Pooled pairs", "Drawn", "Share"],
+            [(band.ranks, band.pairs, band.drawn, ui.ShareCell(band.share)) for band in pool.sample],
+        )
 
 
 def _summary(pool: PoolReport) -> list[str]:
