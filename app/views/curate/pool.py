@@ -62,7 +62,7 @@ def _form(context: CurateContext) -> None:
             help="Evenly over the queries.",
         )
         with st.expander("Judge a random sample of the pool"):
-            st.caption(
+            ui.sentences(
                 "AP and nDCG of the whole pool are then inferred from the sample. Give bands with rates, or "
                 "a number of pairs."
             )
