@@ -8,7 +8,7 @@ named: a release knows none. Figures that are undefined say why, and each figure
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -203,7 +203,8 @@ class Card:
             f"{len(pooled):,} pairs were pooled; {have:,} ({percent(have, len(pooled))}) have a grade.",
             "",
         ]
-        return lines + table(("system", "pairs", "deepest rank", "judged"), self._systems(judged))
+        lines += table(("system", "pairs", "deepest rank", "judged"), self._systems(judged))
+        return lines + _pool_sample(self.release, judged)
 
     def _systems(self, judged: set[tuple[str, str]]) -> list[tuple[Any, ...]]:
         """System, pairs that it proposed, its deepest rank, and the share of them that has a grade."""
@@ -259,6 +260,42 @@ class Card:
         if self.licence == UNKNOWN:
             return ["Unknown: nobody said under which licence these data may be used. Ask their owner first."]
         return [f"{self.licence}, as stated by who exported it."]
+
+
+def _pool_sample(release: Opened, judged: Collection[tuple[str, str]]) -> Lines:
+    """What was drawn of each sampled pool, by band of ranks; nothing where no pool was sampled."""
+    designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
+    counts: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
+    for row in release.rows("pool_sample"):
+        graded = sum((row["query_id"], name) in judged for name in row["drawn"])
+        drawn, left = len(row["drawn"]), len(row["not_drawn"])
+        counts[row["pool_id"], row["band"]].update(pooled=drawn + left, drawn=drawn, graded=graded)
+    if not counts:
+        return []
+    rows = [
+        (
+            *(pool_id[:8], _ranks(designs.get(pool_id), band), found["pooled"], found["drawn"]),
+            *(percent(found["drawn"], found["pooled"]), found["graded"]),
+        )
+        for (pool_id, band), found in sorted(counts.items())
+    ]
+    header = ("pool", "ranks", "pooled pairs", "drawn", "rate", "of these graded")
+    return [
+        "",
+        "A random sample of the pool was judged. In each band of each query, by the best rank that a system "
+        "gave, pairs were drawn without replacement; the release keeps the probability of every pair. "
+        "`goldset evaluate` infers AP and nDCG of the whole pool from it.",
+        "",
+        *table(header, rows),
+    ]
+
+
+def _ranks(design: Mapping[str, Any] | None, band: int) -> str:
+    """The ranks of a band, from its pool's design."""
+    if design is None:
+        return f"band {band}"
+    lasts = [0, *(last for last, _ in design["bands"])]
+    return f"{lasts[band - 1] + 1:,} to {lasts[band]:,}"
 
 
 def _sampled(sample: Mapping[str, Any]) -> Lines:

@@ -64,6 +64,12 @@ def _of_pools(release: Opened) -> Lines:
         "Documents without a grade are not known to be irrelevant. Measures that count them as such "
         "disfavour systems that did not take part in the pools."
     ]
+    if release.rows("pool_sample"):
+        told.insert(
+            0,
+            "Only a random sample of the pool was judged. Measures that count the rest as not relevant say "
+            "nothing of the whole pool; those that are inferred from the sample do.",
+        )
     if open_pairs:
         share = percent(open_pairs, len(pairs))
         told.insert(0, f"{open_pairs:,} of {len(pairs):,} candidate pairs ({share}) have no grade.")

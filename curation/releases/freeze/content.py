@@ -8,6 +8,9 @@ Where the consensus has another rule than majority, the release says which, with
 applied to and the annotators' estimated errors, and each grade carries its confidence. Where it was frozen
 against the gate, it says who did so (under their number), why, and what stood against it.
 
+Where a random sample of a pool was judged, the part 'pool_sample' has each query's documents by band: those
+that were drawn, with their probability, and those that were not. Releases without a sample have no such part.
+
 A grade belongs to the text that was judged. A pair that was judged on another version of its document only is
 left out, or kept and marked `"version": "changed"`; judgments and decisions about another version are marked
 the same.
@@ -138,6 +141,7 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
         "adjudications": judgment_rows.adjudications(rows, chosen.queries, people),
         "sampling": parts.sampling(rows),
         **parts.pools(rows, chosen.queries),
+        **parts.pool_sample(rows, chosen.queries),
         **parts.answers(rows, chosen.queries),
     }
     judged_again = rows.relabeled.rows({(pair.query_id, pair.document_id) for pair in chosen.pairs})

@@ -134,6 +134,19 @@ def answers(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
     return {"answers": table} if table else {}
 
 
+def pool_sample(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
+    """Which documents of a sampled pool were drawn, by query and band, and with which probability.
+
+    No part where no pool was sampled, so that such releases keep their ids.
+    """
+    table = [
+        {**row, "inclusion_probability": rounded(row["inclusion_probability"])}
+        for row in rows.pool_sample.to_pylist()
+        if row["query_id"] in queries
+    ]
+    return {"pool_sample": table} if table else {}
+
+
 def pools(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
     """Every candidate of the release's queries with who proposed it, and the pools they came from."""
     candidates = [row for row in rows.candidates.to_pylist() if row["query_id"] in queries]

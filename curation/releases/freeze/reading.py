@@ -60,6 +60,7 @@ class Rows(NamedTuple):
     people: dict[str, str]
     relabeled: RelabeledPairs
     answers: pa.Table
+    pool_sample: pa.Table
 
 
 def read_rows(cursor: Cursor) -> Rows:
@@ -101,6 +102,7 @@ def read_rows(cursor: Cursor) -> Rows:
         people=dict(cursor.execute(_PEOPLE).fetchall()),
         relabeled=read_relabeled(cursor),
         answers=_table(cursor, _ANSWERS),
+        pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
     )
 
 
@@ -148,6 +150,14 @@ _LOGS = """
     FROM traffic_imports i LEFT JOIN traffic t USING (import_id)
     WHERE i.import_id IN (SELECT import_id FROM sample_logs WHERE sample_id = ?)
     GROUP BY i.import_id, i.rows, i.left_out ORDER BY i.import_id
+"""
+_POOL_SAMPLE = """
+    SELECT pool_id, query_id, band, inclusion_probability,
+           coalesce(list(document_id ORDER BY document_id) FILTER (sampled), []) AS drawn,
+           coalesce(list(document_id ORDER BY document_id) FILTER (NOT sampled), []) AS not_drawn
+    FROM pool_sample_pairs
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
+    GROUP BY ALL ORDER BY pool_id, query_id, band
 """
 _ANSWERS = "SELECT query_id, answers FROM current_reference_answers ORDER BY query_id"
 _PERSONAL = """
