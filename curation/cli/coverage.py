@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.coverage_model import (
+    ExtractorName,
+    ExtractorOption,
+    MostCalls,
+    Parallel,
+    Send,
+    model_extractor,
+    refuse_without_model,
+)
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.text import plain
 
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
@@ -40,6 +51,10 @@ def coverage_command(
     least: Annotated[int, typer.Option(min=1, help="Documents that a region has at least.")] = 5,
     model: MapModel = None,
     limit: Annotated[int, typer.Option(min=0, help="Regions to list, largest first; 0: all.")] = 20,
+    extractor: ExtractorOption = ExtractorName.phrases,
+    send: Send = False,
+    calls: MostCalls = None,
+    parallel: Parallel = 4,
     as_json: Json = False,
 ) -> None:
     """Show which regions of the corpus the queries test: clusters of what its documents are about.
@@ -48,11 +63,16 @@ def coverage_command(
     query, SCC the share of documents in a region with five queries or more, ZQC the number of regions without
     any. The map of a corpus is made once and stored; it embeds every entity.
 
+    With --extractor llm a language model names the entities. Address, name and key are in the environment:
+    GOLDSET_LLM_URL, GOLDSET_LLM_MODEL and GOLDSET_LLM_KEY. Without --send the command only says what it would
+    send.
+
     \b
     Examples:
       goldset coverage --seed 7
       goldset coverage --resolution 25 --least 10
       goldset coverage --seed 7 --json
+      goldset coverage --extractor llm --send --calls 200
     """
     if context.invoked_subcommand is not None:
         return
@@ -60,10 +80,21 @@ def coverage_command(
     from curation.coverage.report import find_coverage
     from curation.retrieval.embeddings import DEFAULT_MODEL
 
-    settings = MapSettings(seed, resolution, least, model or DEFAULT_MODEL)
+    store, settings, spent = (
+        project_store(),
+        MapSettings(seed, resolution, least, model or DEFAULT_MODEL),
+        None,
+    )
+    if extractor is ExtractorName.llm:
+        found = model_extractor(store, send, calls, parallel, as_json)
+        if found is None:
+            return
+        settings, spent = replace(settings, extractor=found[0]), found[1]
+    else:
+        refuse_without_model(send, calls)
     with progress_bar() as progress:
-        report = find_coverage(project_store(), settings, progress)
-    emit(as_json, report, lambda: _show(report, limit))
+        report = find_coverage(store, settings, progress)
+    emit(as_json, plain(report) | ({"sent": spent} if spent else {}), lambda: _show(report, limit))
 
 
 @coverage.command("gaps")

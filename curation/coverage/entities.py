@@ -6,8 +6,10 @@ entity, described by its heaviest mention. The order of entities is that of thei
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
 from curation.progress import Progress, silent
@@ -25,6 +27,19 @@ class Mention(NamedTuple):
     weight: float
 
 
+class Extraction(NamedTuple):
+    """What an extractor found.
+
+    Attributes
+    ----------
+    mentions: in each document, in the order of the documents; heaviest first.
+    unread: id of a document that could not be read → why.
+    """
+
+    mentions: list[list[Mention]]
+    unread: Mapping[str, str] = MappingProxyType({})
+
+
 class Extractor(Protocol):
     """What finds entities in documents."""
 
@@ -36,8 +51,8 @@ class Extractor(Protocol):
     def settings(self) -> Mapping[str, Any]:
         """All that decides what it finds, for the record; values are JSON."""
 
-    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> list[list[Mention]]:
-        """The mentions in each document, in the order of the documents; heaviest first."""
+    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
+        """The mentions in each document, and the documents that could not be read."""
 
 
 class Entity(NamedTuple):
@@ -79,7 +94,7 @@ def find_entities(
 ) -> CorpusEntities:
     """The entities of the documents; those whose names are equal once normalised are one."""
     ordered = sorted(documents, key=lambda document: document.document_id)
-    mentions = extractor.extract(ordered, progress)
+    mentions, unread = extractor.extract(ordered, progress)
     found = [
         (document.document_id, entity_name(mention.name), mention)
         for document, mentioned in zip(ordered, mentions, strict=True)
@@ -94,9 +109,9 @@ def find_entities(
     for document_id, name, _ in found:
         if name:
             of_documents[document_id].add(places[name])
-    without = sum(not held for held in of_documents.values())
+    without = Counter(unread.get(name, NO_ENTITY) for name, held in of_documents.items() if not held)
     return CorpusEntities(
         entities=[Entity(name, heaviest[name].description) for name in places],
         of_documents={document_id: tuple(sorted(held)) for document_id, held in of_documents.items()},
-        left_out={NO_ENTITY: without} if without else {},
+        left_out=dict(sorted(without.items())),
     )

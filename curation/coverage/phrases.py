@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.coverage.entities import Mention
+from curation.coverage.entities import Extraction, Mention
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.retrieval.terms import STOP_WORDS
@@ -87,7 +87,7 @@ class PhraseExtractor:
             "sentence": LONGEST_SENTENCE,
         }
 
-    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> list[list[Mention]]:
+    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
         """See `Extractor.extract`.
 
         Raises
@@ -95,7 +95,7 @@ class PhraseExtractor:
         RefusedError: scikit-learn is not installed.
         """
         if not any(words(document.text) for document in documents):
-            return [[] for _ in documents]
+            return Extraction([[] for _ in documents])
         counts = _count(documents)
         idf = 1 + np.log((1 + len(documents)) / (1 + counts.documents_with))
         found = []
@@ -104,7 +104,7 @@ class PhraseExtractor:
             found.append(_described(document, weights))
             if row % 256 == 255 or row + 1 == len(documents):
                 progress("coverage: phrases", row + 1, len(documents))
-        return found
+        return Extraction(found)
 
 
 def phrases_of(text: str) -> Iterator[str]:
@@ -197,7 +197,7 @@ def _described(document: Document, weights: Mapping[str, float]) -> list[Mention
             if phrase not in best or worth > best[phrase][0]:
                 best[phrase] = (worth, sentence)
     return [
-        Mention(phrase, _shortened(best[phrase][1]) if phrase in best else "", weight)
+        Mention(phrase, shortened(best[phrase][1]) if phrase in best else "", weight)
         for phrase, weight in weights.items()
     ]
 
@@ -209,7 +209,7 @@ def _sentences(document: Document) -> Iterator[str]:
                 yield " ".join(sentence.split())
 
 
-def _shortened(sentence: str) -> str:
+def shortened(sentence: str) -> str:
     """The sentence, or its first words and an ellipsis."""
     parts = sentence.split(" ")
     return sentence if len(parts) <= LONGEST_SENTENCE else f"{' '.join(parts[:LONGEST_SENTENCE])} …"

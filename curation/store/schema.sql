@@ -751,3 +751,37 @@ CREATE TABLE coverage_queries (
     detail       JSON NOT NULL,    -- warnings that the writer saw; of a model all that decided the query
     written_at   TIMESTAMP NOT NULL
 );
+
+
+-- ── Language model ──────────────────────────────────────────────────────────────────────────────
+
+-- What a language model answered to a call, so that none is paid twice. The last attempt counts.
+CREATE TABLE model_answers (
+    call_id        TEXT NOT NULL,    -- the hash of model, prompt and the text that it was asked about
+    attempt        INTEGER NOT NULL CHECK (attempt >= 0),
+    model          TEXT NOT NULL,
+    prompt_hash    TEXT NOT NULL,
+    kind           TEXT NOT NULL CHECK (kind IN ('answer', 'refusal', 'malformed', 'rejected')),
+    text           TEXT NOT NULL,    -- of 'malformed' and 'rejected' the reason
+    tokens_read    BIGINT,           -- as the endpoint counts; NULL: it did not say
+    tokens_written BIGINT,
+    answered_at    TIMESTAMP NOT NULL,
+    PRIMARY KEY (call_id, attempt)
+);
+-- Which of the queries that a language model wrote people judge. The highest revision counts.
+CREATE TABLE synthetic_draws (
+    query_id TEXT NOT NULL,
+    revision INTEGER NOT NULL CHECK (revision >= 0),
+    drawn    BOOLEAN NOT NULL,       -- whether people judge it
+    share    DOUBLE NOT NULL CHECK (share > 0 AND share <= 1),  -- that was asked for
+    seed     BIGINT NOT NULL,
+    author   TEXT NOT NULL,
+    drawn_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (query_id, revision)
+);
+-- Queries that wait for a larger share: they are not in force.
+CREATE VIEW withheld_queries AS
+SELECT query_id FROM (
+    SELECT * FROM synthetic_draws
+    QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY revision DESC) = 1)
+WHERE NOT drawn;

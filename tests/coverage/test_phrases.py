@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from curation.coverage.entities import NO_ENTITY, Entity, Mention, entity_name, find_entities
+from curation.coverage.entities import NO_ENTITY, Entity, Extraction, Mention, entity_name, find_entities
 from curation.coverage.phrases import LONGEST_SENTENCE, PhraseExtractor, phrases_of
 from curation.progress import Progress, silent
 from curation.store import Document
@@ -22,7 +22,7 @@ TEA = [
 
 
 def names(document: Document, corpus: Sequence[Document] = TEA, most: int = 8) -> list[str]:
-    mentions = PhraseExtractor(most).extract(corpus)
+    mentions = PhraseExtractor(most).extract(corpus).mentions
     return [mention.name for mention in mentions[list(corpus).index(document)]]
 
 
@@ -66,13 +66,13 @@ def test_what_more_than_a_tenth_of_a_large_corpus_has_is_too_general() -> None:
 
 
 def test_a_phrase_is_described_by_the_sentence_in_which_the_chosen_phrases_weigh_most() -> None:
-    [mention] = [m for m in PhraseExtractor().extract(TEA)[0] if m.name == "green tea"]
+    [mention] = [m for m in PhraseExtractor().extract(TEA).mentions[0] if m.name == "green tea"]
     assert mention.description == "Green tea is steamed."  # both phrases in fewest words
 
 
 def test_a_long_description_ends_in_an_ellipsis() -> None:
     long = document("a", "pump " * (LONGEST_SENTENCE + 20))
-    [pump] = [m for m in PhraseExtractor(1000).extract([long])[0] if m.name == "pump pump pump"]
+    [pump] = [m for m in PhraseExtractor(1000).extract([long]).mentions[0] if m.name == "pump pump pump"]
     assert pump.description.split(" ")[LONGEST_SENTENCE:] == ["…"]
 
 
@@ -91,8 +91,8 @@ class Given:
         self._mentions = mentions
         self.settings: dict[str, str] = {}
 
-    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> list[list[Mention]]:
-        return [self._mentions.get(document.document_id, []) for document in documents]
+    def extract(self, documents: Sequence[Document], progress: Progress = silent) -> Extraction:
+        return Extraction([self._mentions.get(document.document_id, []) for document in documents])
 
 
 def test_names_that_are_equal_once_normalised_are_one_entity_with_the_heaviest_description() -> None:

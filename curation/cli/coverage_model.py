@@ -1,0 +1,118 @@
+"""`goldset coverage` where a language model takes part: what it would send, and what it sent."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.output import emit, progress_bar
+from curation.errors import InputError
+
+if TYPE_CHECKING:
+    from curation.coverage.entities import Extractor
+    from curation.coverage.language_model.answers import ModelSpending, ModelWork
+    from curation.store import Store
+
+
+class ExtractorName(StrEnum):
+    """What finds the entities."""
+
+    phrases = "phrases"
+    llm = "llm"
+
+
+ExtractorOption = Annotated[
+    ExtractorName, typer.Option(help="What finds entities: phrases, offline, or a language model.")
+]
+Send = Annotated[
+    bool,
+    typer.Option(
+        "--send", help="Send texts to the language model of GOLDSET_LLM_URL. Without it nothing is sent."
+    ),
+]
+MostCalls = Annotated[
+    int | None,
+    typer.Option("--calls", min=1, help="Calls to make at most in this run.", show_default="all"),
+]
+Parallel = Annotated[int, typer.Option(min=1, max=64, help="Calls that are under way at once.")]
+
+
+def refuse_without_model(send: bool, most_calls: int | None) -> None:
+    """Refuse options of the language model where none is asked for.
+
+    Raises
+    ------
+    InputError: one of them was given.
+    """
+    given = [name for name, used in (("--send", send), ("--calls", most_calls is not None)) if used]
+    if given:
+        raise InputError(f"{' and '.join(given)}: only with --extractor llm does a language model take part.")
+
+
+def model_extractor(
+    store: Store, send: bool, most_calls: int | None, parallel: int, as_json: bool
+) -> tuple[Extractor, ModelSpending | None] | None:
+    """The extractor that reads the model's answers, and what was sent for it now.
+
+    None: answers are lacking and nothing may be sent; what would be sent is printed.
+    """
+    from curation.coverage.language_model.answers import Asking
+    from curation.coverage.language_model.endpoint import find_endpoint, model_name, prices_set
+    from curation.coverage.language_model.extractor import (
+        LONGEST_TEXT,
+        ModelExtractor,
+        ask_about_documents,
+        plan_documents,
+    )
+
+    name = model_name()
+    work, cut = plan_documents(store, name, prices_set())
+    told = f"{name}: {work_sentence(work)}"
+    if cut:
+        told += (
+            f" Of long documents only the first {LONGEST_TEXT:,} characters are sent, without {cut:,} others."
+        )
+    if work.calls and not send:
+        emit(as_json, {"model": name, "would_send": work, "cut": cut}, f"{told} {NOT_SENT}")
+        return None
+    spent = None
+    if work.calls:
+        asking = Asking(find_endpoint(), most_calls, parallel)
+        note(told)
+        with progress_bar() as progress:
+            spent = ask_about_documents(store, asking, progress)
+        note(*spending_sentences(spent))
+    return ModelExtractor(store, name), spent
+
+
+NOT_SENT = "Nothing was sent: give --send to send it."
+
+
+def note(*sentences: str) -> None:
+    """Sentences beside the result, on standard error."""
+    for sentence in sentences:
+        typer.echo(sentence, err=True)
+
+
+def work_sentence(work: ModelWork) -> str:
+    """What would be sent."""
+    price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
+    return (
+        f"{work.calls:,} calls to make, which read about {work.tokens:,} tokens{price}; {work.stored:,} "
+        "answered before."
+    )
+
+
+def spending_sentences(spent: ModelSpending) -> list[str]:
+    """What was sent, and what came of it."""
+    price = "" if spent.price is None else f", {spent.price:.4f} by the prices set"
+    sentences = [
+        f"{spent.requests:,} requests sent: {spent.tokens_read:,} tokens read and {spent.tokens_written:,} "
+        f"written{price}. {spent.answered:,} of {spent.calls:,} calls have an answer, {spent.stored:,} of "
+        "them from before."
+    ]
+    if spent.uncounted:
+        sentences.append(f"The endpoint did not count the tokens of {spent.uncounted:,} answers.")
+    return sentences + [f"left out: {count:,}: {reason}" for reason, count in spent.left_out.items()]

@@ -1,0 +1,229 @@
+"""One chat with a language model: asked over HTTP, and again where that can help, within stated bounds.
+
+    timed out, not reached, HTTP 408, 425, 429, 5xx  asked again, `Patience.attempts` times in all; the wait
+                                                     doubles, or is what Retry-After says
+    HTTP 401, 403, 404, 405 or a redirect            no call can succeed: refused at once
+    any other status                                 this call is rejected: asking again cannot help
+    an answer that is none, or a refusal             returned as such: it may have been paid
+
+Nothing that the endpoint says is passed on before the key is taken out of it.
+"""
+
+from __future__ import annotations
+
+import json
+import ssl
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException
+from threading import Event
+from time import monotonic
+from typing import IO, Any, Literal, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from curation.coverage.language_model.endpoint import KEY, URL, ModelEndpoint
+from curation.errors import RefusedError
+
+LARGEST = 4_000_000
+"""Bytes of an answer."""
+_NEVER = frozenset({401, 403, 404, 405})
+_AGAIN = frozenset({408, 425, 429})
+
+TIMED_OUT = "no answer in time"
+NOT_REACHED = "the endpoint was not reached"
+RATE_LIMIT = "the endpoint's rate limit"
+FAILED = "the endpoint failed (HTTP {})"
+REJECTED = "the endpoint rejected the request (HTTP {})"
+STOPPED = "stopped before it was asked"
+
+ReplyKind = Literal["answer", "refusal", "malformed", "rejected", "none"]
+
+
+class Patience(NamedTuple):
+    """How long an answer is waited for, and how often it is asked for.
+
+    Attributes
+    ----------
+    seconds: for one answer.
+    attempts: of one call, the first included.
+    first_wait, longest_wait: seconds between two of them; a longer Retry-After ends the work.
+    """
+
+    seconds: float = 120.0
+    attempts: int = 4
+    first_wait: float = 1.0
+    longest_wait: float = 60.0
+
+
+class ModelReply(NamedTuple):
+    """What came of a call.
+
+    Attributes
+    ----------
+    kind: 'none': nothing came that could have been paid.
+    text: of the answer or the refusal; of the others the reason.
+    read, written: tokens, as the endpoint counts them; None where it does not say.
+    requests: sent for it.
+    ends_work: of 'none': whether further calls would meet the same.
+    """
+
+    kind: ReplyKind
+    text: str
+    read: int | None = None
+    written: int | None = None
+    requests: int = 1
+    ends_work: bool = False
+
+
+class _Fault(NamedTuple):
+    """Why a request got no answer; `wait`: seconds that the endpoint asks for, None: it does not say."""
+
+    reason: str
+    wait: float | None = None
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    """A redirect would carry the key to another host."""
+
+    def redirect_request(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
+    ) -> None:
+        return None
+
+
+def chat(
+    endpoint: ModelEndpoint,
+    messages: Sequence[Mapping[str, str]],
+    patience: Patience,
+    stop: Event,
+) -> ModelReply:
+    """Ask the model; waits end when `stop` is set.
+
+    Raises
+    ------
+    RefusedError: the endpoint takes no such call: key, address or model are wrong.
+    """
+    fault, wait = _Fault(STOPPED), patience.first_wait
+    for attempt in range(1, patience.attempts + 1):
+        if stop.is_set():
+            return ModelReply("none", STOPPED, requests=attempt - 1)
+        found = _ask(endpoint, messages, patience.seconds)
+        if isinstance(found, ModelReply):
+            return found._replace(requests=attempt)
+        fault = found
+        pause = wait if fault.wait is None else fault.wait
+        if pause > patience.longest_wait:
+            return ModelReply("none", fault.reason, requests=attempt, ends_work=True)
+        if attempt < patience.attempts:
+            stop.wait(pause)
+            wait = min(2 * wait, patience.longest_wait)
+    return ModelReply("none", fault.reason, requests=patience.attempts)
+
+
+def _ask(
+    endpoint: ModelEndpoint, messages: Sequence[Mapping[str, str]], seconds: float
+) -> ModelReply | _Fault:
+    """One request: a reply, or why there was none."""
+    headers = {"Content-Type": "application/json", "Accept": "application/json", "User-Agent": "goldset"}
+    if key := endpoint.key.get_secret_value():
+        headers["Authorization"] = f"Bearer {key}"
+    body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()
+    request = Request(endpoint.url, body, headers, method="POST")  # noqa: S310  http or https, checked before
+    try:
+        with build_opener(_NoRedirects).open(request, timeout=seconds) as response:
+            return _read_reply(endpoint, _body(response, monotonic() + seconds))
+    except HTTPError as error:
+        with error:
+            return _status(endpoint, error)
+    except TimeoutError:
+        return _Fault(TIMED_OUT)
+    except URLError as error:
+        if isinstance(error.reason, ssl.SSLCertVerificationError):
+            raise RefusedError(
+                f"The certificate of the language model's host is not trusted: {URL}."
+            ) from None
+        return _Fault(TIMED_OUT if isinstance(error.reason, TimeoutError) else NOT_REACHED)
+    except (OSError, HTTPException):
+        return _Fault(NOT_REACHED)
+
+
+def _body(response: Any, until: float) -> bytes:
+    """The whole answer; one that comes drop by drop is not waited for any longer than one that does not."""
+    found = bytearray()
+    while part := response.read1(65_536):
+        found += part
+        if len(found) > LARGEST:
+            return b""
+        if monotonic() > until:
+            raise TimeoutError
+    return bytes(found)
+
+
+def _status(endpoint: ModelEndpoint, error: HTTPError) -> ModelReply | _Fault:
+    """What a status other than success means.
+
+    Raises
+    ------
+    RefusedError: no call can succeed.
+    """
+    if error.code in _NEVER or error.code < 400:
+        raise RefusedError(
+            f"The language model's endpoint answered HTTP {error.code}{_said(endpoint, error)}. Check {URL}, "
+            f"the model's name and {KEY}."
+        )
+    if error.code in _AGAIN or error.code >= 500:
+        reason = RATE_LIMIT if error.code == 429 else FAILED.format(error.code)
+        return _Fault(reason, _retry_after(error.headers.get("Retry-After")))
+    return ModelReply("rejected", REJECTED.format(error.code))
+
+
+def _said(endpoint: ModelEndpoint, error: HTTPError) -> str:
+    """The endpoint's own words, if it has any."""
+    try:
+        said = json.loads(error.read(10_000))["error"]["message"]
+    except (OSError, HTTPException, ValueError, TypeError, LookupError):
+        return ""
+    words = " ".join(endpoint.without_key(str(said)).split())[:200].rstrip(".")
+    return f" ({words})" if words else ""
+
+
+def _retry_after(value: str | None) -> float | None:
+    """Seconds to wait, from a number or a date; None where there is neither."""
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            at = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        seconds = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+    return max(0.0, seconds) if seconds == seconds else None
+
+
+def _read_reply(endpoint: ModelEndpoint, body: bytes) -> ModelReply:
+    """The reply in an answer's body; what has no message in it is malformed."""
+    try:
+        found = json.loads(body)
+        choice = found["choices"][0]
+        message = choice["message"]
+        content, refusal = message.get("content"), message.get("refusal")
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        return ModelReply("malformed", "an answer without a message")
+    tokens = (_tokens(found, "prompt_tokens"), _tokens(found, "completion_tokens"))
+    if refusal or choice.get("finish_reason") == "content_filter":
+        return ModelReply("refusal", endpoint.without_key(str(refusal or "")), *tokens)
+    if choice.get("finish_reason") == "length":
+        return ModelReply("malformed", "an answer that was cut off", *tokens)
+    if not isinstance(content, str) or not content.strip():
+        return ModelReply("malformed", "an empty answer", *tokens)
+    return ModelReply("answer", endpoint.without_key(content), *tokens)
+
+
+def _tokens(found: Mapping[str, Any], name: str) -> int | None:
+    usage = found.get("usage")
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 2**62 else None
