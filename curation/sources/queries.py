@@ -183,7 +183,8 @@ def active_queries(cursor: Cursor) -> list[Query]:
     """The queries to be judged or judged already, by query id.
 
     Those of the current sample, all imported ones, all that people or models wrote, and those shown in a
-    round that is neither pilot nor practice; without those that were retired.
+    round that is neither pilot nor practice; without those that were retired, and without those of models that
+    wait for a larger share to be judged.
     """
     return fetch(
         cursor,
@@ -194,7 +195,7 @@ def active_queries(cursor: Cursor) -> list[Query]:
            OR query_id IN (SELECT query_id FROM sample_queries WHERE sample_id = ?)
            OR query_id IN (SELECT query_id FROM presentations JOIN rounds USING (round_id)
                            WHERE kind NOT IN ('pilot', 'practice')))
-          AND query_id NOT IN (SELECT query_id FROM retired_queries)
+          AND query_id NOT IN (SELECT query_id FROM retired_queries UNION ALL FROM withheld_queries)
         ORDER BY query_id
         """,
         [get_setting(cursor, "sample")],
