@@ -183,8 +183,8 @@ def active_queries(cursor: Cursor) -> list[Query]:
     """The queries to be judged or judged already, by query id.
 
     Those of the current sample, all imported ones, all that people or models wrote, and those shown in a
-    round that is neither pilot nor practice; without those that were retired, and without those of models that
-    wait for a larger share to be judged.
+    round that is neither pilot nor practice; without those that were retired, and without those of models
+    that wait for a larger share to be judged.
     """
     return fetch(
         cursor,
