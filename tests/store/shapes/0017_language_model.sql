@@ -211,6 +211,18 @@ CREATE TABLE candidate_sources (
     passage_end   INTEGER          --   of title, line break and body
 );
 
+-- Where a random sample of a pool is judged: every pair that its systems proposed, with its probability of
+-- being drawn. The drawn ones are candidates; the others are known as pooled, and nobody is asked about them.
+CREATE TABLE pool_sample_pairs (
+    pool_id               TEXT NOT NULL,
+    query_id              TEXT NOT NULL,
+    document_id           TEXT NOT NULL,
+    rank                  INTEGER NOT NULL CHECK (rank > 0), -- the best that a system gave
+    band                  INTEGER NOT NULL CHECK (band > 0), -- of ranks, from 1: the best ranked
+    inclusion_probability DOUBLE NOT NULL CHECK (inclusion_probability > 0 AND inclusion_probability <= 1),
+    sampled               BOOLEAN NOT NULL
+);
+
 -- Long work that the app was asked for, and how each ended. No ending and no process that is at it: the
 -- server was stopped meanwhile.
 CREATE TABLE jobs (
