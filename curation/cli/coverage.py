@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,6 +25,9 @@ from curation.text import plain
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
     from curation.coverage.report import CoverageGap, CoverageReport, Span
+    from curation.coverage.writing.progress import BatchProgress
+    from curation.coverage.writing.tasks import OpenedTasks
+    from curation.coverage.writing.written import CoverageQuery
 
 IDS_SHOWN = 5
 ENTITIES_SHOWN = 6
@@ -137,6 +141,96 @@ def coverage_rename(
 
     named = rename_cluster(project_store(), number, name)
     emit(as_json, named, f"Cluster {named.number} is called {named.name!r}.")
+
+
+@coverage.command("open-tasks")
+def coverage_open_tasks(
+    queries: Annotated[int, typer.Option(help="Queries to write, in all.")],
+    writers: Annotated[str, typer.Option(help="Who writes them: names with commas between.")],
+    seed: Seed = 0,
+    unanswerable: Annotated[
+        bool, typer.Option(help="Ask for what the corpus lacks, next to its regions, instead of its gaps.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ask people to write queries for the gaps; they do so in the app, on the page Write.
+
+    Each task has a document of a gap and a style: 1–2 words, 3–4 words or a natural question, with proper
+    names or in generic terms. The gaps come in the order of searches × documents, each once before any comes
+    again.
+
+    \b
+    Examples:
+      goldset coverage open-tasks --queries 30 --writers anna,ben --seed 7
+      goldset coverage open-tasks --queries 10 --writers anna --unanswerable
+    """
+    from curation.coverage.writing.tasks import open_tasks
+    from curation.coverage.writing.written import GAP, UNANSWERABLE
+
+    names = [name.strip() for name in writers.split(",") if name.strip()]
+    kind = UNANSWERABLE if unanswerable else GAP
+    opened = open_tasks(project_store(), queries, names, seed, kind)
+    emit(as_json, opened, lambda: _show_opened(opened))
+
+
+@coverage.command("written")
+def coverage_written(as_json: Json = False) -> None:
+    """List the queries written for coverage with their source, and what became of unanswerable ones.
+
+    \b
+    Examples:
+      goldset coverage written
+      goldset coverage written --json
+    """
+    from curation.coverage.writing.progress import batches
+    from curation.coverage.writing.written import coverage_queries
+    from curation.sampling.tags.answerable import written_unanswerable
+
+    with project_store().reading() as cursor:
+        found, checks = coverage_queries(cursor), written_unanswerable(cursor)
+        tasks = batches(cursor)
+    verdicts = {check.query_id: check.verdict for check in checks}
+    result = {
+        "queries": [{**one._asdict(), "detail": json.loads(one.detail)} for one in found],
+        "unanswerable": [{**check._asdict(), "verdict": check.verdict} for check in checks],
+        "tasks": tasks,
+    }
+    emit(as_json, result, lambda: _show_written(found, verdicts, tasks))
+
+
+def _show_opened(opened: OpenedTasks) -> None:
+    people = ", ".join(f"{name} {count:,}" for name, count in opened.of_writers.items())
+    say(f"Opened {opened.tasks:,} query-writing tasks in {opened.regions:,} regions: {people}.")
+    left_out(opened.left_out)
+
+
+def _show_written(
+    found: Sequence[CoverageQuery], verdicts: Mapping[str, str], tasks: Sequence[BatchProgress]
+) -> None:
+    table(
+        "Query-writing tasks",
+        ["opened", "kind", "writer", "open", "written", "passed on"],
+        [
+            (f"{one.opened_at:%Y-%m-%d}", one.kind, one.writer, one.open, one.written, one.passed)
+            for one in tasks
+        ],
+    )
+    table(
+        f"{len(found):,} queries written for coverage",
+        ["query", "source", "writer", "region", "document", "style", "unanswerable"],
+        [
+            (
+                one.text,
+                one.source,
+                one.writer,
+                one.cluster,
+                one.document_id,
+                one.style,
+                verdicts.get(one.query_id, ""),
+            )
+            for one in found
+        ],
+    )
 
 
 def _show(report: CoverageReport, limit: int) -> None:

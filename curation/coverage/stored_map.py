@@ -126,6 +126,31 @@ def read_map(cursor: Cursor, map_id: str, with_partitions: bool = True) -> Cover
     )
 
 
+class ClusterTopic(NamedTuple):
+    """What a cluster is about: its name, and the names of its most central entities."""
+
+    name: str
+    entities: tuple[str, ...]
+
+
+def read_topic(cursor: Cursor, map_id: str, number: int, most: int) -> ClusterTopic:
+    """The topic of one cluster of a map, with so many entities at most."""
+    sql = "SELECT entities[1:?] FROM coverage_clusters WHERE map_id = ? AND number = ?"
+    [(places,)] = cursor.execute(sql, [most, map_id, number]).fetchall()
+    sql = "SELECT place, name FROM coverage_entities WHERE map_id = ? AND list_contains(?::INTEGER[], place)"
+    names = dict(cursor.execute(sql, [map_id, places]).fetchall())
+    return ClusterTopic(_names_in_force(cursor, map_id)[number], tuple(names[place] for place in places))
+
+
+def documents_of_cluster(cursor: Cursor, map_id: str, number: int) -> list[str]:
+    """The ids of the documents of one cluster of a map, ascending."""
+    sql = """
+        SELECT document_id FROM coverage_documents d JOIN coverage_clusters c USING (map_id)
+        WHERE map_id = ? AND number = ? AND list_has_any(d.entities, c.entities) ORDER BY document_id
+    """
+    return [row[0] for row in cursor.execute(sql, [map_id, number]).fetchall()]
+
+
 def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_LINE) -> ClusterName:
     """Give a cluster of the map in force a name; what it was called before stays in the project.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from curation.coverage.writing.written import UNANSWERABLE, coverage_queries
 from curation.store import Cursor
 
 
@@ -20,6 +21,32 @@ class AnswerCounts(NamedTuple):
     no: int
 
 
+class UnanswerableCheck(NamedTuple):
+    """A query that was written as unanswerable.
+
+    Attributes
+    ----------
+    candidates: documents that its pool proposed; 0: not pooled yet.
+    said: what annotators say.
+    """
+
+    query_id: str
+    text: str
+    writer: str
+    candidates: int
+    said: AnswerCounts
+
+    @property
+    def verdict(self) -> str:
+        """What is known: 'not pooled', 'not judged', 'confirmed', 'answered' or 'undecided'."""
+        asked = self.said.yes + self.said.partly + self.said.no
+        if not asked:
+            return "not judged" if self.candidates else "not pooled"
+        if 2 * self.said.no == asked:
+            return "undecided"
+        return "confirmed" if 2 * self.said.no > asked else "answered"
+
+
 def unanswerable(cursor: Cursor) -> list[AnswerCounts]:
     """How often annotators answered yes, partly and no, by query; queries without an answer are not there."""
     return [AnswerCounts(*row) for row in cursor.execute(_COUNTS).fetchall()]
@@ -28,6 +55,27 @@ def unanswerable(cursor: Cursor) -> list[AnswerCounts]:
 def answered_no(cursor: Cursor) -> set[str]:
     """The queries of which more than half of those who answered say that the corpus does not answer them."""
     return {row.query_id for row in unanswerable(cursor) if 2 * row.no > row.yes + row.partly + row.no}
+
+
+def written_unanswerable(cursor: Cursor) -> list[UnanswerableCheck]:
+    """The queries that were written as unanswerable, in the order of writing, and what checks them.
+
+    They are retrieved and judged like others. Whether the corpus answers one is what most people say who
+    judged its candidates.
+    """
+    said = {row.query_id: row for row in unanswerable(cursor)}
+    counts = dict(cursor.execute("SELECT query_id, count(*) FROM candidates GROUP BY query_id").fetchall())
+    return [
+        UnanswerableCheck(
+            query.query_id,
+            query.text,
+            query.writer,
+            counts.get(query.query_id, 0),
+            said.get(query.query_id, AnswerCounts(query.query_id, 0, 0, 0)),
+        )
+        for query in coverage_queries(cursor)
+        if query.purpose == UNANSWERABLE
+    ]
 
 
 _COUNTS = """

@@ -1,0 +1,270 @@
+"""Query-writing tasks: which documents of which regions people are asked to write queries for.
+
+Tasks go to the gaps in the order of searches × documents, one each before any gets a second; those that are
+open or written from earlier batches count. Tasks for unanswerable queries go to all regions likewise: their
+queries ask for what is next to a region and absent from the corpus. The documents of a region come in an
+order by seed, each once for either kind.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any, NamedTuple
+
+from curation.coverage.stored_map import map_in_force
+from curation.coverage.writing.state import CoverageState, read_state
+from curation.coverage.writing.styles import draw_styles
+from curation.coverage.writing.written import GAP, PURPOSES
+from curation.errors import RefusedError, refuse_problems
+from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
+from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
+from curation.store.documents import snapshot_versions
+from curation.store.retry import write_if_unchanged
+from curation.text import digest, seeded
+
+MOST_AT_ONCE = 1_000
+"""Queries of one batch."""
+NO_DOCUMENT = "queries for which no region has a document left that nobody was asked about"
+
+
+class PlannedTask(NamedTuple):
+    """A task before it has a writer."""
+
+    cluster: int
+    document_id: str
+
+
+class _Inputs(NamedTuple):
+    """What decides a batch.
+
+    Attributes
+    ----------
+    batches: how many there are.
+    taken: documents that people were asked about.
+    asked: number of a cluster → tasks that it has.
+    versions: document id → content hash.
+    """
+
+    state: CoverageState
+    batches: int
+    taken: list[str]
+    asked: dict[int, int]
+    versions: dict[str, str]
+
+
+class _Batch(NamedTuple):
+    batch_id: str
+    inputs: _Inputs
+    tasks: list[PlannedTask]
+
+
+@dataclass(frozen=True)
+class OpenedTasks:
+    """A batch of tasks that was opened.
+
+    Attributes
+    ----------
+    regions: in how many regions the documents are.
+    of_writers: name → number of tasks.
+    left_out: reason → number of queries that were asked for and have no task.
+    """
+
+    batch_id: str
+    kind: str
+    tasks: int
+    regions: int
+    of_writers: dict[str, int]
+    left_out: dict[str, int]
+
+
+def open_tasks(
+    store: Store,
+    queries: int,
+    writers: Sequence[str],
+    seed: int,
+    kind: str = GAP,
+    author: str = COMMAND_LINE,
+) -> OpenedTasks:
+    """Ask people to write queries, for gaps or for topics that the corpus lacks.
+
+    Parameters
+    ----------
+    queries: how many in all; they are shared out evenly.
+    kind: 'gap' or 'unanswerable'.
+
+    Raises
+    ------
+    InputError: the number or the kind is wrong, or nobody or somebody twice is named.
+    NotFoundError: the project does not know a writer.
+    RefusedError: the author is no lead, or a writer no annotator, reviewer or lead; there is no map in force,
+        queries were added since coverage was measured, or no region or document is left to write for.
+    """
+    _check(queries, writers, kind)
+    asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind}
+
+    def read(cursor: Cursor) -> _Inputs:
+        require_author(cursor, author, "lead")
+        for person in require_annotators(cursor, writers):
+            require_role(person, *JUDGING)
+        return _read(cursor, kind)
+
+    def plan(inputs: _Inputs) -> _Batch:
+        batch_id = digest("writing batch", inputs.batches, inputs.state.map.map_id, asked)
+        return _Batch(batch_id, inputs, _plan(inputs, queries, seed, kind))
+
+    def write(cursor: Cursor, batch: _Batch) -> None:
+        map_id = batch.inputs.state.map.map_id
+        row: list[Any] = [batch.batch_id, kind, map_id, queries, list(writers), seed, author, utc_now()]
+        cursor.execute("INSERT INTO writing_batches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        _append(cursor, batch, writers, draw_styles(len(batch.tasks), seed))
+        detail = {"batch": batch.batch_id, "tasks": len(batch.tasks), **asked}
+        record_event(cursor, "writing tasks", detail, author)
+
+    opened = write_if_unchanged(store, fingerprint=_fingerprint, read=read, plan=plan, write=write)
+    count = len(opened.tasks)
+    return OpenedTasks(
+        batch_id=opened.batch_id,
+        kind=kind,
+        tasks=count,
+        regions=len({task.cluster for task in opened.tasks}),
+        of_writers=dict(Counter(writers[place % len(writers)] for place in range(count))),
+        left_out={NO_DOCUMENT: queries - count} if count < queries else {},
+    )
+
+
+def task_id_of(batch_id: str, position: int) -> str:
+    """The id of the task at a position of its batch."""
+    return digest("writing task", batch_id, position)
+
+
+def documents_left(
+    documents: Iterable[str], taken: Iterable[str], cluster: int, seed: int, kind: str
+) -> list[str]:
+    """The documents of a region that nobody was asked about, in their order by seed."""
+    known = set(taken)
+    free = (document for document in documents if document not in known)
+    return seeded(free, seed, lambda document: (kind, cluster, document))
+
+
+def documents_taken(cursor: Cursor, kind: str) -> list[str]:
+    """The documents of tasks of a kind so far, of whatever map."""
+    sql = (
+        "SELECT DISTINCT document_id FROM writing_tasks JOIN writing_batches USING (batch_id) WHERE kind = ?"
+    )
+    return [row[0] for row in cursor.execute(sql, [kind]).fetchall()]
+
+
+def _check(queries: int, writers: Sequence[str], kind: str) -> None:
+    problems = []
+    if not 1 <= queries <= MOST_AT_ONCE:
+        problems.append(f"{queries:,} queries were asked for; expected 1 to {MOST_AT_ONCE:,}.")
+    if not writers:
+        problems.append("Nobody is named to write; expected one person or more.")
+    twice = sorted(name for name, count in Counter(writers).items() if count > 1)
+    if twice:
+        problems.append(f"{', '.join(twice)} is named twice; expected each person once.")
+    if kind not in PURPOSES:
+        problems.append(f"There are no tasks of the kind {kind!r}; expected {' or '.join(PURPOSES)}.")
+    refuse_problems(problems)
+
+
+def _fingerprint(cursor: Cursor) -> object:
+    """What a plan rests on: the map, the queries matched against it, and all tasks."""
+    tables = ("writing_batches", "writing_tasks", "writing_endings", "queries", "coverage_texts")
+    counts = [cursor.execute(f"SELECT count(*) FROM {table}").fetchall() for table in tables]  # noqa: S608
+    return map_in_force(cursor), counts
+
+
+def _read(cursor: Cursor, kind: str) -> _Inputs:
+    state = read_state(cursor)
+    [(batches,)] = cursor.execute("SELECT count(*) FROM writing_batches").fetchall()
+    return _Inputs(
+        state=state,
+        batches=batches,
+        taken=documents_taken(cursor, kind),
+        asked=_asked_for(cursor, state.map.map_id, kind),
+        versions=snapshot_versions(cursor, state.map.snapshot_id),
+    )
+
+
+def _plan(inputs: _Inputs, queries: int, seed: int, kind: str) -> list[PlannedTask]:
+    state = inputs.state
+    if state.unmatched:
+        raise RefusedError(
+            f"{len(state.unmatched):,} queries were added since coverage was measured. Measure it again "
+            "first, so that no task is for a region that has a query by now."
+        )
+    regions = _regions(state, kind)
+    if not regions:
+        raise RefusedError("Every region of the corpus has a query: there is no gap to write for.")
+    free = {
+        number: documents_left(state.map.clusters[number].documents, inputs.taken, number, seed, kind)
+        for number in regions
+    }
+    planned = share_out(free, inputs.asked, queries)
+    if not planned:
+        raise RefusedError("People were asked about every document of these regions already.")
+    return planned
+
+
+def _regions(state: CoverageState, kind: str) -> list[int]:
+    if kind == GAP:
+        return [gap.number for gap in state.gaps]
+    regions = [cluster for cluster in state.clusters if cluster.is_region]
+    return [
+        cluster.number
+        for cluster in sorted(regions, key=lambda one: (-(one.searches or 0) * one.documents, -one.documents))
+    ]
+
+
+def _asked_for(cursor: Cursor, map_id: str, kind: str) -> dict[int, int]:
+    """Cluster → its tasks that are open or written."""
+    sql = """
+        SELECT cluster, count(*) FROM writing_tasks JOIN writing_batches USING (batch_id)
+        LEFT JOIN writing_endings USING (task_id)
+        WHERE map_id = ? AND kind = ? AND outcome IS DISTINCT FROM 'passed' GROUP BY cluster
+    """
+    return dict(cursor.execute(sql, [map_id, kind]).fetchall())
+
+
+def share_out(free: Mapping[int, Sequence[str]], asked: Mapping[int, int], queries: int) -> list[PlannedTask]:
+    """Tasks for the regions with fewest so far, of equal ones in the order given, while documents last.
+
+    Parameters
+    ----------
+    free: number of a region → its documents in order, by rank.
+    asked: number of a region → tasks that it has.
+    """
+    left = {number: list(documents) for number, documents in free.items()}
+    waiting = [(asked.get(number, 0), rank, number) for rank, number in enumerate(left) if left[number]]
+    heapify(waiting)
+    planned: dict[str, PlannedTask] = {}  # by document: one can be in several regions
+    while waiting and len(planned) < queries:
+        count, rank, number = heappop(waiting)
+        document_id = left[number].pop(0)
+        count += document_id not in planned
+        planned.setdefault(document_id, PlannedTask(number, document_id))
+        if left[number]:
+            heappush(waiting, (count, rank, number))
+    return list(planned.values())
+
+
+def _append(cursor: Cursor, batch: _Batch, writers: Sequence[str], styles: Sequence[str]) -> None:
+    places = range(len(batch.tasks))
+    append(
+        cursor,
+        "writing_tasks",
+        {
+            "task_id": [task_id_of(batch.batch_id, place) for place in places],
+            "batch_id": [batch.batch_id] * len(batch.tasks),
+            "position": list(places),
+            "writer": [writers[place % len(writers)] for place in places],
+            "cluster": [task.cluster for task in batch.tasks],
+            "document_id": [task.document_id for task in batch.tasks],
+            "content_hash": [batch.inputs.versions[task.document_id] for task in batch.tasks],
+            "style": list(styles),
+        },
+    )
