@@ -15,6 +15,7 @@ from curation.cli.evaluate_tables import (
     show_refusal,
     show_reranking,
     show_seconds,
+    show_summaries,
     show_turning,
 )
 from curation.cli.output import left_out, say, table
@@ -49,6 +50,7 @@ def show_evaluation(
     for system in found.runs:
         _show_strata(system, found)
     show_other_means(found)
+    show_summaries(found)
     show_refusal(found)
     show_seconds(found)
     show_reranking(found)
@@ -108,10 +110,14 @@ def _show_facts(facts: RunFacts) -> None:
 
 
 def _show_strata(system: EvaluatedSystem, found: Evaluation) -> None:
+    from curation.evaluation.figures.strata import listed_values
+
     headline = found.measures[0]
     for facet, values in system.strata.items():
         rows = []
-        for value, stratum in values.items():
+        listed, rest = listed_values([values])
+        for value in listed:
+            stratum = values[value]
             figure = stratum.figures.get(headline)
             shown = (
                 (None,) * 5
@@ -122,3 +128,4 @@ def _show_strata(system: EvaluatedSystem, found: Evaluation) -> None:
             rows.append((value, stratum.queries, *shown, why or ""))
         columns = [facet, "queries", "mean", "low", "high", "n", "judged", "note"]
         table(f"{system.name}: {headline} by {facet}", columns, rows)
+        say(*([rest] if rest else []))

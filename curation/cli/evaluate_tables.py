@@ -43,6 +43,32 @@ def show_other_means(found: Evaluation) -> None:
     table(f"{headline}: mean of strata, median and worst stratum", columns, rows)
 
 
+def show_summaries(found: Evaluation) -> None:
+    """What clusters and cells of the grid say together, and which of two systems is above under each."""
+    from curation.evaluation.comparison.aggregations import about
+    from curation.evaluation.inputs.coverage import about_coverage
+
+    if found.summaries and found.coverage is not None:
+        say(*about_coverage(found.coverage, found.relevant_grade))
+    for one in found.summaries:
+        rows = [
+            (system, name, figure.value, figure.low, figure.high, figure.strata)
+            for system, figures in one.figures.items()
+            for name, figure in figures.items()
+        ]
+        if rows:
+            columns = ["system", "by", "figure", "low", "high", "strata"]
+            table(f"{one.measure} over {one.facet}: mean over queries, and over strata", columns, rows)
+        say(about(one))
+        if one.win_rates:
+            columns = ["systems", "by", "above", "level", "below"]
+            pairs = [
+                (f"{r.system} against {r.other}", r.aggregation, r.wins, r.ties, r.losses)
+                for r in one.win_rates
+            ]
+            table(f"{one.measure} over {one.facet}: share of {one.resamples:,} resamples", columns, pairs)
+
+
 def show_refusal(found: Evaluation) -> None:
     """What each run does with unanswerable queries; a sentence where nothing can be said."""
     facts = list(_facts(found))

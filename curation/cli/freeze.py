@@ -110,6 +110,7 @@ def _show_frozen(name: str, frozen: Frozen) -> None:
     left_out(frozen.left_out, "×")
     if frozen.parent is not None:
         say(f"parent: the release {frozen.parent[:12]}…, before the last re-labeling (see `goldset diff`)")
+    _show_coverage(frozen)
     say(*(check.sentence for check in frozen.gate.checks))
     if frozen.override is not None:
         say(f"Frozen against the gate; the release says so: “{frozen.override.reason}”.")
@@ -124,3 +125,17 @@ def _show_frozen(name: str, frozen: Frozen) -> None:
         say("Judge these again (`goldset round open NAME --again`), or keep them with --allow-changed.")
     form = "leaderboard" if frozen.sealed else "beir"
     say(f"Next: goldset export {name} --format {form} --out DIR")
+
+
+def _show_coverage(frozen: Frozen) -> None:
+    found = frozen.coverage
+    if found is None:
+        return
+    if found.map_id is None:
+        say(f"Without clusters of its queries: {found.why_not}")
+        return
+    say(
+        f"coverage map: {found.map_id[:12]}…; {found.queries:,} of {sum(frozen.queries.values()):,} queries "
+        f"are in a cluster, {found.regions_asked:,} of {found.regions:,} regions have a query, and "
+        f"{found.in_grid:,} queries have a cell of the grid"
+    )

@@ -6,7 +6,7 @@ matched before is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from curation.coverage.coverage_map import CoverageMap, match_texts
@@ -14,7 +14,7 @@ from curation.coverage.matching import EntityMatch
 from curation.coverage.measures import AskedText, Clusters
 from curation.coverage.stored_map import read_texts, write_texts
 from curation.errors import RefusedError
-from curation.progress import Progress
+from curation.progress import Progress, silent
 from curation.retrieval.embeddings import find_model
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Query, Store
@@ -84,13 +84,29 @@ def match_asked(store: Store, found: CoverageMap, model: str, progress: Progress
         raise RefusedError(f"The coverage map was made with the model {of_map}: give that one with --model.")
     with store.reading() as cursor:
         asked = read_asked(cursor, found.map_id)
-    missing = sorted(asked.texts - asked.matches.keys())
-    if not missing:
-        return asked
-    new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))
-    with store.transaction() as cursor:
-        write_texts(cursor, found.map_id, new)
-    return asked._replace(matches=asked.matches | new)
+    return asked._replace(matches=matches_of(store, found, asked.texts, model, progress))
+
+
+def matches_of(
+    store: Store, found: CoverageMap, texts: Collection[str], model: str, progress: Progress = silent
+) -> dict[str, EntityMatch]:
+    """Normalised text → the entities that it is about, of these texts and all that were matched before.
+
+    Texts that were not matched against this map yet are, and are stored.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: see `coverage_map.match_texts`.
+    """
+    with store.reading() as cursor:
+        matches = read_texts(cursor, found.map_id)
+    missing = sorted(set(texts) - matches.keys())
+    if missing:
+        new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))
+        with store.transaction() as cursor:
+            write_texts(cursor, found.map_id, new)
+        matches |= new
+    return matches
 
 
 def clusters_at(places: Sequence[int], cluster_of: Sequence[int]) -> Clusters:

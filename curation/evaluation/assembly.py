@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from itertools import pairwise
 
 import numpy as np
 
 from curation import __version__
-from curation.evaluation.comparison.compared import compare_scores
+from curation.evaluation.comparison.aggregations import StrataSummary, summarise
+from curation.evaluation.comparison.compared import NOT_COMPARED, compare_scores
 from curation.evaluation.evaluation import (
     EvaluatedSystem,
     Evaluation,
@@ -32,7 +34,7 @@ from curation.evaluation.figures.strata import (
     other_means,
 )
 from curation.evaluation.figures.traffic import traffic_figures
-from curation.evaluation.inputs.facets import Facet
+from curation.evaluation.inputs.facets import COVERAGE, Facet
 from curation.evaluation.inputs.pooled import sample_sentence, share_unjudged
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.inputs.system_runs import SystemRun
@@ -96,6 +98,9 @@ def assembled(
     compared = compare_scores(
         systems, facets, release.drawn, hidden if sealed else [], options.comparison, seed
     )
+    summaries = _summaries(systems, facets, hidden if sealed else [], options)
+    if sealed and compared.order is None:  # few queries differ: who is above whom would tell of them
+        summaries = tuple(replace(one, win_rates=()) for one in summaries)
     qrels, judged = release.qrels, _judged_pairs(release)
     return Evaluation(
         release=release.name,
@@ -123,6 +128,33 @@ def assembled(
         not_inferred=sample_sentence(release.pooled, judged) if options.pool_sample is None else None,
         pool_unjudged=share_unjudged(release.pooled, judged),
         turning=_turning(release, measures[0], read, scored) if options.turning else (),
+        coverage=release.coverage,
+        summaries=summaries,
+    )
+
+
+def _summaries(
+    systems: Mapping[str, RunScores],
+    facets: Sequence[Facet],
+    secrets: Sequence[Sequence[Mask]],
+    options: EvaluationOptions,
+) -> tuple[StrataSummary, ...]:
+    """Of each facet of the coverage map, by the first measure that compares systems."""
+    scores = list(systems.values())
+    places = [place for place, measure in enumerate(scores[0].measures) if measure.kind not in NOT_COMPARED]
+    if not places:
+        return ()
+    values = np.stack([one.values[:, places[0]] for one in scores])
+    measure, baseline = scores[0].measures[places[0]].name, options.comparison.baseline
+    return tuple(
+        summarise(
+            *(list(systems), measure, values, facet),
+            seed=options.seed,
+            secrets=secrets,
+            baseline=baseline,
+        )
+        for facet in facets
+        if facet.name in COVERAGE
     )
 
 

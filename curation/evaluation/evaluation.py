@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from curation.evaluation.comparison.aggregations import StrataSummary
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.leaderboard import LeaderboardRow
 from curation.evaluation.comparison.order import OrderReport
@@ -22,6 +23,7 @@ from curation.evaluation.figures.strata import (
     StratumFigures,
 )
 from curation.evaluation.figures.traffic import TrafficFigure
+from curation.evaluation.inputs.coverage import ReleasedCoverage
 from curation.evaluation.inputs.run_seconds import RunSeconds
 from curation.evaluation.inputs.system_runs import ReadingOptions
 from curation.evaluation.metrics.rankings import TieCounts
@@ -147,6 +149,8 @@ class Evaluation:
         judged; None without a pool.
     turning: each system against the next one by the first measure, where that was asked for; of a system with
         several runs the first.
+    coverage: of the release's coverage map; None where it has none.
+    summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     """
 
     release: str
@@ -176,3 +180,5 @@ class Evaluation:
     not_inferred: str | None
     pool_unjudged: float | None
     turning: tuple[Turning, ...]
+    coverage: ReleasedCoverage | None
+    summaries: tuple[StrataSummary, ...]

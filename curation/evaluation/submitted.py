@@ -148,7 +148,7 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
     RefusedError: the release is not as it was frozen.
     """
     try:
-        stored = read_parts(cursor, release_id, ["release", "guides", "sampling"])
+        stored = read_parts(cursor, release_id, ["release", "guides", "sampling", "coverage"])
         (header,) = part_rows(stored["release"])
         sealed = sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
@@ -156,7 +156,7 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
         return EvaluableRelease(
             parts={part: part in sealed for part in names},
             measures=tuple(one.name for one in measures),
-            facets=facet_names(dimensions_of(part_rows(stored.get("sampling", "")))),
+            facets=facet_names(dimensions_of(part_rows(stored.get("sampling", ""))), "coverage" in stored),
         )
     except (KeyError, ValueError) as error:
         raise RefusedError("The release is not as it was frozen: `goldset verify` says where.") from error

@@ -24,7 +24,7 @@ from curation.evaluation.answers.graded import AnswerGrades
 from curation.evaluation.answers.matching import exact_match, token_f1
 from curation.evaluation.answers.sealed_answers import sealed_answers
 from curation.evaluation.figures.means import mean_intervals, mean_of
-from curation.evaluation.figures.strata import LEAST, SMALL, Mask, left_out
+from curation.evaluation.figures.strata import LEAST, SMALL, Mask, hidden_values
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.sealed.looking import ScoredRun, TakenLook, reason_for, take_looks
@@ -304,10 +304,8 @@ def _strata(
 ) -> dict[str, StratumAnswers]:
     """Figures of each kind of query that has references, but of no few of a secret set."""
     masks = {value: mask & evaluated.known for value, mask in facet.values.items()}
-    answerable = Facet(facet.name, {value: mask for value, mask in masks.items() if mask.any()}, facet.apart)
-    hidden: dict[str, str] = {}
-    for secret in secrets:
-        hidden |= left_out(answerable, secret & evaluated.known)
+    answerable = replace(facet, values={value: mask for value, mask in masks.items() if mask.any()})
+    hidden = hidden_values(answerable, [secret & evaluated.known for secret in secrets])
     found = {}
     for value, mask in answerable.values.items():
         figures: dict[str, AnswerFigure] = {}

@@ -30,9 +30,9 @@ from curation.evaluation.comparison.pairs import (
     pair_differences,
     system_pairs,
 )
-from curation.evaluation.figures.strata import left_out
+from curation.evaluation.figures.strata import hidden_values
 from curation.evaluation.figures.traffic import traffic_estimates
-from curation.evaluation.inputs.facets import Facet
+from curation.evaluation.inputs.facets import COVERAGE, Facet
 from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.metrics.scores import RunScores
 
@@ -118,18 +118,25 @@ def compare_scores(
         few = any(_differing(one) < LEAST_QUERIES for one in enough)
         compared = tuple(map(_as_of_a_sealed_part, enough))
     first = of.values[:, :, 0]
+    ordered = {}
+    if strata:
+        ordered = {name: mask for name, mask in strata[0].items() if name.value not in facets[0].beside}
     return ComparedSystems(
         _with_traffic(compared, of, pairs, drawn),
         {} if options.baseline else {measure: _leaderboard(of, measure, compared) for measure in measures},
-        None if few else _order(names, measures[0], first, strata[0] if strata else {}, seed, bool(secrets)),
+        None if few else _order(names, measures[0], first, ordered, seed, bool(secrets)),
     )
 
 
 def _shown(facet: Facet, secrets: Sequence[Sequence[Mask]]) -> dict[StratumName, Mask]:
-    """The strata of a facet; without those that are hidden of any of the systems."""
-    hidden = {value for masks in secrets for mask in masks for value in left_out(facet, mask)}
+    """The strata of a facet; without those that are hidden of any of the systems, and without regions of the
+    corpus that have few queries: there are many."""
+    hidden = {value for masks in secrets for value in hidden_values(facet, masks)}
+    least = LEAST_QUERIES if facet.name in COVERAGE else 0
     return {
-        StratumName(facet.name, value): mask for value, mask in facet.values.items() if value not in hidden
+        StratumName(facet.name, value): mask
+        for value, mask in facet.values.items()
+        if value not in hidden and mask.sum() >= least
     }
 
 

@@ -2,11 +2,13 @@
 
 A kind with fewer than `LEAST` queries is counted and has no figures. Of a sealed part, a kind is also left
 out where its figures would give away a smaller one: what is left over of the whole, or of all kinds that are
-shown, when it is taken away.
+shown, when it is taken away. Kinds that overlap are compared two by two: where they differ in few queries,
+the larger one is shown.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -27,7 +29,11 @@ LEAST = 10
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 SMALL = f"fewer than {LEAST} queries"
+EMPTY = "no query, so unknown"
+MOST_LISTED = 30
+"""Values of a facet that tables list whole."""
 GIVES_AWAY = f"with other figures it would give away those of fewer than {LEAST} queries of a sealed part"
+TELLS_OF_GRADES = "with what is left out it would tell of grades of a sealed part"
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ def facet_figures(
     secrets: for each run, sets of queries of a sealed part of which no figure may tell fewer than `LEAST`;
         each of shape (Q,). The first one is all queries of sealed parts.
     """
-    hidden = [_union(left_out(facet, mask) for mask in masks) for masks in secrets]
+    hidden = [hidden_values(facet, masks) for masks in secrets]
     found: list[dict[str, StratumFigures]] = [{} for _ in scores]
     for value, mask in facet.values.items():
         none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
@@ -98,6 +104,19 @@ def facet_figures(
         for run, row, why in zip(found, figures, hidden, strict=True):
             shown = {} if value in why else row
             run[value] = StratumFigures(int(mask.sum()), shown, why.get(value))
+    return found
+
+
+def hidden_values(facet: Facet, secrets: Sequence[Mask]) -> dict[str, str]:
+    """Value → why it has no figures of a run; see `facet_figures` for the secrets.
+
+    What a run leaves out must not depend on grades. Where it would, a facet that rests on grades shows none.
+    """
+    found = _union(left_out(facet, mask) for mask in secrets)
+    if facet.by_grades and any(
+        left_out(facet, mask).keys() - left_out(facet, secrets[0]).keys() for mask in secrets
+    ):
+        return dict.fromkeys(facet.values, TELLS_OF_GRADES) | found
     return found
 
 
@@ -110,16 +129,13 @@ def _union(reasons: Iterable[dict[str, str]]) -> dict[str, str]:
 
 def left_out(facet: Facet, sealed: Mask) -> dict[str, str]:
     """Value → why it has no figures. Queries that are not sealed hide nothing: everybody can score them."""
-    hidden = {value: SMALL for value, mask in facet.values.items() if mask.sum() < LEAST}
+    hidden = {
+        value: SMALL if mask.any() else EMPTY for value, mask in facet.values.items() if mask.sum() < LEAST
+    }
     secret = {value: int((mask & sealed).sum()) for value, mask in facet.values.items()}
     hidden |= {value: SMALL for value, queries in secret.items() if 0 < queries < LEAST}
     if not facet.apart:
-        every = int(sealed.sum())
-        return hidden | {
-            value: GIVES_AWAY
-            for value, queries in secret.items()
-            if value not in hidden and 0 < every - queries < LEAST
-        }
+        return hidden | _giving_away(facet, sealed, [value for value in facet.values if value not in hidden])
     rest = sum(secret[value] for value in hidden)
     shown = sorted((queries, value) for value, queries in secret.items() if queries and value not in hidden)
     while 0 < rest < LEAST and shown:
@@ -127,6 +143,32 @@ def left_out(facet: Facet, sealed: Mask) -> dict[str, str]:
         hidden[value] = GIVES_AWAY
         rest += queries
     return hidden
+
+
+def _giving_away(facet: Facet, sealed: Mask, values: Sequence[str]) -> dict[str, str]:
+    """Kinds that may overlap: those that differ from all, or from a larger kind, in few sealed queries."""
+    hidden, shown = {}, [sealed]
+    inside = {value: facet.values[value] & sealed for value in values}
+    for value in sorted(values, key=lambda value: (-int(inside[value].sum()), value)):
+        if inside[value].any() and any(0 < int((inside[value] ^ other).sum()) < LEAST for other in shown):
+            hidden[value] = GIVES_AWAY
+        else:
+            shown.append(inside[value])
+    return hidden
+
+
+def listed_values(kinds: Sequence[Mapping[str, StratumFigures]]) -> tuple[list[str], str]:
+    """The values to list of all runs, and what is not listed in a sentence, empty where they all are.
+
+    Of more than `MOST_LISTED` only those with figures of some run are.
+    """
+    first = kinds[0]
+    if len(first) <= MOST_LISTED:
+        return list(first), ""
+    shown = [value for value in first if any(one[value].figures for one in kinds)]
+    reasons = Counter(first[value].left_out for value in first if value not in set(shown))
+    told = "; ".join(f"{count:,} ({reason})" for reason, count in sorted(reasons.items()) if reason)
+    return shown, f"Not listed: {told}." if told else ""
 
 
 def other_means(

@@ -6,6 +6,8 @@
     segment   where the query was asked most often
     tag       each tag; a query with two tags is in both values, one without any in 'no tag'
     source, part
+    cluster, grid
+              regions of the corpus and the 3 × 3 grid, where the release has a coverage map
 
 `type` is short for stratum and tag, as in agreement by type.
 """
@@ -27,6 +29,13 @@ NO_TAG = "no tag"
 OTHER = "not sampled"
 """What dimensions of strata call a query that is of no stratum of the sample."""
 SHORT_FOR = {"type": ("stratum", "tag")}
+CLUSTER, GRID = "cluster", "grid"
+COVERAGE = (CLUSTER, GRID)
+"""Facets of the release's coverage map."""
+NO_COVERAGE = (
+    "the release has no coverage map, which says what the clusters and the grid are. Make one with `goldset "
+    "coverage`, and freeze a release after it"
+)
 
 Mask = NDArray[np.bool_]
 Row = Mapping[str, Any]
@@ -38,23 +47,29 @@ class Facet:
 
     Attributes
     ----------
-    values: value → which of the Q queries have it, shape (Q,); ordered by value.
+    values: value → which of the Q queries have it, shape (Q,); ordered by value, regions from the largest.
     apart: no query has two values.
+    beside: values of the queries that are in no stratum; they are none themselves.
+    by_grades: which queries have a value follows from their grades.
     """
 
     name: str
     values: Mapping[str, Mask]
     apart: bool
+    beside: tuple[str, ...] = ()
+    by_grades: bool = False
 
 
-def facet_names(dimensions: Sequence[str]) -> tuple[str, ...]:
+def facet_names(dimensions: Sequence[str], covered: bool = False) -> tuple[str, ...]:
     """The facets by which queries of one part can be told apart.
 
     Parameters
     ----------
     dimensions: what the strata of the release's sample were made by.
+    covered: whether the release has a coverage map.
     """
-    return tuple(dict.fromkeys(["stratum", "tag", *dimensions, "segment", "source"]))
+    own = [name for name in dimensions if name not in COVERAGE]
+    return tuple(dict.fromkeys(["stratum", "tag", *own, "segment", "source", *(COVERAGE if covered else ())]))
 
 
 def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet]:
@@ -66,7 +81,7 @@ def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet
     """
     found = [_one("stratum", rows, lambda row: str(row["stratum"]))]
     for place, dimension in enumerate(dimensions):
-        if dimension != "segment":
+        if dimension not in ("segment", *COVERAGE):  # `cluster` is what the release's own map says
             found.append(_one(dimension, rows, _component(place, len(dimensions))))
     found.append(_one("segment", rows, lambda row: row.get("segment") or NO_SEGMENT))
     found += [
@@ -85,7 +100,11 @@ def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     InputError: names that are no facets of these queries.
     """
     wanted = list(dict.fromkeys(one for name in names for one in SHORT_FOR.get(name, (name,))))
-    problems = [f"{name!r} is no facet of the release's queries" for name in wanted if name not in facets]
+    problems = [
+        f"{name!r}: {NO_COVERAGE}" if name in COVERAGE else f"{name!r} is no facet of the release's queries"
+        for name in wanted
+        if name not in facets
+    ]
     if problems:
         raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")
     return [facets[name] for name in wanted]

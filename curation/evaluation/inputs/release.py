@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
+from curation.evaluation.inputs.coverage import ReleasedCoverage, coverage_facets, released_coverage
 from curation.evaluation.inputs.facets import Facet, facets_of
 from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
@@ -62,6 +63,7 @@ class EvaluatedRelease:
     documents: ids of the release's corpus.
     pooled: which pairs of these queries systems proposed.
     sealed_apart: the queries of sealed parts that are not evaluated, by id.
+    coverage: of its coverage map; None where the release has none.
     """
 
     name: str
@@ -76,6 +78,7 @@ class EvaluatedRelease:
     documents: frozenset[str]
     pooled: PooledPairs
     sealed_apart: frozenset[str] = frozenset()
+    coverage: ReleasedCoverage | None = None
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
@@ -115,6 +118,9 @@ def read_release(
     ]
     if not graded:
         raise RefusedError(f"The release {name!r} has no grades in {', '.join(parts)}: nothing to evaluate.")
+    coverage = release.rows("coverage")
+    facets = facets_of(chosen, dimensions_of(release.rows("sampling")))
+    facets |= {one.name: one for one in coverage_facets(ids, coverage, release.rows("query_coverage"))}
     return EvaluatedRelease(
         name=name,
         release_id=release.row.release_id,
@@ -122,7 +128,7 @@ def read_release(
         sealed=tuple(part for part in parts if part in sealed),
         qrels=qrels_of(graded, ids, scale_of(release.rows("guides")), relevant),
         texts={row["query_id"]: row["text"] for row in chosen},
-        facets=facets_of(chosen, dimensions_of(release.rows("sampling"))),
+        facets=facets,
         drawn=_drawn(chosen, release),
         known=KnownQueries([_query(row) for row in rows], {}),
         documents=frozenset(row["document_id"] for row in release.rows("documents")),
@@ -130,6 +136,7 @@ def read_release(
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
         ),
+        coverage=released_coverage(coverage),
     )
 
 

@@ -18,6 +18,7 @@ from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.releases.conventions import CONVENTIONS
 from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
+from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, with_shared
 from curation.releases.seal import chosen_seals
@@ -60,6 +61,7 @@ class Frozen:
     gate: the agreement beside what the project demands.
     override: who froze against it and why; None where the gate was open.
     parent: id of the release before the last re-labeling; None where there was none.
+    coverage: what of the coverage map is in the release; None where the project never had one.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Frozen:
     gate: Gate
     override: Override | None
     parent: str | None = None
+    coverage: FrozenCoverage | None = None
 
 
 def freeze(
@@ -110,7 +113,8 @@ def freeze(
     NotFoundError: the project does not know the actor.
     RefusedError: the actor is no lead; no corpus, split or grade; open disputes, unless they may be left out;
         the agreement is not what the project demands, unless that is overridden; what was judged since the
-        split ties queries of different parts; the name holds other content.
+        split ties queries of different parts; the coverage map's model is needed and cannot be loaded; the
+        name holds other content.
     """
     if not _NAME.fullmatch(name):
         raise InputError(
@@ -123,12 +127,14 @@ def freeze(
         require_author(cursor, actor, "lead")
         rows = read_rows(cursor)
         corpus = current_corpus(cursor) if share else []
+        coverage_map = read_map_in_force(cursor)
     content = content_of(rows, allow_changed)
     if share is not None:
         content = with_shared(content, share, corpus)
     sealed = chosen_seals(content.queries, seal)
     _refuse_open(content, allow_disputed)
     overridden = _passed(content.agreement.gate, actor, override)
+    content, coverage = with_coverage(store, content, coverage_map, progress)
     certificate = _certified(store, content, progress)
     texts = _texts(content, certificate, sealed, overridden)
     sums = {part: part_sum(text) for part, text in texts.items()}
@@ -151,6 +157,7 @@ def freeze(
         gate=content.agreement.gate,
         override=overridden,
         parent=content.relabeled.get("parent"),
+        coverage=coverage,
     )
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from markupsafe import Markup
 
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.figures.strata import LEAST
+from curation.evaluation.figures.strata import LEAST, listed_values
+from curation.evaluation.inputs.facets import CLUSTER
 from curation.evaluation.report.section import ReportSection, mark, told
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
@@ -20,15 +23,19 @@ def _section(found: Evaluation, facet: str) -> Section:
     sentence = f"{headline} of each kind of query. Kinds with fewer than {LEAST} queries are counted only."
     if len(found.runs) > MOST_SERIES:
         sentence += f"\nThe drawing has the first {MOST_SERIES} systems, the table has all."
-    drawing = _drawing(found, facet, headline)
+    values, rest = listed_values([system.strata[facet] for system in found.runs])
+    sentence += f"\n{rest}" if rest else ""
+    sentence += "\nA query is in every region that it is about." if facet == CLUSTER else ""
+    drawing = _drawing(found, facet, headline, values)
     drawings = () if drawing is None else (drawing,)
-    return Section(f"By {facet}", sentence, drawings, (_table(found, facet, headline),))
+    return Section(f"By {facet}", sentence, drawings, (_table(found, facet, headline, values),))
 
 
-def _drawing(found: Evaluation, facet: str, headline: str) -> Markup | None:
+def _drawing(found: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Markup | None:
     systems = found.runs[:MOST_SERIES]
     rows = []
-    for value, stratum in systems[0].strata[facet].items():
+    for value in values:
+        stratum = systems[0].strata[facet][value]
         marks = [
             mark(
                 system.name,
@@ -48,9 +55,10 @@ def _why(left_out: str | None) -> str:
     return "not shown" if left_out else ""
 
 
-def _table(found: Evaluation, facet: str, headline: str) -> Table:
+def _table(found: Evaluation, facet: str, headline: str, values: Sequence[str]) -> Table:
     rows = []
-    for value, stratum in found.runs[0].strata[facet].items():
+    for value in values:
+        stratum = found.runs[0].strata[facet][value]
         own = [system.strata[facet][value] for system in found.runs]
         cells = [told(one.figures[headline]) if headline in one.figures else "–" for one in own]
         rows.append((value, stratum.queries, *cells, next((one.left_out for one in own if one.left_out), "")))

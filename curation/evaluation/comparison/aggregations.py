@@ -1,0 +1,262 @@
+"""Aggregations over the strata of the corpus: the same scores, averaged so that other things count.
+
+    overall  the mean over queries
+    macro    the mean over strata of their means
+    median   the median over strata of their means
+    worst    the lowest mean of a stratum with at least ten queries
+
+Strata are the regions of the coverage map, or the cells of its grid (Klearman et al. 2026, arXiv 2604.20763).
+A query in several regions counts in the mean of each, once. A stratum without a query is unknown: it is
+counted and is in none of these. Queries in no stratum count in overall alone.
+
+Queries are drawn again, all systems sharing the draws; a stratum of which no query is drawn is left out of
+that draw. A win rate is the share of draws in which one system is above the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
+from curation.evaluation.figures.strata import SMALL, hidden_values
+from curation.evaluation.inputs.facets import Facet
+from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
+from curation.statistics.means import ratio
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+AGGREGATIONS = ("overall", "macro", "median", "worst")
+FEW = f"fewer than {LEAST_QUERIES} queries have a value for every system"
+
+
+class AggregatedFigure(NamedTuple):
+    """A system's figure under one aggregation, with its 95 % interval over queries drawn again.
+
+    Attributes
+    ----------
+    value: None where no stratum counts. low, high: None where there is no interval.
+    strata: how many count in it; None for overall.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    strata: int | None
+
+
+class WinRate(NamedTuple):
+    """Two systems under one aggregation.
+
+    Attributes
+    ----------
+    wins, ties, losses: shares of the draws in which `system` is above, level with and below `other`; they add
+        up to 1, and are None where no draw has a figure for both.
+    """
+
+    aggregation: str
+    system: str
+    other: str
+    wins: float | None
+    ties: float | None
+    losses: float | None
+
+
+@dataclass(frozen=True)
+class StrataSummary:
+    """What the strata of one facet say together, by one measure.
+
+    Attributes
+    ----------
+    queries: with a value for every system.
+    outside: those of them that are in no stratum that counts.
+    places: in how many strata the others are, added up; more than their number where strata overlap.
+    strata: those that count: with such a query. large: those with ten or more.
+    empty: strata without any query, which are unknown.
+    hidden: strata of a sealed part that have no figures and count in nothing.
+    figures: system → aggregation → figure.
+    win_rates: of every pair, or of each system against the baseline, under every aggregation.
+    why_none: why there are no figures.
+    """
+
+    facet: str
+    measure: str
+    queries: int
+    outside: int
+    places: int
+    strata: int
+    large: int
+    empty: int
+    hidden: int
+    resamples: int
+    figures: Mapping[str, Mapping[str, AggregatedFigure]]
+    win_rates: tuple[WinRate, ...]
+    why_none: str | None = None
+
+
+def summarise(
+    systems: Sequence[str],
+    measure: str,
+    values: Floats,
+    facet: Facet,
+    *,
+    seed: int,
+    secrets: Sequence[Sequence[Mask]] = (),
+    baseline: str | None = None,
+    resamples: int = RESAMPLES,
+) -> StrataSummary:
+    """Every system under every aggregation, and the win rates of pairs.
+
+    Parameters
+    ----------
+    values: shape (S, Q), NaN where a query has no figure.
+    facet: whose values are the strata, those beside it excepted.
+    secrets: for each system, as in `figures.strata.facet_figures`; empty where no part is sealed.
+
+    Raises
+    ------
+    InputError: the baseline is none of the systems.
+    """
+    kept: Mask = np.logical_not(np.isnan(values).any(axis=0))
+    secret = {value for masks in secrets for value in hidden_values(facet, masks)}
+    every = {value: mask[kept] for value, mask in facet.values.items() if value not in facet.beside}
+    asked = {value: mask for value, mask in every.items() if mask.any()}
+    counted = [mask for value, mask in asked.items() if value not in secret]
+    member = np.array(counted, np.float64).reshape(len(counted), int(kept.sum())).T
+    times = member.sum(axis=1)
+    enough = len(member) >= LEAST_QUERIES
+    found = _figures(values[:, kept].T, member, seed, resamples) if enough else None
+    return StrataSummary(
+        facet=facet.name,
+        measure=measure,
+        queries=len(member),
+        outside=int((times == 0).sum()),
+        places=int(times.sum()),
+        strata=len(counted),
+        large=int((member.sum(axis=0) >= LEAST_QUERIES).sum()),
+        empty=len(every) - len(asked),
+        hidden=len(asked) - len(counted),
+        resamples=resamples,
+        figures={} if found is None else _told(systems, found, member),
+        win_rates=() if found is None else tuple(_win_rates(systems, found.drawn, baseline)),
+        why_none=None if enough else FEW,
+    )
+
+
+def about(summary: StrataSummary) -> str:
+    """What counts in a summary, in sentences."""
+    told = [
+        f"{summary.strata:,} strata have one of the {summary.queries:,} queries or more, {summary.large:,} "
+        f"of them ten or more. {summary.empty:,} have none and are unknown."
+    ]
+    inside = summary.queries - summary.outside
+    if summary.places > inside:
+        told.append(
+            f"Strata overlap: {inside:,} queries count in {summary.places:,} places, each once in every "
+            "stratum that it is in."
+        )
+    if summary.outside:
+        told.append(f"{summary.outside:,} queries are in no stratum and count in overall alone.")
+    if summary.hidden:
+        told.append(
+            f"{summary.hidden:,} strata of a sealed part count in nothing: {SMALL} or too near another."
+        )
+    if summary.why_none:
+        told.append(f"There are no figures: {summary.why_none}.")
+    return " ".join(told)
+
+
+class _Figures(NamedTuple):
+    """Figures now, shape (4, S), and in the draws, shape (R, 4, S); NaN where undefined."""
+
+    now: Floats
+    drawn: Floats
+
+
+def _figures(values: Floats, member: Floats, seed: int, resamples: int) -> _Figures:
+    """The figures of values of shape (Q, S) in strata of shape (Q, K)."""
+    queries, systems = values.shape
+    large = member.sum(axis=0) >= LEAST_QUERIES
+    by_stratum = (member[:, :, None] * values[:, None, :]).reshape(queries, -1)
+    sums = np.hstack([values, member, by_stratum])
+    aggregated = _aggregator(systems, member.shape[1], large)
+    part = Sums(np.arange(queries), csr_array(sums), lambda drawn: aggregated(drawn, queries))
+    [drawn] = resampled_figures([part], queries, seed, resamples)
+    now = aggregated(sums.sum(axis=0, keepdims=True), queries)
+    shape = (-1, len(AGGREGATIONS), systems)
+    return _Figures(now.reshape(shape)[0], drawn.reshape(shape))
+
+
+def _aggregator(systems: int, strata: int, large: Mask) -> Callable[[Floats, int], Floats]:
+    """Sums of a draw, shape (r, S + K + K·S), and its queries → all aggregations, shape (r, 4·S)."""
+
+    def aggregated(sums: Floats, queries: int) -> Floats:
+        overall, times, rest = np.split(sums, [systems, systems + strata], axis=1)
+        totals = rest.reshape(len(sums), strata, systems)
+        n = np.broadcast_to(times[:, :, None], totals.shape)
+        means = np.divide(totals, n, out=np.full(totals.shape, np.nan), where=n > 0)
+        every: Floats = np.hstack([overall / queries, _mean(means), _median(means), _lowest(means[:, large])])
+        return every
+
+    return aggregated
+
+
+def _mean(means: Floats) -> Floats:
+    """Over axis 1, NaN left out; NaN where all are."""
+    known = (~np.isnan(means)).sum(axis=1)
+    total: Floats = np.nansum(means, axis=1)
+    return ratio(total, known)
+
+
+def _median(means: Floats) -> Floats:
+    """The same for the median; NaN are sorted to the end."""
+    if not means.shape[1]:
+        return np.full((means.shape[0], means.shape[2]), np.nan)
+    known = (~np.isnan(means)).sum(axis=1)
+    ordered = np.sort(means, axis=1)
+    lower, upper = (np.maximum(place, 0)[:, None, :] for place in ((known - 1) // 2, known // 2))
+    ends = [np.take_along_axis(ordered, np.minimum(p, means.shape[1] - 1), axis=1) for p in (lower, upper)]
+    middle: Floats = ((ends[0] + ends[1]) / 2)[:, 0, :]
+    return middle
+
+
+def _lowest(means: Floats) -> Floats:
+    if not means.shape[1]:
+        return np.full((means.shape[0], means.shape[2]), np.nan)
+    lowest: Floats = np.where(np.isnan(means), np.inf, means).min(axis=1)
+    return np.where(np.isinf(lowest), np.nan, lowest)
+
+
+def _told(systems: Sequence[str], found: _Figures, member: Floats) -> dict[str, dict[str, AggregatedFigure]]:
+    queries, strata = member.shape
+    large = int((member.sum(axis=0) >= LEAST_QUERIES).sum())
+    counted = (None, strata, strata, large)
+    told: dict[str, dict[str, AggregatedFigure]] = {}
+    for place, system in enumerate(systems):
+        told[system] = {}
+        for number, (name, of) in enumerate(zip(AGGREGATIONS, counted, strict=True)):
+            value = float(found.now[number, place])
+            low, high = percentile_interval(found.drawn[:, number, place], queries) or (None, None)
+            told[system][name] = AggregatedFigure(None if np.isnan(value) else value, low, high, of)
+    return told
+
+
+def _win_rates(systems: Sequence[str], drawn: Floats, baseline: str | None) -> list[WinRate]:
+    found = []
+    for pair in system_pairs(systems, baseline):
+        for number, name in enumerate(AGGREGATIONS):
+            difference = drawn[:, number, pair.system] - drawn[:, number, pair.other]
+            known = difference[~np.isnan(difference)]
+            shares = [float(share.mean()) if len(known) else None for share in _outcomes(known)]
+            found.append(WinRate(name, systems[pair.system], systems[pair.other], *shares))
+    return found
+
+
+def _outcomes(difference: Floats) -> tuple[Mask, Mask, Mask]:
+    return difference > 0, difference == 0, difference < 0

@@ -1,0 +1,162 @@
+"""The coverage of a release: clusters of its queries, their dispersion and alignment, and the 3 × 3 grid.
+
+It is of the coverage map in force, if that is of the release's corpus. Two parts hold it, and evaluation
+reads nothing else:
+
+    coverage        one row: the map and what decided it, its regions and other clusters with a query, and the
+                    boundaries of the tertiles
+    query_coverage  for each query its clusters, Δ and J (`coverage.grid`), and its cell: the thirds of both
+
+Δ and J rest on the release's own grades, and the boundaries on the queries of all its parts. A release of a
+project without such a map has neither part, and the id that it always had.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from curation.coverage.asked import matches_of
+from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.grid import QueryShape, Tertiles, make_grid, query_shape
+from curation.coverage.measures import Clusters
+from curation.coverage.stored_map import IN_FORCE, map_in_force, read_map
+from curation.errors import NotFoundError, RefusedError
+from curation.progress import Progress, silent
+from curation.releases.freeze.content import Content
+from curation.releases.stored import rounded
+from curation.store import Cursor, Store, get_setting
+from curation.text import normalise_query
+
+
+class FrozenCoverage(NamedTuple):
+    """What of the coverage map is in the release.
+
+    Attributes
+    ----------
+    regions: regions of the corpus; `regions_asked` are those with a query of the release.
+    queries: queries of the release that are in a cluster.
+    in_grid: queries with a cell of the grid: those with a relevant document that is in a cluster.
+    why_not: why the release has no coverage, though the project has a map; the rest is then None or 0.
+    """
+
+    map_id: str | None
+    regions: int = 0
+    regions_asked: int = 0
+    queries: int = 0
+    in_grid: int = 0
+    why_not: str | None = None
+
+
+class _Of(NamedTuple):
+    """The clusters of the queries, and what these and the grades make."""
+
+    clusters: dict[str, Clusters]
+    shapes: dict[str, QueryShape | None]
+    tertiles: tuple[Tertiles, Tertiles] | None
+
+
+def read_map_in_force(cursor: Cursor) -> CoverageMap | str | None:
+    """The map of the corpus in force, why it cannot be used, or None where there never was one."""
+    if get_setting(cursor, IN_FORCE) is None:
+        return None
+    try:
+        return read_map(cursor, map_in_force(cursor), with_partitions=False)
+    except RefusedError as error:
+        return str(error)
+
+
+def with_coverage(
+    store: Store, content: Content, found: CoverageMap | str | None, progress: Progress = silent
+) -> tuple[Content, FrozenCoverage | None]:
+    """The content with its coverage by the map, if there is one.
+
+    Raises
+    ------
+    RefusedError: queries were not matched against the map yet, and its model cannot be loaded.
+    """
+    if not isinstance(found, CoverageMap):
+        return content, None if found is None else FrozenCoverage(None, why_not=found)
+    of = _of(content, found, _clusters_of_queries(store, content, found, progress))
+    tables = content.tables | {
+        "coverage": [_map_row(content, found, of)],
+        "query_coverage": [_query_row(query_id, of) for query_id in sorted(of.clusters)],
+    }
+    asked = frozenset().union(*of.clusters.values()) if of.clusters else frozenset()
+    return replace(content, tables=tables), FrozenCoverage(
+        map_id=found.map_id,
+        regions=len(found.regions),
+        regions_asked=len(asked.intersection(found.regions)),
+        queries=sum(map(bool, of.clusters.values())),
+        in_grid=sum(shape is not None for shape in of.shapes.values()),
+    )
+
+
+def _clusters_of_queries(
+    store: Store, content: Content, found: CoverageMap, progress: Progress
+) -> dict[str, Clusters]:
+    texts = {row["query_id"]: normalise_query(row["text"]) for row in content.tables["queries"]}
+    model = found.parameters["model"]
+    try:
+        matches = matches_of(store, found, set(texts.values()), model, progress)
+    except (NotFoundError, RefusedError) as error:
+        raise RefusedError(
+            f"Queries of the release were not matched against the coverage map yet, and its model {model} is "
+            f"needed for it: {error} Nothing was frozen. Run `goldset coverage` where the model is."
+        ) from error
+    return {query_id: found.clusters_of(matches[text].entities) for query_id, text in texts.items()}
+
+
+def _of(content: Content, found: CoverageMap, clusters: dict[str, Clusters]) -> _Of:
+    least = content.split.parameters["relevant_grade"]
+    relevant: dict[str, list[Clusters]] = {query_id: [] for query_id in clusters}
+    for row in content.tables["qrels"]:
+        if row["grade"] >= least:
+            relevant[row["query_id"]].append(
+                found.clusters_of(found.of_documents.get(row["document_id"], ()))
+            )
+    shapes = {query_id: _shape(own, relevant[query_id]) for query_id, own in clusters.items()}
+    grid = make_grid(shapes)
+    cuts = None if grid is None else (_rounded(grid.dispersion), _rounded(grid.alignment))
+    return _Of(clusters, shapes, cuts)
+
+
+def _shape(own: Clusters, relevant: list[Clusters]) -> QueryShape | None:
+    """With the digits that a release keeps, so that they and the boundaries tell the cell."""
+    shape = query_shape(own, relevant)
+    return None if shape is None else QueryShape(*map(rounded, shape))
+
+
+def _rounded(cuts: Tertiles) -> Tertiles:
+    return Tertiles(*map(rounded, cuts))
+
+
+def _map_row(content: Content, found: CoverageMap, of: _Of) -> dict[str, Any]:
+    asked = frozenset().union(*of.clusters.values()) if of.clusters else frozenset()
+    kept = [cluster for cluster in found.clusters if cluster.is_region or cluster.number in asked]
+    spread, aligned = of.tertiles or (None, None)
+    return {
+        "map_id": found.map_id,
+        "parameters": rounded(dict(found.parameters)),
+        "relevant_grade": content.split.parameters["relevant_grade"],
+        "clusters": [
+            {
+                "number": cluster.number,
+                "name": cluster.name,
+                "documents": len(cluster.documents),
+                "region": cluster.is_region,
+            }
+            for cluster in kept
+        ],
+        "dispersion": spread and spread._asdict(),
+        "alignment": aligned and aligned._asdict(),
+    }
+
+
+def _query_row(query_id: str, of: _Of) -> dict[str, Any]:
+    shape = of.shapes[query_id]
+    row: dict[str, Any] = {"query_id": query_id, "clusters": sorted(of.clusters[query_id])}
+    if shape is None or of.tertiles is None:
+        return row | {"dispersion": None, "alignment": None, "cell": None}
+    spread, aligned = of.tertiles
+    return row | shape._asdict() | {"cell": [spread.part(shape.dispersion), aligned.part(shape.alignment)]}
