@@ -46,10 +46,10 @@ def show_other_means(found: Evaluation) -> None:
 def show_summaries(found: Evaluation) -> None:
     """What clusters and cells of the grid say together, and which of two systems is above under each."""
     from curation.evaluation.comparison.aggregations import about
-    from curation.evaluation.inputs.coverage import about_coverage
+    from curation.releases.coverage import about_coverage
 
     if found.summaries and found.coverage is not None:
-        say(*about_coverage(found.coverage, found.relevant_grade))
+        say(*about_coverage(found.coverage))
     for one in found.summaries:
         rows = [
             (system, name, figure.value, figure.low, figure.high, figure.strata)

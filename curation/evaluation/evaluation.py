@@ -23,7 +23,6 @@ from curation.evaluation.figures.strata import (
     StratumFigures,
 )
 from curation.evaluation.figures.traffic import TrafficFigure
-from curation.evaluation.inputs.coverage import ReleasedCoverage
 from curation.evaluation.inputs.run_seconds import RunSeconds
 from curation.evaluation.inputs.system_runs import ReadingOptions
 from curation.evaluation.metrics.rankings import TieCounts
@@ -32,6 +31,7 @@ from curation.evaluation.sealed.disclosure import (
     SealedTies,
 )
 from curation.evaluation.sealed.looking import TakenLook
+from curation.releases.coverage import ReleasedCoverage
 
 DEFAULT_FACETS = ("stratum",)
 

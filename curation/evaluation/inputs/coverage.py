@@ -10,11 +10,12 @@ region, or have no cell, are counted under a value of their own, which is no str
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from curation.evaluation.inputs.facets import CLUSTER, GRID, Facet, Mask, Row
+from curation.releases.verify import Opened
 
 SMALL_ONLY = "in small clusters only"
 NO_CLUSTER = "in no cluster"
@@ -22,80 +23,17 @@ NO_CELL = "no relevant document in a cluster"
 THIRDS = ("low", "middle", "high")
 
 
-class Boundaries(NamedTuple):
-    """Where a figure is cut in three; a value on a boundary is in the lower part."""
-
-    lower: float
-    upper: float
-
-
-class ReleasedCoverage(NamedTuple):
-    """What a release says about its coverage map.
-
-    Attributes
-    ----------
-    resolution, seed, least_documents: that made the map's regions.
-    regions: of the whole corpus.
-    relevant_grade: least grade of the relevant documents that Δ and J are of.
-    dispersion, alignment: None where no query has a cell.
-    """
-
-    map_id: str
-    resolution: float
-    seed: int
-    least_documents: int
-    regions: int
-    relevant_grade: int
-    dispersion: Boundaries | None
-    alignment: Boundaries | None
-
-
-def released_coverage(rows: Sequence[Row]) -> ReleasedCoverage | None:
-    """The part `coverage` of a release; None where it has none."""
-    if not rows:
-        return None
-    row = rows[0]
-    parameters = row["parameters"]
-    return ReleasedCoverage(
-        map_id=row["map_id"],
-        resolution=parameters["resolution"],
-        seed=parameters["seed"],
-        least_documents=parameters["least_documents"],
-        regions=sum(cluster["region"] for cluster in row["clusters"]),
-        relevant_grade=row["relevant_grade"],
-        dispersion=_boundaries(row["dispersion"]),
-        alignment=_boundaries(row["alignment"]),
-    )
-
-
-def about_coverage(found: ReleasedCoverage, relevant: int) -> list[str]:
-    """The map and the grid's boundaries, in sentences; `relevant` is the grade that is evaluated by."""
-    told = [
-        f"Coverage map {found.map_id[:12]}…: {found.regions:,} regions of {found.least_documents:,} or more "
-        f"documents, resolution {found.resolution:g}, seed {found.seed}."
-    ]
-    if found.dispersion is not None and found.alignment is not None:
-        told.append(
-            f"The grid is cut at a dispersion of {found.dispersion.lower:.3f} and "
-            f"{found.dispersion.upper:.3f}, and an alignment of {found.alignment.lower:.3f} and "
-            f"{found.alignment.upper:.3f}, both of documents with a grade of {found.relevant_grade} or more."
-        )
-        if relevant != found.relevant_grade:
-            told.append(f"Binary measures count a grade of {relevant} or more.")
-    return told
-
-
-def coverage_facets(query_ids: Sequence[str], coverage: Sequence[Row], queries: Sequence[Row]) -> list[Facet]:
+def coverage_facets(query_ids: Sequence[str], release: Opened) -> list[Facet]:
     """The facets `cluster` and `grid` of queries; none where the release has no coverage.
 
     Parameters
     ----------
     query_ids: the evaluated queries; masks are in their order.
-    coverage, queries: the release's parts `coverage` and `query_coverage`.
     """
+    coverage = release.rows("coverage")
     if not coverage:
         return []
-    of = {row["query_id"]: row for row in queries}
+    of = {row["query_id"]: row for row in release.rows("query_coverage")}
     rows = [of[query_id] for query_id in query_ids]
     return [_clusters(rows, coverage[0]["clusters"]), _grid(rows)]
 
@@ -133,7 +71,3 @@ def _facet(
 ) -> Facet:
     held = {value: mask for value, mask in rest.items() if mask.any()}
     return Facet(name, values | held, apart, beside=tuple(held), by_grades=by_grades)
-
-
-def _boundaries(row: Mapping[str, float] | None) -> Boundaries | None:
-    return None if row is None else Boundaries(row["lower"], row["upper"])

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.inputs.coverage import ReleasedCoverage, coverage_facets, released_coverage
+from curation.evaluation.inputs.coverage import coverage_facets
 from curation.evaluation.inputs.facets import Facet, facets_of
 from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
+from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.seal import sealed_parts
 from curation.releases.verify import Opened, opened
 from curation.sources.queries import KnownQueries
@@ -118,9 +119,8 @@ def read_release(
     ]
     if not graded:
         raise RefusedError(f"The release {name!r} has no grades in {', '.join(parts)}: nothing to evaluate.")
-    coverage = release.rows("coverage")
     facets = facets_of(chosen, dimensions_of(release.rows("sampling")))
-    facets |= {one.name: one for one in coverage_facets(ids, coverage, release.rows("query_coverage"))}
+    facets |= {one.name: one for one in coverage_facets(ids, release)}
     return EvaluatedRelease(
         name=name,
         release_id=release.row.release_id,
@@ -136,7 +136,7 @@ def read_release(
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
         ),
-        coverage=released_coverage(coverage),
+        coverage=released_coverage(release),
     )
 
 

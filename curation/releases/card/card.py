@@ -15,6 +15,7 @@ from typing import Any
 
 from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import Lines, bullets, counts, listed, many, percent, table
+from curation.releases.coverage import about_coverage, released_coverage
 from curation.releases.seal import sealed_parts
 from curation.releases.stored import Table
 from curation.releases.verify import Opened
@@ -192,6 +193,7 @@ class Card:
         lines = [
             f"{len(documents):,} of {header['documents']:,} documents ({share}) have a grade for some query."
         ]
+        lines += ["", *self._regions()]
         if not pools:
             return [*lines, "", "No pool was built here: which documents were judged is the source's choice."]
         pooled = {
@@ -205,6 +207,13 @@ class Card:
         ]
         lines += table(("system", "pairs", "deepest rank", "judged"), self._systems(judged))
         return lines + _pool_sample(self.release, judged)
+
+    def _regions(self) -> Lines:
+        """Which regions of the corpus have a query, and the grid's boundaries."""
+        found = released_coverage(self.release)
+        if found is None:
+            return ["No coverage map was frozen: which regions of the corpus nothing tests is unknown."]
+        return [" ".join(about_coverage(found))]
 
     def _systems(self, judged: set[tuple[str, str]]) -> list[tuple[Any, ...]]:
         """System, pairs that it proposed, its deepest rank, and the share of them that has a grade."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from curation.releases.coverage import released_coverage
 from curation.releases.diff.changes import (
     ComparedRelease,
     Documents,
@@ -127,6 +128,7 @@ def _made_with(side: ComparedRelease) -> dict[str, str]:
         "sampling": _without((release.rows("sampling") or [{}])[0], "report"),
         "split": _without((release.rows("split") or [{}])[0], "certificate", "split_id"),
         "reference answers": _answers(release),
+        "coverage": _coverage(release),
         "corpus": {"snapshot": digest(sorted(side.documents.items()))},
         "release": _without(side.header, *ELSEWHERE),
         "frozen with": json.loads(release.row.manifest).get("versions", {}),
@@ -139,6 +141,19 @@ def _answers(release: Opened) -> dict[str, object]:
     """How many queries have reference answers, and a hash of these; nothing where none has."""
     rows = release.rows("answers")
     return {"queries": len(rows), "content": digest(rows)} if rows else {}
+
+
+def _coverage(release: Opened) -> dict[str, object]:
+    """The map, how many of its regions have a query, and the boundaries; nothing where there is no map."""
+    found = released_coverage(release)
+    if found is None:
+        return {}
+    cuts = {
+        name: cut and cut._asdict()
+        for name, cut in (("dispersion", found.dispersion), ("alignment", found.alignment))
+    }
+    asked = f"{found.regions_asked} of {found.regions}"
+    return {"map": found.map_id, "resolution": found.resolution, "regions with a query": asked, **cuts}
 
 
 def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""What a release says about its coverage: the map, its regions, and the boundaries of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from curation.releases.verify import Opened
+
+
+class Boundaries(NamedTuple):
+    """Where a figure is cut in three; a value on a boundary is in the lower part."""
+
+    lower: float
+    upper: float
+
+
+class ReleasedCoverage(NamedTuple):
+    """The coverage of a release.
+
+    Attributes
+    ----------
+    resolution, seed, least_documents: that made the map's regions.
+    regions: of the whole corpus. regions_asked: those with a query of the release, of any part.
+    relevant_grade: least grade of the relevant documents that dispersion and alignment are of.
+    dispersion, alignment: None where no query has a cell.
+    """
+
+    map_id: str
+    resolution: float
+    seed: int
+    least_documents: int
+    regions: int
+    regions_asked: int
+    relevant_grade: int
+    dispersion: Boundaries | None
+    alignment: Boundaries | None
+
+
+def released_coverage(release: Opened) -> ReleasedCoverage | None:
+    """The coverage of a release; None where it has none."""
+    rows = release.rows("coverage")
+    if not rows:
+        return None
+    row, parameters = rows[0], rows[0]["parameters"]
+    regions = {cluster["number"] for cluster in row["clusters"] if cluster["region"]}
+    asked = {number for query in release.rows("query_coverage") for number in query["clusters"]}
+    return ReleasedCoverage(
+        map_id=row["map_id"],
+        resolution=parameters["resolution"],
+        seed=parameters["seed"],
+        least_documents=parameters["least_documents"],
+        regions=len(regions),
+        regions_asked=len(regions & asked),
+        relevant_grade=row["relevant_grade"],
+        dispersion=_boundaries(row["dispersion"]),
+        alignment=_boundaries(row["alignment"]),
+    )
+
+
+def about_coverage(found: ReleasedCoverage) -> list[str]:
+    """The map and the grid's boundaries, in sentences."""
+    told = [
+        f"Coverage map {found.map_id[:12]}…: {found.regions_asked:,} of {found.regions:,} regions of the "
+        f"corpus have a query. A region has {found.least_documents:,} documents or more; resolution "
+        f"{found.resolution:g}, seed {found.seed}."
+    ]
+    if found.dispersion is not None and found.alignment is not None:
+        told.append(
+            f"The grid is cut at a dispersion of {found.dispersion.lower:.3f} and "
+            f"{found.dispersion.upper:.3f}, and an alignment of {found.alignment.lower:.3f} and "
+            f"{found.alignment.upper:.3f}, both of documents with a grade of {found.relevant_grade} or more."
+        )
+    return told
+
+
+def _boundaries(row: Mapping[str, Any] | None) -> Boundaries | None:
+    return None if row is None else Boundaries(row["lower"], row["upper"])

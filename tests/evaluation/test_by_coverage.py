@@ -1,0 +1,119 @@
+"""Evaluation by cluster and by cell of the grid, from a release to tables, pages and a gate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from curation.errors import InputError
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.figures.strata import EMPTY, SMALL
+from curation.evaluation.inputs.system_runs import named_runs
+from curation.evaluation.report.page import evaluation_page
+from curation.evaluation.submitted import evaluable_release
+from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened
+from curation.store import Store
+from tests.support.command_line import invoke
+from tests.support.covered_release import QUERIES, covered_project, write_runs
+from tests.support.projects import change_text
+
+BY = EvaluationOptions(measures=["mrr@10", "success@1"], by=["cluster", "grid"])
+
+
+def scored(store: Store, folder: Path, reason: str | None = None, split: str | None = None) -> Evaluation:
+    return evaluate(store, "v1", named_runs(write_runs(folder)), BY._replace(split=split), reason)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return covered_project(tmp_path)
+
+
+def region(found: Evaluation, topic: str) -> str:
+    return next(value for value in found.runs[0].strata["cluster"] if topic in value)
+
+
+def test_a_query_is_in_every_region_that_it_is_about(store: Store, tmp_path: Path) -> None:
+    found = scored(store, tmp_path)
+    tea, ship = (system.strata["cluster"] for system in found.runs)
+    sizes = {topic: tea[region(found, topic)].queries for topic in ("tea", "ship", "moon")}
+    assert sizes == {"tea": 15, "ship": 15, "moon": 2}
+    assert tea["in no cluster"].queries == 1
+    own = tea[region(found, "tea")].figures["success@1"]
+    assert (own.value, own.n) == (12 / 15, 15)  # the three about both are last in both runs
+    assert ship[region(found, "tea")].figures["success@1"].value == 0
+    assert tea[region(found, "moon")].left_out == SMALL
+
+
+def test_the_summary_says_who_wins_under_each_aggregation(store: Store, tmp_path: Path) -> None:
+    clusters, grid = scored(store, tmp_path).summaries
+    assert (clusters.facet, clusters.strata, clusters.large, clusters.outside) == ("cluster", 3, 2, 1)
+    assert clusters.places == 15 + 15 + 2
+    assert {rate.aggregation for rate in clusters.win_rates} == {"overall", "macro", "median", "worst"}
+    assert clusters.figures["tea"]["worst"].value is not None
+    assert grid.strata + grid.empty == 9
+    assert grid.places == grid.queries - grid.outside == len(QUERIES)
+
+
+def test_cells_of_the_grid_without_a_query_are_unknown_and_not_zero(store: Store, tmp_path: Path) -> None:
+    cells = scored(store, tmp_path).runs[0].strata["grid"]
+    empty = [cell for cell in cells.values() if not cell.queries]
+    assert empty
+    assert all((cell.figures, cell.left_out) == ({}, EMPTY) for cell in empty)
+    assert sum(cell.queries for cell in cells.values()) == len(QUERIES)
+
+
+def test_regions_are_compared_in_one_family_with_all_other_kinds(store: Store, tmp_path: Path) -> None:
+    compared = [one for one in scored(store, tmp_path).comparisons if one.measure == "success@1"]
+    by_kind = [one for one in compared if one.stratum is not None and one.no_verdict is None]
+    assert {one.stratum.facet for one in by_kind if one.stratum} == {"cluster", "grid"}
+    assert {one.family for one in by_kind} == {len(by_kind)}
+    assert all(one.n >= 10 for one in compared if one.stratum and one.stratum.facet == "cluster")
+
+
+def test_the_command_gates_on_clusters_and_prints_what_counts(store: Store, tmp_path: Path) -> None:
+    runs = [part for path in write_runs(tmp_path) for part in ("--run", path)]
+    command = ["--project", str(store.path), "evaluate", "v1", *runs, "--by", "cluster,grid"]
+    shown = invoke([*command, "--report", str(tmp_path / "r.html")]).stdout
+    assert "Strata overlap: 29 queries count in 32 places" in shown
+    assert "share of 1,000 resamples" in shown
+    assert "3 of 3 regions of the corpus have a query" in shown
+    failed = invoke([*command, "--fail-if", "success@10 below 1 in any cluster", "--json"])
+    assert json.loads(failed.stdout)["failed"] == []
+    dropped = invoke([*command, "--fail-if", "mrr@10 drops 0.2 in any cluster", "--json"])
+    assert [row["where"].split()[0] for row in json.loads(dropped.stdout)["failed"]] == ["cluster"]
+    page = (tmp_path / "r.html").read_text()
+    assert "Win rates: shares of 1,000 resamples above / level / below" in page
+    assert "A query is in every region that it is about." in page
+
+
+def test_a_release_without_a_map_says_so(store: Store, tmp_path: Path) -> None:
+    change_text(store, "moon5")
+    freeze(store, "plain")
+    with pytest.raises(InputError, match=r"'cluster': the release has no coverage map"):
+        evaluate(store, "plain", named_runs(write_runs(tmp_path)), BY)
+    ids = [opened(store, name).row.release_id for name in ("v1", "plain")]
+    with store.reading() as cursor:
+        offered = [evaluable_release(cursor, release_id) for release_id in ids]
+    assert offered[0].facets[-2:] == ("cluster", "grid")
+    assert "cluster" not in offered[1].facets
+
+
+def test_a_sealed_part_shows_strata_of_ten_queries_and_nothing_by_query(tmp_path: Path) -> None:
+    store = covered_project(tmp_path, part="test")
+    found = scored(store, tmp_path, "to see the regions", "test")
+    clusters = found.runs[0].strata["cluster"]
+    assert {value for value, one in clusters.items() if one.figures} == {
+        region(found, "tea"),
+        region(found, "ship"),
+    }
+    assert found.runs[0].per_query is None
+    summary = found.summaries[0]
+    assert (summary.strata, summary.hidden) == (2, 1)
+    assert summary.figures["tea"]["macro"].strata == 2
+    assert not any(one.figures for one in found.runs[0].strata["grid"].values() if one.queries < 10)
+    assert "per_query" not in evaluation_page(found)

@@ -1,0 +1,132 @@
+"""The coverage that a release carries: by hand on eighteen documents, and never a reason for another id."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.coverage.report import find_coverage
+from curation.coverage.stored_map import map_in_force, rename_cluster
+from curation.errors import RefusedError
+from curation.releases.card.card import Card
+from curation.releases.diff.diff import diff
+from curation.releases.freeze.freeze import freeze
+from curation.releases.verify import opened, verify
+from curation.splits.split import make_split
+from curation.store import Store
+from tests.support.command_line import invoke
+from tests.support.coverage_project import COARSE, TOPICS
+from tests.support.covered_release import ABOUT, FEW_TIES, covered_project, labelled, relevant
+from tests.support.projects import change_text
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return covered_project(tmp_path)
+
+
+def query_rows(store: Store, name: str = "v1") -> dict[str, dict[str, Any]]:
+    return {row["query_id"]: row for row in opened(store, name).rows("query_coverage")}
+
+
+def topics(store: Store) -> dict[int, str]:
+    """Number of a region → its topic, from its name."""
+    [row] = opened(store, "v1").rows("coverage")
+    regions = {one["number"]: one["name"] for one in row["clusters"] if one["region"]}
+    return {number: next(topic for topic in TOPICS if topic in name) for number, name in regions.items()}
+
+
+def test_a_release_has_the_clusters_of_its_queries_and_their_dispersion_and_alignment(store: Store) -> None:
+    topic = topics(store)
+    assert sorted(topic.values()) == ["moon", "ship", "tea"]
+    for query_id, row in query_rows(store).items():
+        about = {part.split()[0] for part in ABOUT[query_id]} - {"sonnets"}
+        assert {topic[number] for number in row["clusters"]} == about
+        documents = [name.rstrip("0123456789") for name in relevant(query_id)]  # each is in one cluster
+        assert row["dispersion"] == pytest.approx(len(set(documents)) / len(documents), abs=1e-6)
+        both, either = about & set(documents), about | set(documents)
+        assert row["alignment"] == pytest.approx(len(both) / len(either), abs=1e-6)
+    assert query_rows(store)["none"]["alignment"] == 0
+
+
+def test_the_boundaries_are_stored_and_say_the_cell_of_each_query(store: Store) -> None:
+    [row] = opened(store, "v1").rows("coverage")
+    with store.reading() as cursor:
+        assert row["map_id"] == map_in_force(cursor)
+    assert (row["parameters"]["resolution"], row["parameters"]["seed"], row["relevant_grade"]) == (1.0, 3, 1)
+    for one in query_rows(store).values():
+        for place, figure in enumerate(("dispersion", "alignment")):
+            cuts = row[figure]
+            assert one["cell"][place] == (one[figure] > cuts["lower"]) + (one[figure] > cuts["upper"])
+
+
+def test_freezing_again_has_the_same_id_and_the_release_verifies(store: Store) -> None:
+    again = freeze(store, "again")
+    assert again.release_id == opened(store, "v1").row.release_id
+    assert verify(store, "v1").intact
+    found = again.coverage
+    assert found is not None
+    assert (found.regions, found.regions_asked, found.queries, found.in_grid) == (3, 3, 29, 30)
+
+
+def test_without_a_map_nothing_is_added_so_that_older_releases_keep_their_ids(tmp_path: Path) -> None:
+    store = labelled(tmp_path)
+    make_split(store, {"dev": 1.0}, 1, FEW_TIES)
+    before = freeze(store, "before")
+    assert before.coverage is None
+    assert {"coverage", "query_coverage"}.isdisjoint(before.parts)
+    find_coverage(store, COARSE)
+    after = freeze(store, "after")
+    assert set(after.parts) - set(before.parts) == {"coverage", "query_coverage"}
+    both = [opened(store, name).texts for name in ("before", "after")]
+    assert all(both[1][part] == text for part, text in both[0].items())
+    assert verify(store, "before").intact
+    told = {one.what: (one.before, one.after) for one in diff(store, "before", "after").settings}
+    assert told["coverage: map"] == (None, after.coverage and after.coverage.map_id)
+
+
+def test_a_map_of_an_older_corpus_is_not_frozen_and_that_is_said(store: Store) -> None:
+    change_text(store, "moon5")
+    frozen = freeze(store, "v2")
+    assert frozen.coverage is not None
+    assert frozen.coverage.map_id is None
+    assert "query_coverage" not in frozen.parts
+    shown = invoke(["--project", str(store.path), "freeze", "v2"]).stdout
+    assert "Without clusters of its queries: The coverage map is of an older corpus." in shown
+
+
+def test_queries_that_were_not_matched_need_the_model_of_the_map(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = labelled(tmp_path)
+    find_coverage(store, COARSE)
+    with store.transaction() as cursor:
+        cursor.execute("DELETE FROM coverage_texts")
+        cursor.execute("DELETE FROM embeddings WHERE text_hash IN (SELECT max(text_hash) FROM embeddings)")
+    make_split(store, {"dev": 1.0}, 1, FEW_TIES)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(RefusedError, match=r"its model all-MiniLM-L6-v2 is needed for it: Dense retrieval"):
+        freeze(store, "v1")
+
+
+def test_the_name_that_a_lead_gave_a_cluster_is_in_the_next_release(store: Store) -> None:
+    rename_cluster(store, 0, "Hot drinks")
+    freeze(store, "named")
+    [row] = opened(store, "named").rows("coverage")
+    assert row["clusters"][0]["name"] == "Hot drinks"
+
+
+def test_the_card_says_which_regions_have_no_query_and_where_the_grid_is_cut(store: Store) -> None:
+    told = Card(opened(store, "v1")).text
+    assert "3 of 3 regions of the corpus have a query" in told
+    assert "dispersion" in told
+    plain = labelled_card(store)
+    assert "No coverage map" in plain
+
+
+def labelled_card(store: Store) -> str:
+    change_text(store, "moon5")
+    freeze(store, "plain")
+    return Card(opened(store, "plain")).text

@@ -1,0 +1,114 @@
+"""A release of a project with a coverage map: three regions, of which two have queries enough for figures.
+
+Twelve queries are about tea, twelve about ships, three about both, two about the moon, and one about nothing
+that the corpus has. Vectors are by hand, so that no model is needed.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from curation.coverage.report import find_coverage
+from curation.labeling.judgments.imported import add_judgments
+from curation.releases.freeze.freeze import freeze
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store, open_store
+from curation.text import digest
+from tests.support.coverage_project import COARSE, TEXTS, put_entity_vectors, put_vectors
+from tests.support.pool_project import put_texts
+from tests.support.projects import new_project
+
+FEW_TIES = Rules(query=1.0, paraphrase=None, document=None, shared=False)
+"""All queries are in one part, so it does not matter what ties them."""
+
+
+def _text(query_id: str, about: str) -> str:
+    return f"{digest('word', query_id)[:12]} {about}"
+
+
+ABOUT = {
+    **{f"tea{number:02}": ("tea pot",) for number in range(12)},
+    **{f"ship{number:02}": ("ship mast",) for number in range(12)},
+    **{f"both{number}": ("tea pot", "ship mast") for number in range(3)},
+    **{f"moon{number}": ("moon light",) for number in range(2)},
+    "none": ("sonnets",),
+}
+QUERIES = {query_id: _text(query_id, " ".join(about)) for query_id, about in ABOUT.items()}
+
+
+def relevant(query_id: str) -> list[str]:
+    """One, two or four relevant documents of the topic; of every second tea query also one of a ship."""
+    if query_id == "none":
+        return ["moon3"]
+    if query_id.startswith("both"):
+        return ["tea0", "ship0"]
+    topic, number = query_id.rstrip("0123456789"), int(query_id[len(query_id.rstrip("0123456789")) :])
+    found = [f"{topic}{place}" for place in range((1, 2, 4)[number % 3])]
+    return [*found, "ship0"] if topic == "tea" and number % 2 == 0 else found
+
+
+def grades(query_id: str) -> dict[str, int]:
+    """Document → grade: 3 where it is relevant, 0 for two others of the query's topic or the moon's."""
+    found = dict.fromkeys(relevant(query_id), 3)
+    others = [document_id for document_id in sorted(TEXTS) if document_id not in found]
+    return found | dict.fromkeys(others[:2], 0)
+
+
+def covered_project(folder: Path, part: str = "dev") -> Store:
+    """The project, with its release v1 whose queries are all in one part; 'test' is sealed."""
+    path = folder / "project.duckdb"
+    path.write_bytes(_covered_project(part))
+    return open_store(path)
+
+
+@cache
+def _covered_project(part: str) -> bytes:
+    with TemporaryDirectory() as folder:
+        store = labelled(Path(folder))
+        find_coverage(store, COARSE)
+        make_split(store, {part: 1.0}, 1, FEW_TIES)
+        freeze(store, "v1")
+        store.close()
+        return store.path.read_bytes()
+
+
+def labelled(folder: Path) -> Store:
+    """The project before it had a map or a split."""
+    store = new_project(folder / "project.duckdb")
+    put_texts(store, folder, TEXTS, QUERIES)
+    put_entity_vectors(store)
+    put_vectors(store, "query", list(QUERIES.values()))
+    for who in ("ada", "ben"):
+        given = [
+            ImportedJudgment(query_id, document_id, who, grade)
+            for query_id in QUERIES
+            for document_id, grade in grades(query_id).items()
+        ]
+        add_judgments(store, given, f"{who}.csv", [])
+    return store
+
+
+def ranked(query_id: str, *, good: bool) -> list[str]:
+    """A list of all judged documents, the relevant ones first or last."""
+    return sorted(
+        grades(query_id), key=lambda name: (-grades(query_id)[name] if good else grades(query_id)[name], name)
+    )
+
+
+def write_runs(folder: Path) -> list[str]:
+    """Two run files: `tea` is good where a query is about tea only, `ship` where it is about ships."""
+    found = []
+    for system in ("tea", "ship"):
+        lines = [
+            f"{query_id} Q0 {document_id} {place} {100 - place} {system}\n"
+            for query_id in QUERIES
+            for place, document_id in enumerate(ranked(query_id, good=query_id.startswith(system)), 1)
+        ]
+        path = folder / f"{system}.trec"
+        path.write_text("".join(lines))
+        found.append(str(path))
+    return found
