@@ -74,7 +74,7 @@ def evaluate(
         str,
         typer.Option(
             help="Also by these facets, separated by commas: type (stratum and tag), stratum, band, segment, "
-            "tag, source, part."
+            "tag, source, part; with a coverage map in the release also cluster, grid."
         ),
     ] = "stratum",
     measures: Annotated[
@@ -197,6 +197,7 @@ def evaluate(
       goldset evaluate v1 --run bm25.trec.gz
       goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
       goldset evaluate v1 --run bm25.trec --run dense.trec --report report.html
+      goldset evaluate v1 --run bm25.trec --run dense.trec --by cluster,grid
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --wanted 0.01
