@@ -1,0 +1,153 @@
+"""`goldset coverage synthetic`: queries that a language model writes for the gaps, judged by people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.coverage import MapModel, coverage
+from curation.cli.coverage_model import NOT_SENT, MostCalls, Send, note, spending_sentences
+from curation.cli.goldset import Json, Seed, project_store
+from curation.cli.output import emit, left_out, progress_bar, say, table
+
+if TYPE_CHECKING:
+    from curation.coverage.language_model.aims import WritingWork
+    from curation.coverage.language_model.judged_share import DrawnQueries, JudgedOrigins
+    from curation.coverage.language_model.writing import SyntheticQueries
+
+synthetic = typer.Typer(
+    help="Queries that a language model writes.", no_args_is_help=True, rich_markup_mode=None
+)
+coverage.add_typer(synthetic, name="synthetic")
+
+
+@synthetic.command("write")
+def synthetic_write(
+    share: Annotated[
+        float, typer.Option(help="Share of all synthetic queries that people judge, above 0 to 1.")
+    ],
+    queries: Annotated[int, typer.Option(min=1, help="Queries to write, one a region without any.")] = 20,
+    candidates: Annotated[int, typer.Option(min=1, max=20, help="Candidates for each query.")] = 5,
+    seed: Seed = 0,
+    send: Send = False,
+    calls: MostCalls = None,
+    model: MapModel = None,
+    as_json: Json = False,
+) -> None:
+    """Have the language model of GOLDSET_LLM_URL write queries for regions that no query tests.
+
+    It proposes candidates for a document of the region. Copied phrases and near-duplicates are refused. A
+    second call must find the answer in the document. Of those that hold, the one that adds most to coverage is
+    kept, with source, model, prompts, document and region. Queries that people do not judge are not in force.
+
+    \b
+    Examples:
+      goldset coverage synthetic write --queries 30 --share 0.5
+      goldset coverage synthetic write --queries 30 --share 0.5 --send --calls 300
+    """
+    from curation.coverage.language_model.aims import WritingRequest, plan_writing
+    from curation.coverage.language_model.answers import Asking
+    from curation.coverage.language_model.endpoint import find_endpoint, model_name, prices_set
+    from curation.coverage.language_model.writing import write_queries
+    from curation.retrieval.embeddings import DEFAULT_MODEL
+
+    store, name = project_store(), model_name()
+    request = WritingRequest(queries, share, seed, candidates, model or DEFAULT_MODEL)
+    endpoint = find_endpoint() if send else None
+    with progress_bar() as progress:
+        work = plan_writing(store, request, name, prices_set(), progress)
+    if endpoint is None:
+        emit(as_json, {"model": name, "would_send": work}, f"{name}: {_work(work)} {NOT_SENT}")
+        return
+    note(f"{name}: {_work(work)}")
+    with progress_bar() as progress:
+        found = write_queries(store, request, Asking(endpoint, calls), progress=progress)
+    note(*spending_sentences(found.spent))
+    emit(as_json, found, lambda: _show_written(found))
+
+
+@synthetic.command("judge")
+def synthetic_judge(
+    share: Annotated[float, typer.Argument(help="Share of all synthetic queries that people judge.")],
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Raise the share of synthetic queries that people judge: more of those withheld are drawn.
+
+    \b
+    Examples:
+      goldset coverage synthetic judge 1
+      goldset coverage synthetic judge 0.5 --seed 7 --json
+    """
+    from curation.coverage.language_model.judged_share import draw_queries
+
+    drawn = draw_queries(project_store(), share, seed)
+    emit(as_json, drawn, f"{drawn.added:,} queries drawn. {_drawn(drawn)}")
+
+
+@synthetic.command("show")
+def synthetic_show(
+    relevant: Annotated[
+        int | None,
+        typer.Option(help="Grade from which a document is relevant.", show_default="second of the scale"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show how many queries models wrote, and what people say of the documents that these were written for.
+
+    \b
+    Examples:
+      goldset coverage synthetic show
+      goldset coverage synthetic show --relevant 2 --json
+    """
+    from curation.coverage.language_model.judged_share import judged_origins
+
+    found = judged_origins(project_store(), relevant)
+    emit(as_json, {"models": found}, lambda: _show_origins(found))
+
+
+def _work(work: WritingWork) -> str:
+    price = ""
+    if work.least_price is not None and work.most_price is not None:
+        price = f", {work.least_price:.4f} to {work.most_price:.4f} by the prices set"
+    return (
+        f"{work.queries:,} queries for {work.gaps:,} regions without any. {work.least_calls:,} to "
+        f"{work.most_calls:,} calls, which read about {work.least_tokens:,} to {work.most_tokens:,} "
+        f"tokens{price}."
+    )
+
+
+def _drawn(drawn: DrawnQueries) -> str:
+    return f"People judge {drawn.drawn:,} of {drawn.queries:,} synthetic queries; the others are withheld."
+
+
+def _show_written(found: SyntheticQueries) -> None:
+    rows = [(row.query_id, row.text, row.cluster, row.document_id, row.style) for row in found.written]
+    table(f"{len(rows):,} queries by {found.model}", ["id", "query", "region", "document", "style"], rows)
+    say(f"Regions without a query: {found.gaps:,} before, {found.gaps_left:,} now, counting those withheld.")
+    if found.written:
+        say(_drawn(found.drawn))
+        say("Next: goldset pool and goldset round open take those in force with all other queries.")
+    if found.ended:
+        say(f"Ended before all were written: {found.ended}. The same command goes on.")
+    left_out({**found.refused, **found.left_out})
+
+
+def _show_origins(found: list[JudgedOrigins]) -> None:
+    if not found:
+        say("No language model has written a query.")
+        return
+    rows = [
+        (
+            row.model,
+            row.queries,
+            row.withheld,
+            row.judged,
+            row.relevant,
+            "–" if row.interval is None else f"{row.interval[0]:.2f} to {row.interval[1]:.2f}",
+        )
+        for row in found
+    ]
+    columns = ["model", "in force", "withheld", "document judged", "relevant", "share relevant, 95 %"]
+    table("Synthetic queries, and the documents that they were written for", columns, rows)
