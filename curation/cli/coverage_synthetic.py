@@ -38,8 +38,8 @@ def synthetic_write(
     """Have the language model of GOLDSET_LLM_URL write queries for regions that no query tests.
 
     It proposes candidates for a document of the region. Copied phrases and near-duplicates are refused. A
-    second call must find the answer in the document. Of those that hold, the one that adds most to coverage is
-    kept, with source, model, prompts, document and region. Queries that people do not judge are not in force.
+    second call must find the answer in the document. Of those that hold, the one that adds most to coverage
+    is kept, with source, model, prompts, document and region. What people do not judge is not in force.
 
     \b
     Examples:

@@ -186,7 +186,8 @@ class _Session:
         call = candidates_call(aim, self._request.candidates, self._asking.endpoint.model)
         answer = self._ask(call, read_candidates)
         if answer is None:
-            self.found.left_out[NO_CANDIDATES] += not self.found.ended
+            if not self.found.ended:
+                self.found.left_out[NO_CANDIDATES] += 1
             return False
         ranked = self._ranked(aim, read_candidates(answer)[: self._request.candidates])
         for place, candidate in enumerate(ranked, 1):
@@ -195,7 +196,7 @@ class _Session:
                 return False
             if check is not None and is_shown(read_check(check), aim.document):
                 if self._store_query(aim, candidate, read_check(check).quote):
-                    self.found.refused[NOT_NEEDED] += len(ranked) - place
+                    self.found.refused += Counter({NOT_NEEDED: len(ranked) - place})
                     return True
             else:
                 self.found.refused[UNCHECKED if check is None else UNANSWERED] += 1
