@@ -13,7 +13,7 @@ from curation.cli.output import emit, left_out, progress_bar, say, table
 
 if TYPE_CHECKING:
     from curation.coverage.language_model.aims import WritingWork
-    from curation.coverage.language_model.judged_share import DrawnQueries, JudgedOrigins
+    from curation.coverage.language_model.judged_share import JudgedOrigins, JudgedShare
     from curation.coverage.language_model.writing import SyntheticQueries
 
 synthetic = typer.Typer(
@@ -118,7 +118,7 @@ def _work(work: WritingWork) -> str:
     )
 
 
-def _drawn(drawn: DrawnQueries) -> str:
+def _drawn(drawn: JudgedShare) -> str:
     return f"People judge {drawn.drawn:,} of {drawn.queries:,} synthetic queries; the others are withheld."
 
 

@@ -19,7 +19,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, ut
 from curation.text import seeded
 
 
-class DrawnQueries(NamedTuple):
+class JudgedShare(NamedTuple):
     """Synthetic queries, and how many of them people judge.
 
     Attributes
@@ -36,7 +36,7 @@ class DrawnQueries(NamedTuple):
     added: int = 0
 
 
-NOTHING_DRAWN = DrawnQueries(None, 0, 0)
+NOTHING_DRAWN = JudgedShare(None, 0, 0)
 
 
 class JudgedOrigins(NamedTuple):
@@ -73,7 +73,7 @@ def withhold(cursor: Cursor, query_id: str, share: float, seed: int, author: str
     _append(cursor, [(query_id, 0, False)], share, seed, author)
 
 
-def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LINE) -> DrawnQueries:
+def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LINE) -> JudgedShare:
     """Draw queries until people judge this share of all that models wrote.
 
     Raises
@@ -94,7 +94,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
             )
             detail = {"share": share, "seed": seed, "queries": [query_id for query_id, _ in new]}
             record_event(cursor, "draw synthetic queries", detail, author)
-    return DrawnQueries(share, len(rows), len(rows) - len(waiting) + len(new), len(new))
+    return JudgedShare(share, len(rows), len(rows) - len(waiting) + len(new), len(new))
 
 
 def judged_origins(store: Store, relevant: int | None = None) -> list[JudgedOrigins]:

@@ -51,7 +51,7 @@ from curation.coverage.language_model.candidates import (
     verification_call,
     why_refused,
 )
-from curation.coverage.language_model.judged_share import NOTHING_DRAWN, DrawnQueries, draw_queries, withhold
+from curation.coverage.language_model.judged_share import NOTHING_DRAWN, JudgedShare, draw_queries, withhold
 from curation.coverage.language_model.prompts import load_prompt
 from curation.coverage.matching import EntityMatch
 from curation.coverage.report import CoverageGap
@@ -102,14 +102,14 @@ class SyntheticQueries:
     gaps: int = 0
     gaps_left: int = 0
     written: list[CoverageQuery] = field(default_factory=list)
-    drawn: DrawnQueries = NOTHING_DRAWN
+    drawn: JudgedShare = NOTHING_DRAWN
     refused: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     ended: str | None = None
     spent: ModelSpending = field(default_factory=ModelSpending)
 
 
-class _Ranked(NamedTuple):
+class RankedCandidate(NamedTuple):
     """A candidate with the regions without a query that it is about; sorts by what it adds."""
 
     order: tuple[Any, ...]
@@ -203,7 +203,7 @@ class _Session:
         self.found.left_out[NO_QUERY] += 1
         return False
 
-    def _ranked(self, aim: QueryAim, texts: Sequence[str]) -> list[_Ranked]:
+    def _ranked(self, aim: QueryAim, texts: Sequence[str]) -> list[RankedCandidate]:
         """The candidates that may be taken, the one that adds most to coverage first."""
         kept = []
         for text in texts:
@@ -223,7 +223,7 @@ class _Session:
             weight = sum(self._weights[number] for number in gaps)
             order = (aim.cluster not in gaps, -weight, len(clusters) - len(gaps), digest(text))
             if gaps:
-                ranked.append(_Ranked(order, text, match, gaps))
+                ranked.append(RankedCandidate(order, text, match, gaps))
             else:
                 self.found.refused[ELSEWHERE] += 1
         return sorted(ranked)
@@ -240,7 +240,7 @@ class _Session:
             self.found.ended = ENDED_BY_ENDPOINT if spent.requests else ENDED_BY_LIMIT
         return known.answer(call)
 
-    def _store_query(self, aim: QueryAim, candidate: _Ranked, quote: str) -> bool:
+    def _store_query(self, aim: QueryAim, candidate: RankedCandidate, quote: str) -> bool:
         """Store a query, withheld until it is drawn, with its document as a candidate to judge."""
         request, found = self._request, self._inputs.map
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
