@@ -27,7 +27,8 @@ def sample(
     strata: Annotated[
         str,
         typer.Option(
-            help="Dimensions of the strata, separated by commas: band, segment, length, tag:NAME, field:NAME."
+            help="Dimensions of the strata, separated by commas: band, segment, length, cluster, tag:NAME, "
+            "field:NAME."
         ),
     ] = "band",
     design: Annotated[
@@ -82,7 +83,8 @@ def sample(
         ),
     ] = True,
     model: Annotated[
-        str, typer.Option(help="Embedding model of the tag synonym: a name or a folder.")
+        str,
+        typer.Option(help="Embedding model of the tag synonym, or of the coverage map: a name or a folder."),
     ] = "all-MiniLM-L6-v2",
     top_up: Annotated[
         bool,
@@ -102,9 +104,10 @@ def sample(
     By default head, torso and tail get equal shares of the sample; what a small stratum cannot use goes to
     the others. Strata of several dimensions are crossed and named like `head · docs-site · short`. Length is
     short up to 2 words, long from 6. A tag makes two strata, such as `question` and `not question`. A field
-    is another field of the log (`import traffic --metadata-field`). Queries asked equally often stay in one
-    band. Each query is stored with its inclusion probability. The sample becomes the current one; earlier
-    samples stay stored.
+    is another field of the log (`import traffic --metadata-field`). A cluster is the region of the corpus
+    that a query is most about (`goldset coverage`). Queries asked equally often stay in one band. Each
+    query is stored with its inclusion probability. The sample becomes the current one; earlier samples stay
+    stored.
 
     Neyman allocation gives more queries to strata that are large and whose figures vary. It needs a release
     that was sampled by the same strata, and minimizes the error of a mean over searches. With `--top-up` a
@@ -117,6 +120,7 @@ def sample(
       goldset sample --size 200 --seed 7 --head 0.5 --torso 0.8 --json
       goldset sample --size 300 --strata band,segment --allocation square-root --html sample.html
       goldset sample --size 200 --strata band,tag:question,field:country
+      goldset sample --size 200 --strata cluster --allocation square-root
       goldset sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
       goldset sample --size 260 --seed 7 --quota head=67 --quota torso=67
       goldset sample --top-up --quota tail=40 --quota torso=40

@@ -21,6 +21,8 @@ LEAST_DOCUMENTS = 5
 """Documents of a region."""
 IN_A_NAME = 3
 """Entities that name a cluster."""
+SMALL_ONLY, NO_CLUSTER = "in small clusters only", "in no cluster"
+"""What queries are called that are in no region."""
 ITERATIONS = 10
 """Cycles of Leiden, each on the result of the one before."""
 

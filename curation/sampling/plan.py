@@ -83,13 +83,21 @@ def check_plan(size: int, plan: SamplingPlan, spread: FigureSpread | None) -> No
 
 
 def parameters_of(
-    size: int, seed: int, plan: SamplingPlan, limits: Limits, releases: Sequence[str], model: str
+    size: int,
+    seed: int,
+    plan: SamplingPlan,
+    limits: Limits,
+    releases: Sequence[str],
+    model: str,
+    map_id: str | None = None,
 ) -> dict[str, Any]:
-    """What is stored of a draw; `releases` are the ids of those that the limits leave out by name."""
+    """What is stored of a draw; `releases` are the ids of those that the limits leave out by name, and
+    `map_id` is that of the coverage map whose clusters are strata."""
     used = {
         "exclude_released": limits.exclude_released,
         "exclude_releases": list(releases),
         "model": model if names_after(TAG, plan.strata) else None,
+        "coverage_map": map_id,
     }
     return {
         "size": size,

@@ -67,7 +67,7 @@ def draw_sample(
 
     Parameters
     ----------
-    model: embedding model of the tags that need one.
+    model: embedding model of the tags that need one, and of the coverage map if that was made with it.
     author: who asked, for the audit trail: a lead or the command line.
     released: the queries of all releases, for limits that leave them out (`releases.stored`).
     spread: how a figure varies in a release, for the allocation neyman (`releases.spread`).
@@ -89,7 +89,7 @@ def draw_sample(
         raise RefusedError(_too_few(size, frame))
     variances = variances_of(spread, frame.traffic, frame.strata) if spread else None
     drawing = _draw(frame, size, seed, plan, variances)
-    parameters = parameters_of(size, seed, plan, limits, frame.releases, model)
+    parameters = parameters_of(size, seed, plan, limits, frame.releases, model, frame.map_id)
     notes: list[str] = []
     if spread and variances:
         parameters |= _neyman_parameters(spread, variances, frame.strata.names)

@@ -72,7 +72,8 @@ def top_up(
             "at once: it cannot be topped up. Draw a larger one."
         )
     limits = limits_of(asked)
-    dimensions = Dimensions(asked["strata"], asked["head"], asked["torso"], asked.get("model", DEFAULT_MODEL))
+    model, map_id = asked.get("model", DEFAULT_MODEL), asked.get("coverage_map")
+    dimensions = Dimensions(asked["strata"], asked["head"], asked["torso"], model, map_id)
     frame = read_frame(store, earlier.seed, limits, dimensions, released, earlier.sample_id, progress)
     numbers = _numbers(frame, earlier, quotas, size)
     total = sum(numbers.values())

@@ -65,7 +65,7 @@ def _draw(context: CurateContext, options: FormOptions) -> None:
         plan = _plan()
         with st.expander("More options"):
             more = _more(options)
-            model = st.text_input("Embedding model of the tag synonym", DEFAULT_MODEL)
+            model = st.text_input("Embedding model of the tag synonym, or of the coverage map", DEFAULT_MODEL)
             limits = _limits(options)
         seed = st.number_input("Seed", value=0, step=1)
         asked = context.submit("Draw the sample", "sample")
@@ -90,7 +90,8 @@ def _plan() -> dict[str, Any]:
         kinds,
         default=list(usual.strata),
         accept_new_options=True,
-        help="They are crossed. A further field of the log is named field:NAME.",
+        help="They are crossed. A further field of the log is named field:NAME. A cluster is a region of the "
+        "coverage map.",
     )
     design = st.selectbox("Design", DESIGNS, index=DESIGNS.index(usual.design))
     shares = st.selectbox("Allocation", ALLOCATIONS, help="Shares of the strata; pps takes equal only.")

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY
 from curation.evaluation.inputs.facets import CLUSTER, GRID, Facet, Mask, Row
 from curation.releases.verify import Opened
 
-SMALL_ONLY = "in small clusters only"
-NO_CLUSTER = "in no cluster"
 NO_CELL = "no relevant document in a cluster"
 THIRDS = ("low", "middle", "high")
 

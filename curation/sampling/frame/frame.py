@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
 from curation.sampling.frame.bands import BANDS, band_of
+from curation.sampling.frame.clusters import cluster_strata
 from curation.sampling.frame.limits import NO_RELEASES, Limits, ReleasedQueries, check_limits, release_ids
 from curation.sampling.frame.spellings import group_spellings
 from curation.sampling.frame.traffic_rows import TrafficRows, read_traffic_rows
 from curation.sampling.strata import (
+    CLUSTER,
     FIELD,
     LENGTHS,
     TAG,
@@ -41,12 +43,14 @@ class Dimensions(NamedTuple):
     by: the dimensions, crossed in this order.
     head, torso: shares of traffic at which these bands end.
     model: embedding model of the tags that need one.
+    map_id: the coverage map of the dimension cluster; None is the one in force.
     """
 
     by: Sequence[str]
     head: float
     torso: float
     model: str
+    map_id: str | None = None
 
 
 class Frame(NamedTuple):
@@ -59,6 +63,7 @@ class Frame(NamedTuple):
     state: what all this depends on; it must be unchanged when the sample is stored.
     grouped: queries that count as another's spelling.
     releases: ids of the releases that were left out by name.
+    map_id: the coverage map of the dimension cluster; None without it.
     """
 
     queries: Any
@@ -68,6 +73,7 @@ class Frame(NamedTuple):
     state: tuple[object, ...]
     grouped: int
     releases: list[str]
+    map_id: str | None = None
 
 
 def read_frame(
@@ -90,7 +96,8 @@ def read_frame(
     ------
     InputError: unknown dimensions or fields, impossible bands, an empty window, or a minimum below 1.
     NotFoundError: there is no such release.
-    RefusedError: a tag needs a corpus, and there is none; or a release is missing in `released`.
+    RefusedError: a tag needs a corpus, and there is none; a release is missing in `released`; there is no
+        coverage map of the corpus in force, or its model cannot be loaded.
     """
     check_dimensions(dimensions.by)
     check_limits(limits)
@@ -103,18 +110,23 @@ def read_frame(
     traffic = read.table["traffic"].to_numpy()
     kept, left_out = _within(read, traffic, limits)
     queries = read.table["normalised"]
-    labels = {name: _dimension(name, read, traffic, dimensions) for name in _without_tags(dimensions.by)}
+    labels = {name: _dimension(name, read, traffic, dimensions) for name in _of_log(dimensions.by)}
     if not kept.all():
         queries, traffic = queries.filter(pa.array(kept)), traffic[kept]
         labels = {name: Labels(found.codes[kept], found.names) for name, found in labels.items()}
     for tag in names_after(TAG, dimensions.by):
         labels[f"{TAG}{tag}"] = _tagged(store, tag, queries, dimensions.model, progress)
+    map_id = None
+    if CLUSTER in dimensions.by:
+        texts = queries.to_pylist()
+        labels[CLUSTER], map_id = cluster_strata(store, texts, dimensions.map_id, dimensions.model, progress)
     strata = cross([labels[name] for name in dimensions.by])
-    return Frame(queries, traffic, strata, left_out, read.state, grouped, releases)
+    return Frame(queries, traffic, strata, left_out, read.state, grouped, releases, map_id)
 
 
-def _without_tags(by: Sequence[str]) -> list[str]:
-    return [name for name in by if not name.startswith(TAG)]
+def _of_log(by: Sequence[str]) -> list[str]:
+    """The dimensions that the log itself tells."""
+    return [name for name in by if name != CLUSTER and not name.startswith(TAG)]
 
 
 def _within(
