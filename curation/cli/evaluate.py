@@ -117,9 +117,10 @@ def evaluate(
     pool_sample: Annotated[
         str | None,
         typer.Option(
-            help="Say that the judged pairs are a random sample of the pool, and infer AP and nDCG from it. "
-            "The last ranks of the bands with equal chances, separated by commas; 0 for one band.",
-            show_default="no such sample",
+            help="Of a release that does not record a sample of its pool: say that the judged pairs are one, "
+            "and infer AP and nDCG from it. The last ranks of the bands with equal chances, separated by "
+            "commas; 0 for one band.",
+            show_default="the sample that the release records, if any",
         ),
     ] = None,
     to_pool: Annotated[

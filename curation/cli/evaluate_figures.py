@@ -47,6 +47,7 @@ def show_evaluation(
         )
     for system in found.runs:
         _show_system(system, found)
+    show_inferred(found)
     for system in found.runs:
         _show_strata(system, found)
     show_other_means(found)
@@ -57,7 +58,6 @@ def show_evaluation(
     if judged is not None:
         show_judged(judged)
     show_hard_negatives(found)
-    show_inferred(found)
     if pooled is not None:
         show_pooled(pooled)
     show_turning(found)

@@ -164,22 +164,21 @@ def show_hard_negatives(found: Evaluation) -> None:
 
 def show_inferred(found: Evaluation) -> None:
     """Estimates from a random sample of the pool; why there are none, where much of it is unjudged."""
+    from curation.evaluation.report.sections.inferred import sentences
+
     inferred = found.inferred
     if inferred is None:
         if found.not_inferred and (found.pool_unjudged or 0) >= MUCH_UNJUDGED:
             say(found.not_inferred)
         return
+    say(*sentences(inferred))
     rows = [
-        (name, measure, figure.value, figure.low, figure.high, figure.n)
+        (name, measure, *(one.value, one.low, one.high, one.n, one.if_none, one.if_all))
         for name, figures in inferred.systems.items()
-        for measure, figure in figures.items()
+        for measure, one in figures.items()
     ]
-    table(
-        f"Inferred from {inferred.judged:,} of {inferred.pooled:,} pooled pairs, taken as a random sample; "
-        f"{inferred.without_estimate:,} queries have no estimate",
-        ["run", "measure", "mean", "low", "high", "n"],
-        rows,
-    )
+    columns = ["run", "measure", "estimate", "low", "high", "n", "if none", "if all"]
+    table("Inferred for the whole pool", columns, rows)
 
 
 def show_pooled(pooled: PooledRuns) -> None:

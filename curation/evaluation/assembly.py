@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from itertools import pairwise
@@ -24,7 +24,12 @@ from curation.evaluation.figures.hard_negatives import (
     hard_negative_effect,
     of_sealed_part,
 )
-from curation.evaluation.figures.inferred import InferredFigures, inferred_figures
+from curation.evaluation.figures.inferred import (
+    InferredFigures,
+    declared_strata,
+    inferred_figures,
+    recorded_strata,
+)
 from curation.evaluation.figures.means import mean_figures, mean_of
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
@@ -102,6 +107,7 @@ def assembled(
     if sealed and compared.order is None:  # few queries differ: who is above whom would tell of them
         summaries = tuple(replace(one, win_rates=()) for one in summaries)
     qrels, judged = release.qrels, _judged_pairs(release)
+    inferred = _inferred(release, read, options)
     return Evaluation(
         release=release.name,
         release_id=release.release_id,
@@ -124,9 +130,9 @@ def assembled(
         first_stage=options.first_stage,
         reranking=_reranking(release, measures, read, options),
         hard_negatives=_hard_negatives(release, measures, read, options),
-        inferred=_inferred(release, read, options),
-        not_inferred=sample_sentence(release.pooled, judged) if options.pool_sample is None else None,
-        pool_unjudged=share_unjudged(release.pooled, judged),
+        inferred=inferred,
+        not_inferred=sample_sentence(release.pooled, judged) if inferred is None else None,
+        pool_unjudged=_unjudged(release, judged, inferred),
         turning=_turning(release, measures[0], read, scored) if options.turning else (),
         coverage=release.coverage,
         summaries=summaries,
@@ -207,9 +213,24 @@ def _hard_negatives(
 def _inferred(
     release: EvaluatedRelease, read: Mapping[str, Sequence[SystemRun]], options: EvaluationOptions
 ) -> InferredFigures | None:
-    if options.pool_sample is None:
+    """From the sample that the release records, else from one that somebody says was judged."""
+    if release.pool_sample is not None:
+        strata = recorded_strata(release.qrels, release.pool_sample)
+    elif options.pool_sample is not None:
+        strata = declared_strata(release.qrels, release.pooled, options.pool_sample)
+    else:
         return None
-    return inferred_figures(_rows(read), release.qrels, release.pooled, options.pool_sample, options.seed)
+    sealed = release.sealed_queries if release.sealed else None
+    return inferred_figures(_rows(read), release.qrels, strata, options.seed, sealed)
+
+
+def _unjudged(
+    release: EvaluatedRelease, judged: Collection[tuple[str, str]], inferred: InferredFigures | None
+) -> float | None:
+    """The share of the pool without a grade, with what a sample did not draw."""
+    if inferred is None or not inferred.recorded:
+        return share_unjudged(release.pooled, judged)
+    return 1 - (inferred.judged + inferred.not_drawn) / inferred.pooled
 
 
 def _judged_pairs(release: EvaluatedRelease) -> set[tuple[str, str]]:

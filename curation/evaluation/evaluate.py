@@ -113,15 +113,25 @@ def _measures_and_facets(
     """What is computed, and for which kinds of queries; stops where the release does not allow it."""
     measures = measures_for(release.qrels.scale, options.measures)
     facets = chosen_facets(release.facets, options.by)
-    if release.sealed and options.pool_sample is not None:
-        raise RefusedError(
-            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
-            "ranks can be chosen so that the estimates are of a few queries."
-        )
+    if options.pool_sample is not None:
+        _refuse_declared_sample(release)
     _check_turning(options, release, measures, systems)
     if release.sealed:
         refuse_fine_measures(release.sealed, measures)
     return measures, facets
+
+
+def _refuse_declared_sample(release: EvaluatedRelease) -> None:
+    if release.pool_sample is not None:
+        raise RefusedError(
+            f"--pool-sample: the release {release.name!r} records which pairs of its pool were drawn for "
+            "judging and how likely, and evaluation uses that. Leave --pool-sample out."
+        )
+    if release.sealed:
+        raise RefusedError(
+            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
+            "ranks can be chosen so that the estimates are of a few queries."
+        )
 
 
 def _check_label_draws(options: EvaluationOptions, release: EvaluatedRelease) -> None:

@@ -48,8 +48,8 @@ class EvaluationOptions(NamedTuple):
     first_stage: the system whose candidates the others rerank; None is no such figures.
     depths: to which its candidates are reranked.
     hard_negatives: whether the effect of hard negatives is shown.
-    pool_sample: last ranks of the bands of the pool within which a random sample was judged; see
-        `figures.inferred`. None: no sample of the pool was drawn.
+    pool_sample: last ranks of the bands of the pool within which a random sample was judged, where the
+        release does not record it; see `figures.inferred`. None: nobody says so.
     label_draws: how often all labels are drawn again, to see whether the order of systems holds; 0 is never.
     turning: also look for unjudged documents that could turn the order of two systems, by the first measure.
     """

@@ -1,8 +1,9 @@
 """Inferred AP and nDCG of systems, where a random sample of the pool was judged.
 
-A release does not say how the judged pairs were chosen among the pooled ones: a budget takes the best ranked,
-which is no random sample. So whoever drew the sample says so, with the bands of ranks within which each pair
-of a query had the same chance. The best rank that any system gave a pair puts it into a band.
+A release that goldset drew the sample for records which pairs were drawn, and how likely. Of one that was
+judged elsewhere, or before goldset recorded it, whoever drew the sample says so, with the bands of ranks
+within which each pair of a query had the same chance. The best rank that any system gave a pair puts it into
+a band. A budget takes the best ranked pairs, which is no random sample.
 """
 
 from __future__ import annotations
@@ -10,30 +11,81 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from curation.errors import refuse_problems
-from curation.evaluation.figures.means import Floats, mean_of
+from curation.evaluation.figures.means import Floats, MeasureFigure, mean_figures, mean_of
+from curation.evaluation.figures.strata import LEAST, Mask
+from curation.evaluation.inputs.pool_sample import RecordedSample
 from curation.evaluation.inputs.pooled import PooledPairs
 from curation.evaluation.metrics.inferred import SampledStratum, inferred_ap, inferred_ndcg
+from curation.evaluation.metrics.measures import measures_for
 from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import RunRows, rank
+from curation.evaluation.metrics.scores import mean_scores, score_rows
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import mean_intervals
 
 DEPTH = 10
-MEASURES = ("inferred_ap", f"inferred_ndcg@{DEPTH}")
+MEASURES = {
+    "inferred_ap": "map",
+    f"inferred_ndcg@{DEPTH}": f"ndcg@{DEPTH}",
+    f"inferred_ndcg_exp@{DEPTH}": f"ndcg_exp@{DEPTH}",
+}
+"""Estimate → the measure that it estimates."""
+FEW_RELEVANT = 20
+"""With fewer relevant documents, by estimate, the estimates of a query are too high on average."""
 
 
 @dataclass(frozen=True)
 class InferredFigure:
-    """The mean of one measure over the n queries that have an estimate; None without any."""
+    """The mean of one estimate over the n queries that have one; None without any.
+
+    Attributes
+    ----------
+    low, high: 95 % interval.
+    if_none, if_all: the measure itself, over the queries that have it, if none or all of the unjudged
+        documents that the run returned were relevant.
+    """
 
     value: float | None
     low: float | None
     high: float | None
     n: int
+    if_none: float | None
+    if_all: float | None
+
+
+class PoolBand(NamedTuple):
+    """Pairs of all queries in one band of ranks.
+
+    Attributes
+    ----------
+    drawn: for judging, where the release records that; None where somebody said that a sample was judged.
+    judged: of the drawn ones, or of all where it is not known which were drawn.
+    """
+
+    name: str
+    pooled: int
+    drawn: int | None
+    judged: int
+
+
+class PoolStrata(NamedTuple):
+    """What estimates are made of.
+
+    Attributes
+    ----------
+    of_query: in the order of the qrels' queries.
+    not_drawn: pooled pairs with a grade that the sample did not draw; they count for nothing.
+    """
+
+    of_query: Sequence[Sequence[SampledStratum]]
+    bands: tuple[PoolBand, ...]
+    recorded: bool
+    not_drawn: int
 
 
 @dataclass(frozen=True)
@@ -42,27 +94,70 @@ class InferredFigures:
 
     Attributes
     ----------
-    bands: last ranks of the bands; one more band is below them.
-    pooled, judged: pairs that systems proposed for the evaluated queries, and those of them with a grade.
+    recorded: whether the release records the sample; else somebody said that there is one.
+    pooled, judged: pairs of all bands, and those with a grade that the estimates use.
+    not_drawn: see `PoolStrata`.
     without_estimate: queries of which a band has no judged pair, or nothing judged is relevant.
-    systems: name → measure → figure. The gain of nDCG is the grade.
+    few_relevant: queries with an estimate and fewer than `FEW_RELEVANT` relevant documents by estimate.
+    systems: name → estimate → figure. The gain of nDCG is the grade, of nDCG_exp 2^grade − 1.
     """
 
-    bands: tuple[int, ...]
+    recorded: bool
+    bands: tuple[PoolBand, ...]
     pooled: int
     judged: int
+    not_drawn: int
     without_estimate: int
+    few_relevant: int
     systems: Mapping[str, Mapping[str, InferredFigure]]
 
 
 def inferred_figures(
     runs: Mapping[str, Sequence[RunRows]],
     qrels: Qrels,
-    pooled: PooledPairs,
-    bands: Sequence[int],
+    strata: PoolStrata,
     seed: int,
+    sealed: Mask | None = None,
 ) -> InferredFigures:
     """The figures of each system; of several runs of one system each query gets the mean.
+
+    Parameters
+    ----------
+    sealed: the queries of sealed parts, shape (Q,): there is no estimate of fewer than `LEAST` of them.
+    """
+    values = {
+        name: np.mean([_values(run, qrels, strata.of_query) for run in found], axis=0)
+        for name, found in runs.items()
+    }
+    if sealed is not None:
+        for found in values.values():
+            known = (~np.isnan(found[sealed])).sum(axis=0)
+            found[:, (known > 0) & (known < LEAST)] = np.nan
+    together = np.concatenate(list(values.values()), axis=1)
+    highest = np.maximum(np.nanmax(together, axis=0, initial=1.0), 1.0)  # an estimate may be above 1
+    ends = mean_intervals(together, seed, np.zeros(len(highest)), highest)
+    ordinary = _ordinary(runs, qrels, seed)
+    systems = {}
+    for number, (name, found) in enumerate(values.items()):
+        first = number * len(MEASURES)
+        systems[name] = {
+            measure: _figure(found[:, place], ends[:, first + place], ordinary[name][MEASURES[measure]])
+            for place, measure in enumerate(MEASURES)
+        }
+    return InferredFigures(
+        recorded=strata.recorded,
+        bands=strata.bands,
+        pooled=sum(band.pooled for band in strata.bands),
+        judged=sum(band.judged for band in strata.bands),
+        not_drawn=strata.not_drawn,
+        without_estimate=int(np.isnan(next(iter(values.values()))[:, 0]).sum()),
+        few_relevant=sum(_has_few(own, qrels.relevant) for own in strata.of_query),
+        systems=systems,
+    )
+
+
+def declared_strata(qrels: Qrels, pooled: PooledPairs, bands: Sequence[int]) -> PoolStrata:
+    """The strata where somebody says that the judged pairs are a random sample within bands.
 
     Parameters
     ----------
@@ -79,54 +174,83 @@ def inferred_figures(
             if rank_ <= before
         ][:1]
     )
-    strata = _strata(qrels, pooled, bands)
-    values = {
-        name: np.mean([_values(run, qrels, strata) for run in found], axis=0) for name, found in runs.items()
-    }
-    together = np.concatenate(list(values.values()), axis=1)
-    highest = np.maximum(np.nanmax(together, axis=0, initial=1.0), 1.0)  # an estimate may be above 1
-    ends = mean_intervals(together, seed, np.zeros(len(highest)), highest)
-    systems = {}
-    for number, (name, found) in enumerate(values.items()):
-        figures = {}
-        for place, measure in enumerate(MEASURES):
-            known = int((~np.isnan(found[:, place])).sum())
-            low, high = ends[:, number * len(MEASURES) + place].tolist()
-            if known < MINIMUM_QUERIES:
-                low = high = None
-            figures[measure] = InferredFigure(mean_of(found[:, place]), low, high, known)
-        systems[name] = figures
-    every = [stratum for of_query in strata for stratum in of_query]
-    first = next(iter(values.values()))
-    return InferredFigures(
-        bands=tuple(bands),
-        pooled=sum(len(stratum.documents) for stratum in every),
-        judged=sum(len(stratum.grades) for stratum in every),
-        without_estimate=int(np.isnan(first[:, 0]).sum()),
-        systems=systems,
+    members: defaultdict[str, list[set[str]]] = defaultdict(lambda: [set() for _ in range(len(bands) + 1)])
+    for (query_id, document_id), best in pooled.ranks.items():
+        members[query_id][int(np.searchsorted(bands, best))].add(document_id)
+    lasts = [0, *bands]
+    names = [f"ranks {first + 1:,} to {last:,}" for first, last in zip(lasts, bands, strict=False)] + [
+        f"below rank {lasts[-1]:,}" if bands else "all ranks"
+    ]
+    grades = _grades(qrels)
+    of_query = [
+        [_sampled(frozenset(band), frozenset(band), grades[query]) for band in members[query]]
+        for query in qrels.query_ids
+    ]
+    counted = tuple(
+        PoolBand(
+            name,
+            sum(len(strata[place].documents) for strata in of_query),
+            None,
+            sum(len(strata[place].grades) for strata in of_query),
+        )
+        for place, name in enumerate(names)
     )
+    return PoolStrata(of_query, counted, recorded=False, not_drawn=0)
 
 
-def _strata(qrels: Qrels, pooled: PooledPairs, bands: Sequence[int]) -> list[list[SampledStratum]]:
-    """The strata of each query, in the order of the queries."""
+def recorded_strata(qrels: Qrels, sample: RecordedSample) -> PoolStrata:
+    """The strata as the release records them; only drawn documents count with their grade."""
+    grades = _grades(qrels)
+    of_query, not_drawn = [], 0
+    counts: dict[str, list[int]] = {}
+    for query in qrels.query_ids:
+        found, own = sample.get(query, ()), grades[query]
+        of_query.append([_sampled(one.documents, one.drawn, own) for one in found])
+        for stratum, sampled in zip(found, of_query[-1], strict=True):
+            count = counts.setdefault(stratum.name, [0, 0, 0])
+            for place, number in enumerate((stratum.documents, stratum.drawn, sampled.grades)):
+                count[place] += len(number)
+            not_drawn += len(stratum.documents & own.keys() - stratum.drawn)
+    bands = tuple(PoolBand(name, *count) for name, count in counts.items())
+    return PoolStrata(of_query, bands, recorded=True, not_drawn=not_drawn)
+
+
+def _sampled(documents: frozenset[str], drawn: frozenset[str], grades: Mapping[str, int]) -> SampledStratum:
+    return SampledStratum(documents, {name: grades[name] for name in drawn & grades.keys()})
+
+
+def _grades(qrels: Qrels) -> defaultdict[str, dict[str, int]]:
     names = qrels.documents.to_pylist()
     grades: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for query, document, grade in zip(
         qrels.query.tolist(), qrels.document.tolist(), qrels.grade.tolist(), strict=True
     ):
         grades[qrels.query_ids[query]][names[document]] = grade
-    members: defaultdict[str, list[set[str]]] = defaultdict(lambda: [set() for _ in range(len(bands) + 1)])
-    for (query_id, document_id), best in pooled.ranks.items():
-        members[query_id][int(np.searchsorted(bands, best))].add(document_id)
-    return [
-        [
-            SampledStratum(
-                frozenset(band), {name: grades[query][name] for name in band & grades[query].keys()}
-            )
-            for band in members[query]
-        ]
-        for query in qrels.query_ids
-    ]
+    return grades
+
+
+def _ordinary(
+    runs: Mapping[str, Sequence[RunRows]], qrels: Qrels, seed: int
+) -> dict[str, dict[str, MeasureFigure]]:
+    """System → the measures themselves, of what was judged."""
+    measures = measures_for(qrels.scale, list(MEASURES.values()))
+    scores = [mean_scores([score_rows(run, qrels, measures) for run in found]) for found in runs.values()]
+    return dict(zip(runs, mean_figures(scores, seed), strict=True))
+
+
+def _has_few(strata: Sequence[SampledStratum], relevant: int) -> bool:
+    """Whether the query has an estimate, and by it few relevant documents."""
+    known = [stratum for stratum in strata if stratum.documents]
+    if not all(stratum.grades for stratum in known):
+        return False
+    found = sum(one.weight * sum(grade >= relevant for grade in one.grades.values()) for one in known)
+    return 0 < found < FEW_RELEVANT
+
+
+def _figure(values: Floats, ends: Floats, ordinary: MeasureFigure) -> InferredFigure:
+    known = int((~np.isnan(values)).sum())
+    low, high = ends.tolist() if known >= MINIMUM_QUERIES else (None, None)
+    return InferredFigure(mean_of(values), low, high, known, ordinary.if_none, ordinary.if_all)
 
 
 def _values(rows: RunRows, qrels: Qrels, strata: Sequence[Sequence[SampledStratum]]) -> Floats:
@@ -140,6 +264,7 @@ def _values(rows: RunRows, qrels: Qrels, strata: Sequence[Sequence[SampledStratu
         estimates = (
             inferred_ap(order, own, lambda grade: grade >= qrels.relevant),
             inferred_ndcg(order, own, DEPTH),
+            inferred_ndcg(order, own, DEPTH, lambda grade: 2.0**grade - 1),
         )
         found[query] = [np.nan if value is None else value for value in estimates]
     return found

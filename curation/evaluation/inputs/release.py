@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from curation.errors import InputError, RefusedError
 from curation.evaluation.inputs.coverage import coverage_facets
 from curation.evaluation.inputs.facets import Facet, facets_of
+from curation.evaluation.inputs.pool_sample import RecordedSample, recorded_sample
 from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
 from curation.releases.coverage import ReleasedCoverage, released_coverage
@@ -65,6 +66,7 @@ class EvaluatedRelease:
     pooled: which pairs of these queries systems proposed.
     sealed_apart: the queries of sealed parts that are not evaluated, by id.
     coverage: of its coverage map; None where the release has none.
+    pool_sample: which of their pool was drawn for judging, where the release records that.
     """
 
     name: str
@@ -80,6 +82,7 @@ class EvaluatedRelease:
     pooled: PooledPairs
     sealed_apart: frozenset[str] = frozenset()
     coverage: ReleasedCoverage | None = None
+    pool_sample: RecordedSample | None = None
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
@@ -121,6 +124,9 @@ def read_release(
         raise RefusedError(f"The release {name!r} has no grades in {', '.join(parts)}: nothing to evaluate.")
     facets = facets_of(chosen, dimensions_of(release.rows("sampling")))
     facets |= {one.name: one for one in coverage_facets(ids, release)}
+    candidates, pools = release.rows("candidates"), release.rows("pools")
+    documents = frozenset(row["document_id"] for row in release.rows("documents"))
+    drawn = release.rows("pool_sample")
     return EvaluatedRelease(
         name=name,
         release_id=release.row.release_id,
@@ -131,12 +137,13 @@ def read_release(
         facets=facets,
         drawn=_drawn(chosen, release),
         known=KnownQueries([_query(row) for row in rows], {}),
-        documents=frozenset(row["document_id"] for row in release.rows("documents")),
-        pooled=pooled_pairs(release.rows("candidates"), release.rows("pools"), inside),
+        documents=documents,
+        pooled=pooled_pairs(candidates, pools, inside),
         sealed_apart=frozenset(
             row["query_id"] for row in rows if row["part"] in sealed and row["part"] not in parts
         ),
         coverage=released_coverage(release),
+        pool_sample=recorded_sample(drawn, candidates, pools, inside, documents),
     )
 
 

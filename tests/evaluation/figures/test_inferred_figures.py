@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from curation.errors import InputError
-from curation.evaluation.figures.inferred import inferred_figures
+from curation.evaluation.figures.inferred import declared_strata, inferred_figures
 from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs, sample_sentence, share_unjudged
 from curation.evaluation.metrics.inferred import SampledStratum, inferred_ap
 from curation.evaluation.metrics.qrels import qrels_from
@@ -22,7 +22,7 @@ GRADES = {"q": {"d0": 1, "d1": 0, "d4": 1, "outside": 1}, "p": {"d0": 0}}
 def test_bands_are_strata_and_what_is_not_in_the_pool_does_not_count() -> None:
     qrels = qrels_from(GRADES)
     run = run_rows({"q": {name: -float(place) for place, name in enumerate(NAMES)}}, qrels)
-    found = inferred_figures({"ours": [run]}, qrels, POOLED, [2], 0)
+    found = inferred_figures({"ours": [run]}, qrels, declared_strata(qrels, POOLED, [2]), 0)
     strata = [
         SampledStratum(frozenset(NAMES[:2]), {"d0": 1, "d1": 0}),
         SampledStratum(frozenset(NAMES[2:]), {"d4": 1}),
@@ -31,14 +31,20 @@ def test_bands_are_strata_and_what_is_not_in_the_pool_does_not_count() -> None:
     assert figure.value == inferred_ap(NAMES, strata, lambda grade: grade > 0)
     assert (figure.n, figure.low) == (1, None)
     assert (found.pooled, found.judged, found.without_estimate) == (7, 4, 1)
-    assert inferred_figures({"ours": [run]}, qrels, POOLED, [], 0).systems["ours"]["inferred_ap"] != figure
+    whole = inferred_figures({"ours": [run]}, qrels, declared_strata(qrels, POOLED, []), 0)
+    assert whole.systems["ours"]["inferred_ap"] != figure
+    assert [band.name for band in (*found.bands, *whole.bands)] == [
+        "ranks 1 to 2",
+        "below rank 2",
+        "all ranks",
+    ]
 
 
 def test_bands_ascend_from_rank_1() -> None:
     qrels = qrels_from(GRADES)
     for bands in ([0], [5, 5], [10, 2]):
         with pytest.raises(InputError, match="expected ascending ranks"):
-            inferred_figures({"ours": [run_rows({}, qrels)]}, qrels, POOLED, bands, 0)
+            declared_strata(qrels, POOLED, bands)
 
 
 def test_a_sentence_says_why_nothing_is_inferred() -> None:

@@ -145,7 +145,9 @@ def test_hard_negatives_and_samples_of_the_pool_have_their_tables(store: Store, 
     found = evaluate(store, "v1", [run], options)
     sections = {section.heading: section for section in report_sections(found)}
     assert len(sections["Hard negatives"].tables[0].rows) == len(found.measures)
-    assert sections["What was judged"].tables[-1].caption.startswith("Inferred from")
+    inferred = sections["Inferred for the whole pool"]
+    assert inferred.sentence.startswith("Somebody said that the judged pairs")
+    assert inferred.tables[0].caption == "Estimates"
     plain = {section.heading for section in report_sections(evaluate(store, "v1", [run]))}
     assert "Hard negatives" not in plain
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.report.section import ReportSection, by_measure, share, told
+from curation.evaluation.report.section import ReportSection, by_measure, share
 from curation.reports.page import Section, Table
 from curation.reports.plots import SharesRow, shares
 
@@ -15,12 +15,13 @@ def write(found: Evaluation) -> list[Section]:
     caption = "Share of judged documents among those that a measure looks at; of map and bpref the whole list"
     tables = [by_measure(caption, found, lambda figure: share(figure.judged))]
     tables.append(_bounds(found))
-    tables += [table for table in (_ties(found, headline), _inferred(found)) if table is not None]
+    ties = _ties(found, headline)
+    tables += [] if ties is None else [ties]
     return [
         Section(
             "What was judged",
             "An unjudged document counts as not relevant. The fewer are judged, the less a figure says. "
-            + (found.not_inferred or "Somebody said that the judged pairs are a random sample of the pool."),
+            + (found.not_inferred or "A random sample of the pool was judged: see what is inferred from it."),
             (shares(f"Judged documents that {headline} looks at", ("judged", "not judged"), rows),),
             tuple(tables),
         )
@@ -53,23 +54,6 @@ def _ties(found: Evaluation, headline: str) -> Table | None:
     ]
     columns = ("system", "worst order", "by document id", "best order")
     return Table(f"{headline} with equal scores in another order", columns, tuple(rows)) if rows else None
-
-
-def _inferred(found: Evaluation) -> Table | None:
-    """Estimates from a random sample of the pool."""
-    inferred = found.inferred
-    if inferred is None:
-        return None
-    rows = [
-        (name, measure, told(figure), figure.n)
-        for name, figures in inferred.systems.items()
-        for measure, figure in figures.items()
-    ]
-    caption = (
-        f"Inferred from {inferred.judged:,} of {inferred.pooled:,} pooled pairs; "
-        f"{inferred.without_estimate:,} queries have no estimate"
-    )
-    return Table(caption, ("system", "measure", "estimate", "n"), tuple(rows))
 
 
 SECTION = ReportSection(70, write)
