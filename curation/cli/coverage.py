@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from curation.coverage.writing.written import CoverageQuery
 
 IDS_SHOWN = 5
+WITHOUT_SYNTHETIC = "regions, without synthetic queries"
 ENTITIES_SHOWN = 6
 
 coverage = typer.Typer()
@@ -236,13 +237,18 @@ def _show_written(
 def _show(report: CoverageReport, limit: int) -> None:
     say(
         f"{report.documents:,} documents, {report.entities:,} entities ({report.loners:,} loners), "
-        f"{report.queries:,} queries. Resolution {report.resolution:g}, {report.chosen}; seed {report.seed}.",
+        f"{report.queries:,} queries, {report.synthetic:,} of them synthetic. Resolution "
+        f"{report.resolution:g}, {report.chosen}; seed {report.seed}.",
         f"A region is a cluster with {report.least_documents:,} documents or more.",
     )
     table(
         "What the queries cover",
         ["of", "clusters", "MSC", "by mass", "by traffic", "SCC", "ZQC"],
-        [_measure_row("regions", report.regions), _measure_row("all clusters", report.all_clusters)],
+        [
+            _measure_row("regions", report.regions),
+            *([_measure_row(WITHOUT_SYNTHETIC, apart)] if (apart := report.without_synthetic) else []),
+            _measure_row("all clusters", report.all_clusters),
+        ],
     )
     table(
         "Regions by resolution: lowest and highest of the seeds",

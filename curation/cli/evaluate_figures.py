@@ -45,6 +45,10 @@ def show_evaluation(
             f"{found.without_relevant:,} queries have no relevant document and are left out of binary "
             "measures."
         )
+    if found.synthetic:
+        from curation.releases.card.limits import synthetic_sentence
+
+        say(synthetic_sentence(found.synthetic, found.queries))
     for system in found.runs:
         _show_system(system, found)
     show_inferred(found)

@@ -84,6 +84,8 @@ class CoverageReport:
     documents, entities, loners, queries: how many there are.
     msc, scc, zqc: over regions, as in `regions`.
     regions, all_clusters: all measures over regions, and over every cluster.
+    synthetic: queries that a language model wrote.
+    without_synthetic: over regions, without those; None where there are none.
     traffic_counted: share of the searches that the texts counted are; None without traffic.
     clusters: by number, the largest first.
     curve: by resolution.
@@ -105,6 +107,8 @@ class CoverageReport:
     zqc: int
     regions: CoverageMeasures
     all_clusters: CoverageMeasures
+    synthetic: int
+    without_synthetic: CoverageMeasures | None
     traffic_counted: float | None
     clusters: list[ClusterCoverage]
     curve: list[CurveStep]
@@ -176,6 +180,8 @@ def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage]) -> list[Cove
 
 def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
     regions = _measured(found, asked, found.regions)
+    others = asked._replace(queries=[query for query in asked.queries if query.source != "synthetic"])
+    synthetic = len(asked.queries) - len(others.queries)
     counted = sum(times for _, times in asked.traffic)
     nowhere = sum(not asked.matches[query.normalised].entities for query in asked.queries)
     rest = UNASKED_PART.format(MOST_ASKED)
@@ -196,6 +202,8 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
         zqc=regions.zqc,
         regions=regions,
         all_clusters=_measured(found, asked, range(len(found.clusters))),
+        synthetic=synthetic,
+        without_synthetic=_measured(found, others, found.regions) if synthetic else None,
         traffic_counted=counted / asked.searches if asked.searches else None,
         clusters=of_clusters(found, asked),
         curve=[_curve_step(found, asked, tried) for tried in found.partitions],

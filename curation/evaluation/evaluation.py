@@ -23,6 +23,7 @@ from curation.evaluation.figures.strata import (
     StratumFigures,
 )
 from curation.evaluation.figures.traffic import TrafficFigure
+from curation.evaluation.inputs.facets import SOURCE, SYNTHETIC
 from curation.evaluation.inputs.run_seconds import RunSeconds
 from curation.evaluation.inputs.system_runs import ReadingOptions
 from curation.evaluation.metrics.rankings import TieCounts
@@ -182,3 +183,9 @@ class Evaluation:
     turning: tuple[Turning, ...]
     coverage: ReleasedCoverage | None
     summaries: tuple[StrataSummary, ...]
+
+    @property
+    def synthetic(self) -> int:
+        """The evaluated queries that a language model wrote; by source their figures are apart."""
+        of_source = self.runs[0].strata.get(SOURCE, {}).get(SYNTHETIC)
+        return of_source.queries if of_source else 0

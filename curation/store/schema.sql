@@ -200,11 +200,12 @@ CREATE TABLE candidates (
     PRIMARY KEY (query_id, document_id)
 );
 CREATE TABLE candidate_sources (
-    pool_id     TEXT NOT NULL,     -- a pool, or the round of imported judgments or of an audit
+    pool_id     TEXT NOT NULL,     -- a pool, the round of imported judgments or of an audit, or
+                                   --   of 'origin' a hash of the map
     query_id    TEXT NOT NULL,
     document_id TEXT NOT NULL,
     system      TEXT NOT NULL,     -- 'bm25', 'dense', 'hybrid', 'run:NAME', 'random', 'imported', 'audit:top',
-                                   --   'audit:below', 'audit:random'
+                                   --   'audit:below', 'audit:random', 'origin' (what a model wrote for)
     rank        INTEGER,           -- 1 is the top; none for random and imported
     score       DOUBLE,
     passage_start INTEGER,         -- of a longer document: the part that the system matched, in characters

@@ -9,7 +9,8 @@
     cluster, grid
               regions of the corpus and the 3 × 3 grid, where the release has a coverage map
 
-`type` is short for stratum and tag, as in agreement by type.
+`type` is short for stratum and tag, as in agreement by type. Where a language model wrote some of the
+queries, they are always told apart by source.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ NO_SEGMENT = "no segment"
 NO_TAG = "no tag"
 OTHER = "not sampled"
 """What dimensions of strata call a query that is of no stratum of the sample."""
+SOURCE, SYNTHETIC = "source", "synthetic"
 SHORT_FOR = {"type": ("stratum", "tag")}
 CLUSTER, GRID = "cluster", "grid"
 COVERAGE = (CLUSTER, GRID)
@@ -85,7 +87,7 @@ def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet
             found.append(_one(dimension, rows, _component(place, len(dimensions))))
     found.append(_one("segment", rows, lambda row: row.get("segment") or NO_SEGMENT))
     found += [
-        _one("source", rows, lambda row: str(row["source"])),
+        _one(SOURCE, rows, lambda row: str(row["source"])),
         _one("part", rows, lambda row: str(row["part"])),
     ]
     found.append(Facet("tag", _several(rows, lambda row: row.get("tags") or [NO_TAG]), apart=False))
@@ -93,7 +95,7 @@ def facets_of(rows: Sequence[Row], dimensions: Sequence[str]) -> dict[str, Facet
 
 
 def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Facet]:
-    """The facets of these names.
+    """The facets of these names, and `source` where some of the queries are synthetic.
 
     Raises
     ------
@@ -107,6 +109,8 @@ def chosen_facets(facets: Mapping[str, Facet], names: Iterable[str]) -> list[Fac
     ]
     if problems:
         raise InputError(problems, way_out=f"Facets: {', '.join([*SHORT_FOR, *facets])}.")
+    if SOURCE in facets and SYNTHETIC in facets[SOURCE].values and SOURCE not in wanted:
+        wanted.append(SOURCE)
     return [facets[name] for name in wanted]
 
 

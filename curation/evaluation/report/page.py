@@ -15,6 +15,7 @@ from markupsafe import Markup
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report import sections
 from curation.evaluation.report.section import ReportSection, told
+from curation.releases.card.limits import synthetic_sentence
 from curation.reports.page import Section, Table, html_page
 
 
@@ -57,6 +58,8 @@ def report_findings(found: Evaluation) -> list[str]:
     ]
     if len(found.runs) > 5:
         sentences.append(f"{len(found.runs) - 5:,} more systems are in the tables.")
+    if found.synthetic:
+        sentences.append(synthetic_sentence(found.synthetic, found.queries))
     sentences += [look.sentence for look in found.looks]
     if found.sealed:
         sentences.append(f"{', '.join(found.sealed)} is sealed: nothing is shown of fewer than ten queries.")

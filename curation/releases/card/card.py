@@ -109,6 +109,9 @@ class Card:
         queries = self.release.rows("queries")
         sources = Counter(query["source"] for query in queries)
         lines = [f"By where they come from: {counts(sources)}."]
+        models = Counter(query["written_by"]["model"] for query in queries if "written_by" in query)
+        if models:
+            lines += ["", f"Language models wrote the synthetic queries: {counts(models)}."]
         for sample in self.release.rows("sampling"):
             lines += ["", *_sampled(sample)]
         if not self.release.rows("sampling"):

@@ -9,6 +9,14 @@ from curation.releases.stored import without_relevant
 from curation.releases.verify import Opened
 
 
+def synthetic_sentence(synthetic: int, queries: int) -> str:
+    """What must be known of queries of which language models wrote some."""
+    return (
+        f"{synthetic:,} of {queries:,} queries ({percent(synthetic, queries)}) were written by a language "
+        "model, not asked by anybody. Read figures of them apart from those of other sources."
+    )
+
+
 def limits_of(release: Opened) -> Lines:
     """What somebody who uses the release must know; empty where nothing follows from it."""
     return [*_of_labels(release), *_of_pools(release), *_of_freeze(release)]
@@ -90,6 +98,9 @@ def _of_freeze(release: Opened) -> Lines:
         )
     if header.get("override"):
         told.append("It was frozen although its agreement is not what the project demands.")
+    sources = Counter(row["source"] for row in release.rows("queries"))
+    if sources["synthetic"]:
+        told.append(synthetic_sentence(sources["synthetic"], sources.total()))
     if not release.rows("sampling"):
         told.append("The queries are no sample: figures over them estimate nothing about any traffic.")
     return told

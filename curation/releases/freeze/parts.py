@@ -33,9 +33,10 @@ def split_of(rows: Rows) -> Split:
 
 
 def queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
-    """The queries, how each was drawn, and what is known about it."""
+    """The queries, how each was drawn, and what is known about it; of those by a model what wrote them."""
     sampled = {query_id: drawn for query_id, *drawn in columns(rows.sampled)}
     about = {query_id: known for query_id, *known in columns(rows.about_queries)}
+    synthetic = {query_id: _written_by(*known) for query_id, *known in columns(rows.synthetic)}
     table = []
     for query in rows.labels.queries:
         if query.query_id not in chosen:
@@ -55,9 +56,19 @@ def queries(rows: Rows, split: Split, chosen: Collection[str]) -> Table:
                 "inclusion_probability": rounded(probability),
                 "part": split.parts[query.query_id],
                 "group": split.groups[query.query_id],
+                **synthetic.get(query.query_id, {}),
             }
         )
     return table
+
+
+def _written_by(model: str, detail: str, share: float | None) -> dict[str, Any]:
+    """The model, its prompts and the share of its queries that people judge.
+
+    The document that it wrote for stays out: it would tell of grades of a sealed part.
+    """
+    prompts = json.loads(detail).get("prompts", {})
+    return {"written_by": {"model": model, "prompts": prompts, "share_judged": rounded(share)}}
 
 
 def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:

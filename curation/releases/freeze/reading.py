@@ -31,6 +31,8 @@ class Rows(NamedTuple):
         are the times of its rows, as text.
     personal: kind, rows: personal data found in these logs.
     answers: query_id, answers: the reference answers.
+    synthetic: query_id, model, detail, share: the queries that language models wrote, and which share of all
+        such queries people judge.
     people: every name and e-mail address by which the project knows somebody, with the annotator's name.
     guides: all that the project has, by hash.
     demand, all_imported: what the gate asks of the agreement.
@@ -60,6 +62,7 @@ class Rows(NamedTuple):
     people: dict[str, str]
     relabeled: RelabeledPairs
     answers: pa.Table
+    synthetic: pa.Table
     pool_sample: pa.Table
 
 
@@ -102,6 +105,7 @@ def read_rows(cursor: Cursor) -> Rows:
         people=dict(cursor.execute(_PEOPLE).fetchall()),
         relabeled=read_relabeled(cursor),
         answers=_table(cursor, _ANSWERS),
+        synthetic=_table(cursor, _SYNTHETIC),
         pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
     )
 
@@ -158,6 +162,11 @@ _POOL_SAMPLE = """
     FROM pool_sample_pairs
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
     GROUP BY ALL ORDER BY pool_id, query_id, band
+"""
+_SYNTHETIC = """
+    SELECT query_id, writer AS model, detail::TEXT AS detail,
+           (SELECT arg_max(share, revision) FROM synthetic_draws d WHERE d.query_id = c.query_id) AS share
+    FROM coverage_queries c JOIN queries USING (query_id) WHERE source = 'synthetic'
 """
 _ANSWERS = "SELECT query_id, answers FROM current_reference_answers ORDER BY query_id"
 _PERSONAL = """

@@ -136,6 +136,12 @@ def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withhel
     [drawn] = in_force(project)
     report = find_coverage(project, COARSE)
     assert report.zqc == 1  # what is withheld tests nothing
+    assert (report.synthetic, report.queries) == (1, 4)
+    assert report.without_synthetic is not None
+    assert report.without_synthetic.zqc == 2
+    shown = invoke(["--project", str(project.path), "coverage", "--seed", "3", "--resolution", "1"]).stdout
+    assert "4 queries, 1 of them synthetic" in shown
+    assert "without synthetic" in shown
     build_pool(project, ["bm25"], 3, 0, 0)
     pooled = {
         row[0] for row in rows_of(project, "SELECT query_id FROM candidate_sources WHERE system = 'bm25'")
