@@ -46,10 +46,11 @@ def show_other_means(found: Evaluation) -> None:
 def show_summaries(found: Evaluation) -> None:
     """What clusters and cells of the grid say together, and which of two systems is above under each."""
     from curation.evaluation.comparison.aggregations import about
-    from curation.releases.coverage import about_coverage
+    from curation.evaluation.inputs.facets import GRID
+    from curation.releases.coverage import about_grid, about_map
 
     if found.summaries and found.coverage is not None:
-        say(*about_coverage(found.coverage))
+        say(about_map(found.coverage))
     for one in found.summaries:
         rows = [
             (system, name, figure.value, figure.low, figure.high, figure.strata)
@@ -60,6 +61,8 @@ def show_summaries(found: Evaluation) -> None:
             columns = ["system", "by", "figure", "low", "high", "strata"]
             table(f"{one.measure} over {one.facet}: mean over queries, and over strata", columns, rows)
         say(about(one))
+        if one.facet == GRID and found.coverage is not None:
+            say(about_grid(found.coverage))
         if one.win_rates:
             columns = ["systems", "by", "above", "level", "below"]
             pairs = [

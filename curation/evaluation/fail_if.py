@@ -4,8 +4,9 @@
     MEASURE below X [WHERE] [with n>=N]     it is lower than X
 
 WHERE is `overall` (the default), `in any FACET`, such as `in any stratum`, or `in FACET VALUE`, such as
-`in band tail`. The baseline is the first system, unless another is named. Figures of fewer than N queries are
-passed over. A condition that no figure is left for fails too: what was not checked has not passed.
+`in band tail`; a region of the corpus may be named by its number alone, as in `in cluster 12`. The baseline
+is the first system, unless another is named. Figures of fewer than N queries are passed over. A condition
+that no figure is left for fails too: what was not checked has not passed.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from typing import Literal, NamedTuple
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.inputs.facets import CLUSTER
 from curation.evaluation.metrics.measures import measures_named
 
 OVERALL = "overall"
+NAMED = 20
+"""Values of a facet that a problem names."""
 EXAMPLES = (
     'Expected for instance "ndcg_exp@10 drops 0.02 in any stratum with n>=30", "mrr@10 below 0.5" or '
     '"recall@10 drops 0.05 in band tail".'
@@ -150,9 +154,17 @@ def _impossible(condition: FailCondition, evaluation: Evaluation, base: Evaluate
     if condition.facet is None:
         return None
     values = base.strata[condition.facet]
-    if condition.value is not None and condition.value not in values:
-        return f"{condition.facet} has no value {condition.value!r}; it has {', '.join(values)}"
+    if not any(_meant(condition, value) for value in values):
+        more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
+        known = ", ".join(list(values)[:NAMED])
+        return f"{condition.facet} has no value {condition.value!r}; it has {known}{more}"
     return None
+
+
+def _meant(condition: FailCondition, value: str) -> bool:
+    """Whether a condition is about this value of its facet."""
+    number = value.partition(" ")[0] if condition.facet == CLUSTER else value
+    return condition.value in (None, value, number)
 
 
 def _failed(
@@ -186,5 +198,5 @@ def _figures(system: EvaluatedSystem, condition: FailCondition) -> Iterator[tupl
         return
     for value, stratum in system.strata[condition.facet].items():
         figure = stratum.figures.get(condition.measure)
-        if figure is not None and condition.value in (None, value):
+        if figure is not None and _meant(condition, value):
             yield f"{condition.facet} {value}", figure

@@ -58,20 +58,25 @@ def released_coverage(release: Opened) -> ReleasedCoverage | None:
     )
 
 
-def about_coverage(found: ReleasedCoverage) -> list[str]:
-    """The map and the grid's boundaries, in sentences."""
-    told = [
+def about_map(found: ReleasedCoverage) -> str:
+    """Which map it is, and what of it has a query, in sentences."""
+    return (
         f"Coverage map {found.map_id[:12]}…: {found.regions_asked:,} of {found.regions:,} regions of the "
         f"corpus have a query. A region has {found.least_documents:,} documents or more; resolution "
         f"{found.resolution:g}, seed {found.seed}."
-    ]
-    if found.dispersion is not None and found.alignment is not None:
-        told.append(
-            f"The grid is cut at a dispersion of {found.dispersion.lower:.3f} and "
-            f"{found.dispersion.upper:.3f}, and an alignment of {found.alignment.lower:.3f} and "
-            f"{found.alignment.upper:.3f}, both of documents with a grade of {found.relevant_grade} or more."
-        )
-    return told
+    )
+
+
+def about_grid(found: ReleasedCoverage) -> str:
+    """What the grid is and where it is cut, in sentences; empty where no query has a cell."""
+    if found.dispersion is None or found.alignment is None:
+        return ""
+    return (
+        "Dispersion Δ is high where relevant documents share few clusters, alignment J where the query's are "
+        f"theirs. Thirds end at Δ {found.dispersion.lower:.3f} and {found.dispersion.upper:.3f}, and at J "
+        f"{found.alignment.lower:.3f} and {found.alignment.upper:.3f}; relevant is a grade of "
+        f"{found.relevant_grade} or more."
+    )
 
 
 def _boundaries(row: Mapping[str, Any] | None) -> Boundaries | None:

@@ -39,7 +39,7 @@ def coverage_facets(query_ids: Sequence[str], release: Opened) -> list[Facet]:
 
 def cell_name(dispersion: int, alignment: int) -> str:
     """What a cell of the grid is called, by its thirds from 0."""
-    return f"dispersion {THIRDS[dispersion]}, alignment {THIRDS[alignment]}"
+    return f"Δ {THIRDS[dispersion]}, J {THIRDS[alignment]}"
 
 
 def _clusters(rows: Sequence[Row], clusters: Sequence[Mapping[str, Any]]) -> Facet:

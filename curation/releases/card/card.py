@@ -15,7 +15,7 @@ from typing import Any
 
 from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import Lines, bullets, counts, listed, many, percent, table
-from curation.releases.coverage import about_coverage, released_coverage
+from curation.releases.coverage import about_grid, about_map, released_coverage
 from curation.releases.seal import sealed_parts
 from curation.releases.stored import Table
 from curation.releases.verify import Opened
@@ -216,7 +216,7 @@ class Card:
         found = released_coverage(self.release)
         if found is None:
             return ["No coverage map was frozen: which regions of the corpus nothing tests is unknown."]
-        return [" ".join(about_coverage(found))]
+        return [f"{about_map(found)} {about_grid(found)}".rstrip()]
 
     def _systems(self, judged: set[tuple[str, str]]) -> list[tuple[Any, ...]]:
         """System, pairs that it proposed, its deepest rank, and the share of them that has a grade."""

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from curation.evaluation.figures.strata import GIVES_AWAY, LEAST, SMALL, left_out, macro_mean, median
+from curation.evaluation.figures.strata import (
+    GIVES_AWAY,
+    LEAST,
+    SMALL,
+    hidden_values,
+    left_out,
+    macro_mean,
+    median,
+)
 from curation.evaluation.inputs.facets import Facet, facets_of
 from tests.support import examples
 
@@ -90,3 +101,28 @@ def test_facets_are_those_that_the_release_has() -> None:
         "question": [True, False, False],
     }
     assert not found["tag"].apart
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(st.lists(st.booleans(), min_size=40, max_size=40), min_size=1, max_size=6))
+def test_overlapping_kinds_that_are_shown_differ_in_ten_sealed_queries_or_none(
+    kinds: list[list[bool]],
+) -> None:
+    values = {str(number): np.array(one) for number, one in enumerate(kinds)}
+    values["all but two"] = np.arange(40) >= 2
+    sealed = np.arange(40) < 35
+    hidden = left_out(Facet("cluster", values, apart=False), sealed)
+    shown = [mask & sealed for value, mask in values.items() if value not in hidden]
+    for one, other in combinations([sealed, *shown], 2):
+        assert (one ^ other).sum() == 0 or (one ^ other).sum() >= LEAST
+    assert "all but two" in hidden
+
+
+def test_a_facet_that_rests_on_grades_is_shown_alike_for_every_run_or_not_at_all() -> None:
+    """What is hidden would else say in which cell the few queries are that a run answers."""
+    sealed, first = np.ones(40, bool), np.arange(40) < 20
+    grid = Facet("grid", {"low": first, "high": ~first}, apart=True, by_grades=True)
+    assert hidden_values(grid, [sealed]) == {}
+    assert set(hidden_values(grid, [sealed, np.arange(40) < 25])) == {"low", "high"}
+    plain = replace(grid, values={**grid.values, "third": np.zeros(40, bool)}, by_grades=False)
+    assert set(hidden_values(plain, [sealed])) == {"third"}

@@ -121,7 +121,7 @@ def test_the_name_that_a_lead_gave_a_cluster_is_in_the_next_release(store: Store
 def test_the_card_says_which_regions_have_no_query_and_where_the_grid_is_cut(store: Store) -> None:
     told = Card(opened(store, "v1")).text
     assert "3 of 3 regions of the corpus have a query" in told
-    assert "dispersion" in told
+    assert "Thirds end at Δ 0.500" in told
     plain = labelled_card(store)
     assert "No coverage map" in plain
 

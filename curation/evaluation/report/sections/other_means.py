@@ -5,7 +5,7 @@ from __future__ import annotations
 from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, WinRate, about
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.report.section import ReportSection, told
-from curation.releases.coverage import about_coverage
+from curation.releases.coverage import about_map
 from curation.reports.page import Section, Table
 
 AGGREGATED = (
@@ -34,7 +34,7 @@ def write(found: Evaluation) -> list[Section]:
 def _summary(found: Evaluation, one: StrataSummary) -> Section:
     sentences = [about(one)]
     if found.coverage is not None:
-        sentences = [*about_coverage(found.coverage), *sentences]
+        sentences = [about_map(found.coverage), *sentences]
     figures = tuple(
         (system, *(told(own[name]) for name in AGGREGATIONS)) for system, own in one.figures.items()
     )

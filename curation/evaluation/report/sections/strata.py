@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.strata import LEAST, listed_values
-from curation.evaluation.inputs.facets import CLUSTER
+from curation.evaluation.inputs.facets import CLUSTER, GRID
 from curation.evaluation.report.section import ReportSection, mark, told
+from curation.releases.coverage import about_grid
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
 
@@ -26,6 +27,8 @@ def _section(found: Evaluation, facet: str) -> Section:
     values, rest = listed_values([system.strata[facet] for system in found.runs])
     sentence += f"\n{rest}" if rest else ""
     sentence += "\nA query is in every region that it is about." if facet == CLUSTER else ""
+    if facet == GRID and found.coverage is not None:
+        sentence += f"\n{about_grid(found.coverage)}"
     drawing = _drawing(found, facet, headline, values)
     drawings = () if drawing is None else (drawing,)
     return Section(f"By {facet}", sentence, drawings, (_table(found, facet, headline, values),))
