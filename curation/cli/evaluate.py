@@ -12,6 +12,7 @@ from curation.cli.evaluate_answers import (
     GradedIn,
     emit_answers,
     evaluated_answers,
+    refuse_two_layouts,
     refuse_without_run,
     show_answers,
 )
@@ -170,6 +171,10 @@ def evaluate(
     query_field: Annotated[str | None, field("the query, by id or text", "query_id, q_id, query")] = None,
     document_field: Annotated[str | None, field("the document's id", "document, doc_id, docno")] = None,
     rank_field: Annotated[str | None, field("the rank, where there is no score")] = None,
+    answer_field: Annotated[
+        str | None, field("the answer, in files of answers", "answer, prediction")
+    ] = None,
+    context_field: Annotated[str | None, field("what a system was given", "contexts, context")] = None,
     score_field: Annotated[str | None, field("the score, which orders the list", "score, similarity")] = None,
     format: RunFormat = None,
     encoding: Encoding = "utf-8",
@@ -211,6 +216,7 @@ def evaluate(
       goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
+    from curation.evaluation.answers.answer_files import AnswerFields
     from curation.evaluation.answers.evaluate_answers import AnswerOptions
     from curation.evaluation.comparison.compared import ComparisonOptions
     from curation.evaluation.evaluate import evaluate as evaluate_runs
@@ -221,10 +227,10 @@ def evaluate(
     from curation.evaluation.sealed.ladder_looks import ladder_looks
     from curation.evaluation.to_pool import check_pooling, pool_runs
     from curation.sources.run_files import RunFields
-    from curation.sources.tables.formats import FileLayout
 
     fields = RunFields(query_field, document_field, rank_field, score_field)
-    reading = ReadingOptions(fields, layout_of(format, encoding, columns, no_header), skip_repeated)
+    layout = layout_of(format, encoding, columns, no_header)
+    reading = ReadingOptions(fields, layout, skip_repeated)
     named = None if measures is None else listed(measures)
     conditions = read_conditions(fail_if or ())
     options = EvaluationOptions(
@@ -246,7 +252,12 @@ def evaluate(
     if to_pool is not None:
         check_pooling(store, to_pool, actor)
     graded = GradedIn(correctness, faithfulness)
-    asked = AnswerOptions(split, listed(by), layout=FileLayout(encoding=encoding), seed=seed)
+    if answers and run:
+        refuse_two_layouts(
+            {"--format": format, "--columns": columns, "--query-field": query_field}, no_header=no_header
+        )
+    answer_fields = AnswerFields(query_field if answers else None, answer_field, context_field)
+    asked = AnswerOptions(split, listed(by), layout=layout, seed=seed, fields=answer_fields)
     answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)
     if answered is not None and not run:
         refuse_without_run(beside)

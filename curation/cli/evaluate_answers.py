@@ -47,12 +47,32 @@ def evaluated_answers(
 
     asked = {name: text for name, text in graded._asdict().items() if text is not None}
     if not files:
-        refuse_problems([f"--{name} has grades of answers: name these with --answers" for name in asked])
+        problems = [f"--{name} has grades of answers: name these with --answers" for name in asked]
+        of_files = {"--answer-field": options.fields.answer, "--context-field": options.fields.contexts}
+        problems += [
+            f"{one} is about answers: name these with --answers" for one, on in of_files.items() if on
+        ]
+        refuse_problems(problems)
         return None
     grades = {name: read_grades_of_answers(f"--{name}", text) for name, text in asked.items()}
     options = options._replace(grades=grades)
     with progress_bar() as progress:
         return evaluate_answers(store, release, named_answers(files), options, reason, actor, progress)
+
+
+def refuse_two_layouts(options: Mapping[str, str | None], no_header: bool) -> None:
+    """Stop where an option says how a file is to be read, and there are runs and answers to read.
+
+    Raises
+    ------
+    InputError: with all such options.
+    """
+    named = [name for name, value in options.items() if value is not None]
+    named += ["--no-header"] if no_header else []
+    refuse_problems(
+        [f"{option} could be about the runs or about the answers, and both are named" for option in named],
+        way_out="Evaluate --run and --answers in two calls.",
+    )
 
 
 def refuse_without_run(options: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -81,6 +82,53 @@ def round_open(
         queries=queries,
     )
     emit(as_json, opened, lambda: _show_opened(opened, pilot))
+
+
+@rounds.command("draw")
+def round_draw(
+    name: Annotated[str, typer.Argument(help="Name of the round.")],
+    queries: Annotated[int, typer.Option(help="How many queries to draw.")],
+    annotators: Annotated[str, typer.Option(help="Names of the annotators, separated by commas.")],
+    overlap: Annotated[int, typer.Option(help="How many different annotators judge each candidate.")] = 2,
+    duplicates: Annotated[
+        float, typer.Option(help="Blind duplicates as a share of each annotator's items, 0 to 0.5.")
+    ] = 0.08,
+    seed: Seed = 0,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write each query's probability of being drawn, as CSV.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Open a round over the pools of a random sample of the queries, so that people's grades correct a judge.
+
+    Each stratum gives queries in proportion to its size, at least one. The project keeps who was drawn from
+    whom, and `goldset evaluate --judge` uses it.
+
+    \b
+    Examples:
+      goldset round draw correction --queries 150 --annotators ada,grace --seed 7
+      goldset round draw correction --queries 150 --annotators ada,grace --out probabilities.csv
+    """
+    from curation.labeling.rounds.query_draw import open_drawn_round, write_draw
+
+    found = open_drawn_round(
+        *(project_store(), name, listed(annotators), queries),
+        overlap=overlap,
+        duplicates=duplicates,
+        seed=seed,
+    )
+    if out is not None:
+        write_draw(found.draw, out)
+
+    def show() -> None:
+        rows = [(one.stratum, one.population, one.drawn, one.probability) for one in found.strata]
+        table(
+            f"Drew {found.drawn:,} of {found.queries:,} queries", ["stratum", "queries", "drawn", "p"], rows
+        )
+        _show_opened(found.opened, False)
+
+    result = {"strata": found.strata, "probabilities": found.draw.probabilities, "opened": found.opened}
+    emit(as_json, {"queries": found.queries, "drawn": sorted(found.draw.drawn), **result}, show)
 
 
 @rounds.command("status")

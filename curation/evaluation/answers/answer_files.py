@@ -34,6 +34,14 @@ class AnswerSource(NamedTuple):
     path: Path
 
 
+class AnswerFields(NamedTuple):
+    """The fields of a file of answers; None is the first of the usual names."""
+
+    query: str | None = None
+    answer: str | None = None
+    contexts: str | None = None
+
+
 class SystemAnswer(NamedTuple):
     """One answer; `contexts` is what the system was given to answer from."""
 
@@ -82,6 +90,7 @@ def read_answer_file(
     known: KnownQueries,
     layout: FileLayout | None = None,
     progress: Progress = silent,
+    fields: AnswerFields = AnswerFields(),
 ) -> SystemAnswers:
     """Read a system's answers.
 
@@ -90,9 +99,9 @@ def read_answer_file(
     InputError: the file cannot be read, or a query has two answers; all of its problems.
     """
     records = Records(source.path, layout, progress)
-    query_field = records.need("--query-field", None, QUERY_FIELDS, "the queries")
-    answer_field = records.need("--answer-field", None, ANSWER_FIELDS, "the answers")
-    context_field = records.field("--context-field", None, CONTEXT_FIELDS)
+    query_field = records.need("--query-field", fields.query, QUERY_FIELDS, "the queries")
+    answer_field = records.need("--answer-field", fields.answer, ANSWER_FIELDS, "the answers")
+    context_field = records.field("--context-field", fields.contexts, CONTEXT_FIELDS)
     column = QueryColumn(known, query_field)
     left_out: Counter[str] = Counter()
     found: dict[str, SystemAnswer] = {}

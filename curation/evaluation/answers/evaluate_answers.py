@@ -19,7 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.answers.answer_files import AnswerSource, SystemAnswers, read_answer_file
+from curation.evaluation.answers.answer_files import (
+    AnswerFields,
+    AnswerSource,
+    SystemAnswers,
+    read_answer_file,
+)
 from curation.evaluation.answers.graded import AnswerGrades
 from curation.evaluation.answers.matching import exact_match, token_f1
 from curation.evaluation.answers.sealed_answers import sealed_answers
@@ -56,6 +61,7 @@ class AnswerOptions(NamedTuple):
     grades: Mapping[str, AnswerGrades] = {}
     layout: FileLayout = FileLayout()
     seed: int = 0
+    fields: AnswerFields = AnswerFields()
 
 
 class AnswerFigure(NamedTuple):
@@ -165,7 +171,10 @@ def evaluate_answers(
     facets = chosen_facets(release.facets, options.by)
     evaluated = _evaluated(store, release)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
-    read = [read_answer_file(source, release.known, options.layout, progress) for source in sources]
+    read = [
+        read_answer_file(source, release.known, options.layout, progress, options.fields)
+        for source in sources
+    ]
     sealed = sealed_answers(store, release, evaluated.known, read) if release.sealed else None
     values = [_values(found, evaluated, options.grades) for found in read]
     systems = []

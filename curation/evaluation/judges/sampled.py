@@ -9,6 +9,10 @@ disputed, and then no
 probability is known: such a sample is refused.
 
 A query's probability is the share of its stratum that people graded.
+
+Where a round was opened over a random draw of the queries (`labeling.rounds.query_draw`), everything is what
+it was drawn from, and people's queries are those that it drew and that are evaluated. Queries that people
+graded besides are left out.
 """
 
 from __future__ import annotations
@@ -21,12 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import RefusedError
+from curation.labeling.rounds.query_draw import QueryDraw, read_draws
 from curation.releases.verify import Opened
 from curation.store import Cursor, get_setting
 
 Floats = NDArray[np.float64]
 
 NOT_DRAWN = "evaluated query that was not drawn from the traffic"
+BESIDE_DRAW = "evaluated query that the draw for people did not draw"
 _SHOWN = 3
 
 
@@ -37,7 +43,7 @@ class PeoplesSample(NamedTuple):
     ----------
     asked: shape (N,), evaluated queries. probabilities: shape (N,), of being one.
     searches: shape (N,), how many searches each query of the sample stands for; None where none was drawn.
-    chosen_by: what chose the evaluated queries: 'split', 'top-up' or both.
+    chosen_by: what chose the evaluated queries: 'draw', 'split' or 'top-up', or two of them.
     left_out: reason → number of evaluated queries.
     """
 
@@ -62,6 +68,50 @@ def peoples_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) 
     ------
     RefusedError: they are no probability sample of a larger set.
     """
+    graded = {row["query_id"] for row in release.rows("queries")}
+    draws = [draw for draw in read_draws(cursor) if not draw.drawn.isdisjoint(evaluated)]
+    whole = next((draw for draw in draws if draw.drawn <= graded), None)
+    if whole is not None:
+        return _of_draw(cursor, release, whole, evaluated)
+    begun = next((draw for draw in draws if draw.drawn >= graded), None)
+    if begun is not None:
+        raise _not_graded(release, begun.drawn, graded)
+    return _of_sample(cursor, release, evaluated)
+
+
+def _of_draw(cursor: Cursor, release: Opened, draw: QueryDraw, evaluated: Collection[str]) -> PeoplesSample:
+    """Of the queries that a round was drawn from, those that it drew and that are evaluated."""
+    ids = tuple(sorted(draw.strata))
+    people = draw.drawn.intersection(evaluated)
+    elsewhere = len(draw.drawn) - len(people)
+    if elsewhere:
+        _refuse_by_time(release)
+    asked, sample = np.isin(ids, sorted(people)), _sample(cursor)
+    strata = tuple(draw.strata[query_id] for query_id in ids)
+    known = all(query_id in sample for query_id in ids)
+    left_out = {BESIDE_DRAW: len(evaluated) - len(people)}
+    return PeoplesSample(
+        query_ids=ids,
+        strata=strata,
+        asked=asked,
+        probabilities=_probabilities(strata, asked),
+        searches=np.array([sample[one].searches for one in ids], np.float64) if known else None,
+        chosen_by=("draw", "split") if elsewhere else ("draw",),
+        left_out={reason: count for reason, count in left_out.items() if count},
+    )
+
+
+def _not_graded(release: Opened, drawn: Collection[str], graded: Collection[str]) -> RefusedError:
+    missing = set(drawn).difference(graded)
+    return RefusedError(
+        f"{len(missing):,} of the {len(drawn):,} queries that a round drew for people have no grade in the "
+        f"release {release.row.name!r}, such as {_some(missing)}. Which were graded was not left to chance "
+        "alone, so people's grades are no probability sample. Grade and settle these, and freeze again."
+    )
+
+
+def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> PeoplesSample:
+    """Of the current sample, or of the release's queries, those that are evaluated."""
     drawn = [row["query_id"] for row in release.rows("queries") if row["inclusion_probability"] is not None]
     by_draw = bool(release.rows("sampling")) and not set(drawn).isdisjoint(evaluated)
     frame = _sample(cursor) if by_draw else _release_frame(release)

@@ -313,3 +313,23 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     assert len(needs_a_run.exception.problems) == 2
     refused = invoke(["--project", path[1], "evaluate", "v1", "--faithfulness", f"{graded}=graded"])
     assert isinstance(refused.exception, InputError)
+
+
+def test_a_table_of_answers_has_its_columns_and_fields_named(project: Store, tmp_path: Path) -> None:
+    dev = [topic for topic in part(project, "dev") if topic != "origami"]
+    table = tmp_path / "new.csv"
+    table.write_text("".join(f"q-{topic},7,{topic},All about it.\n" for topic in dev), encoding="utf-8")
+    command = ["--project", str(project.path), "evaluate", "v1", "--answers", str(table)]
+    project.close()
+    columns = ["--columns", "asked,number,said,given", "--no-header"]
+    fields = ["--query-field", "asked", "--answer-field", "said", "--context-field", "given"]
+    found = json.loads(invoke([*command, *columns, *fields, "--json"], catch_exceptions=False).stdout)
+    assert found["answers"]["systems"][0]["overall"]["exact_match"]["value"] == 1
+    unnamed = invoke([*command, *columns])
+    assert isinstance(unnamed.exception, InputError)
+    (tmp_path / "run.trec").write_text(f"q-{dev[0]} Q0 x 1 1 x\n", encoding="utf-8")
+    both = invoke([*command, *columns, "--run", str(tmp_path / "run.trec")])
+    assert isinstance(both.exception, InputError)
+    assert [problem.split(" ")[0] for problem in both.exception.problems] == ["--columns", "--no-header"]
+    alone = invoke([*command[:4], "--run", str(tmp_path / "run.trec"), "--answer-field", "said"])
+    assert "--answer-field is about answers" in str(alone.exception)

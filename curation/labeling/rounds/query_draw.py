@@ -1,0 +1,211 @@
+"""Query draws: a round over a random sample of the queries, whose grades correct a judge that graded all.
+
+The unit is the query: people grade the whole pool of each that is drawn (`evaluation.judges`). Each stratum
+of the sample gives at least one query, and the rest in proportion to its size; within it queries are drawn
+without replacement, by seed. So a query's inclusion probability is the share of its stratum that was drawn.
+The round keeps the draw among its parameters: the queries that it was drawn from, by stratum, and those that
+were drawn.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.errors import InputError, RefusedError
+from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
+from curation.labeling.rounds.layout import RoundLayout
+from curation.labeling.rounds.opening import RoundOpened, open_over
+from curation.statistics.allocation import allocate
+from curation.store import COMMAND_LINE, Cursor, Store, get_setting
+from curation.text import seeded
+
+NO_STRATUM = "not drawn from traffic"
+NO_POOL = "the query has no pool: `goldset pool` finds its documents"
+NOT_DRAWN = "the query was not drawn"
+
+
+class StratumDraw(NamedTuple):
+    """How many queries a stratum has, and how many of them were drawn."""
+
+    stratum: str
+    population: int
+    drawn: int
+
+    @property
+    def probability(self) -> float:
+        """How likely each of its queries was to be drawn."""
+        return self.drawn / self.population
+
+
+@dataclass(frozen=True)
+class QueryDraw:
+    """A draw of queries.
+
+    Attributes
+    ----------
+    strata: query id → stratum, of all queries that were drawn from.
+    drawn: their ids, of those that people grade.
+    """
+
+    strata: Mapping[str, str]
+    drawn: frozenset[str]
+
+    @property
+    def counts(self) -> tuple[StratumDraw, ...]:
+        """By stratum, ordered by name."""
+        population = Counter(self.strata.values())
+        drawn = Counter(self.strata[query_id] for query_id in self.drawn)
+        return tuple(StratumDraw(name, population[name], drawn[name]) for name in sorted(population))
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """Query id → how likely it was to be drawn."""
+        by_stratum = {one.stratum: one.probability for one in self.counts}
+        return {query_id: by_stratum[stratum] for query_id, stratum in sorted(self.strata.items())}
+
+    @property
+    def table(self) -> str:
+        """CSV of all queries: query_id, stratum, drawn (0 or 1), inclusion_probability."""
+        text = StringIO()
+        rows = csv.writer(text, lineterminator="\n")
+        rows.writerow(["query_id", "stratum", "drawn", "inclusion_probability"])
+        for query_id, probability in self.probabilities.items():
+            rows.writerow(
+                [query_id, self.strata[query_id], int(query_id in self.drawn), f"{probability:.6g}"]
+            )
+        return text.getvalue()
+
+
+@dataclass(frozen=True)
+class DrawnRound:
+    """A round over drawn queries, as it was opened; `draw` has the probabilities."""
+
+    opened: RoundOpened
+    queries: int
+    drawn: int
+    strata: tuple[StratumDraw, ...]
+    draw: QueryDraw
+
+
+class _DrawInputs(NamedTuple):
+    candidates: list[CandidateRow]
+    active: set[str]
+    strata: Mapping[str, str]
+
+
+def open_drawn_round(
+    store: Store,
+    name: str,
+    annotators: Sequence[str],
+    queries: int,
+    *,
+    overlap: int = 2,
+    duplicates: float = 0.08,
+    seed: int = 0,
+    author: str = COMMAND_LINE,
+) -> DrawnRound:
+    """Open a labeling round over the pools of a random sample of the queries in play.
+
+    Parameters
+    ----------
+    queries: how many are drawn.
+    overlap, duplicates, author: as for `rounds.open_round`.
+
+    Raises
+    ------
+    InputError: the numbers do not fit together, or are too many or too few queries for the strata.
+    NotFoundError, RefusedError: as for `rounds.open_round`.
+    """
+    layout = RoundLayout(name, "labeling", annotators, overlap, duplicates, seed).checked()
+    draws: list[QueryDraw] = []
+
+    def choose(found: _DrawInputs) -> Chosen:
+        pooled = {row.query_id for row in found.candidates if row.content_hash is not None} & found.active
+        draw = draw_queries({one: found.strata.get(one, NO_STRATUM) for one in pooled}, queries, seed)
+        draws[:] = [draw]
+        chosen = choose_candidates(found.candidates, found.active, again=False)
+        kept = [one for one in chosen.candidates if one.query_id in draw.drawn]
+        left_out = {
+            **chosen.left_out,
+            NOT_DRAWN: len(chosen.candidates) - len(kept),
+            NO_POOL: len(found.active - pooled),
+        }
+        stored = {"strata": dict(sorted(draw.strata.items())), "drawn": sorted(draw.drawn)}
+        counts = {reason: count for reason, count in left_out.items() if count}
+        return Chosen(kept, {**chosen.parameters, "query_draw": stored}, counts)
+
+    opened = open_over(store, layout, _read, choose, author)
+    [draw] = draws
+    return DrawnRound(opened, len(draw.strata), len(draw.drawn), draw.counts, draw)
+
+
+def draw_queries(strata: Mapping[str, str], queries: int, seed: int) -> QueryDraw:
+    """Draw queries by stratum.
+
+    Parameters
+    ----------
+    strata: query id → stratum, of the queries to draw from.
+
+    Raises
+    ------
+    InputError: fewer queries than strata, or more than there are.
+    """
+    members: defaultdict[str, list[str]] = defaultdict(list)
+    for query_id, stratum in sorted(strata.items()):
+        members[stratum].append(query_id)
+    if not len(members) <= queries < len(strata):
+        raise InputError(
+            f"A draw of {queries:,} queries was asked for, and {len(strata):,} queries of {len(members):,} "
+            "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
+            "nothing to add where people grade everything."
+        )
+    names = sorted(members)
+    left = [len(members[name]) - 1 for name in names]
+    drawn: set[str] = set()
+    for name, more in zip(names, allocate(queries - len(names), left, left), strict=True):
+        drawn.update(seeded(members[name], seed, key=_key)[: more + 1])
+    return QueryDraw(strata, frozenset(drawn))
+
+
+def _key(query_id: str) -> list[str]:
+    return ["query draw", query_id]
+
+
+def read_draws(cursor: Cursor) -> list[QueryDraw]:
+    """The draws of the project, the newest first."""
+    rows = cursor.execute(
+        "SELECT json_extract(parameters, 'query_draw') FROM rounds "
+        "WHERE json_exists(parameters, 'query_draw') ORDER BY sequence DESC"
+    ).fetchall()
+    draws = [json.loads(row[0]) for row in rows]
+    return [QueryDraw(draw["strata"], frozenset(draw["drawn"])) for draw in draws]
+
+
+def write_draw(draw: QueryDraw, path: Path) -> None:
+    """Write the probabilities as CSV.
+
+    Raises
+    ------
+    RefusedError: the file cannot be written.
+    """
+    try:
+        path.write_text(draw.table, encoding="utf-8")
+    except OSError as error:
+        raise RefusedError(
+            f"--out {path}: it cannot be written ({error.strerror}). Name another file."
+        ) from None
+
+
+def _read(cursor: Cursor) -> _DrawInputs:
+    rows, active = read_candidates(cursor)
+    strata = cursor.execute(
+        "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?", [get_setting(cursor, "sample")]
+    ).fetchall()
+    return _DrawInputs(rows, active, dict(strata))
