@@ -12,6 +12,7 @@ import streamlit as st
 
 from app.components.account import account
 from app.components.drawing import drawing
+from curation.errors import CurationError
 from curation.guides.guide import Guide
 from curation.labeling.session.excerpts import Segment
 from curation.relabeling.staleness.text_changes import TextBlock
@@ -94,8 +95,9 @@ def plain(text: object) -> str:
 
 
 def problem(error: Exception) -> None:
-    """Show an error's sentences, each on its line."""
-    st.error("\n\n".join(map(plain, str(error).splitlines())), icon=":material/error:")
+    """Show an error's sentences, each on its line, without what names commands."""
+    said = error.found if isinstance(error, CurationError) else str(error)
+    st.error("\n\n".join(map(plain, said.splitlines())), icon=":material/error:")
 
 
 def table(

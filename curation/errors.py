@@ -8,7 +8,8 @@
         ├── StoreBusyError   another process has held it for too long
         └── StoreVersionError  written by a newer goldset
 
-Each message is a sentence for a person: what was found, where, what was expected, what to do next.
+Each message is a sentence for a person: what was found, where, what was expected, what to do next. What only
+a command line can do next is kept apart (`command`), so that a page can leave it out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,16 @@ from pathlib import Path
 
 
 class CurationError(Exception):
-    """Base of all errors that are meant to be read by a user."""
+    """Base of all errors that are meant to be read by a user.
+
+    Attributes
+    ----------
+    found: the message without the sentence about commands, for a page.
+    """
+
+    def __init__(self, found: str, *, command: str = "") -> None:
+        super().__init__(f"{found} {command}" if command else found)
+        self.found = found
 
 
 class InputError(CurationError):

@@ -213,23 +213,22 @@ def relabel_report(
     """
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.inputs.system_runs import named_runs
-    from curation.relabeling.drift.past_evaluations import order_changes
+    from curation.relabeling.drift.past_evaluations import compare_releases, order_changes
     from curation.relabeling.drift.report import campaign_report, drift_report
     from curation.relabeling.drift.sections import drift_page
 
     refuse_problems(_report_problems(plan, first, second, old, new, run, split))
     store = project_store()
+    asked = (old, new, named_runs(run)) if old and new and run else None
     with progress_bar() as progress:
-        orders = (
-            order_changes(store, old, new, named_runs(run), EvaluationOptions(split), reason, by, progress)
-            if old and new and run
-            else ()
-        )
-    found = (
-        campaign_report(store, first, second, orders)
-        if first and second
-        else drift_report(store, plan, orders)
-    )
+        if first and second:
+            options = EvaluationOptions(split)
+            orders = order_changes(store, *asked, options, reason, by, progress) if asked else ()
+            found = campaign_report(store, first, second, orders)
+        else:
+            if asked:
+                compare_releases(store, plan, *asked, split, reason, by, progress)
+            found = drift_report(store, plan)
     if page is not None:
         write_page(page, drift_page(found))
     emit(as_json, found, lambda: _show_report(found, limit, page))

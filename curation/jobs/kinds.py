@@ -116,6 +116,14 @@ def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: 
         rmtree(parameters["folder"], ignore_errors=True)
 
 
+def _plan_relabeling(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.relabeling.plan.plan import make_plan
+
+    fraction, seed, overlap = (parameters[name] for name in ("fraction", "seed", "overlap"))
+    plan = make_plan(store, fraction, seed, None, overlap, author=author, progress=progress)
+    return f"Planned {plan.quarter}: {plan.pairs:,} of {plan.set_pairs:,} pairs."
+
+
 def _relabel(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     from curation.relabeling.opening import PoolSettings, open_plan
 
@@ -140,6 +148,45 @@ def _relabel(store: Store, parameters: Parameters, progress: Progress, author: s
     return "\n".join([*sentences, *(f"Left out: {n:,} {why}." for why, n in opened.left_out.items())])
 
 
+def _past_evaluations(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    """Compare uploaded runs on two releases; their folder is removed whatever comes of it."""
+    from curation.evaluation.inputs.system_runs import RunSource
+    from curation.relabeling.drift.past_evaluations import compare_releases
+
+    sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
+    plan, old, new, part, reason = (parameters[name] for name in ("plan", "old", "new", "part", "reason"))
+    try:
+        found = compare_releases(store, plan, old, new, sources, part, reason, author, progress)
+    finally:
+        rmtree(parameters["folder"], ignore_errors=True)
+    kept = sum(one.kept for one in found)
+    return f"Compared {len(sources):,} runs on {old} and {new}: {kept:,} of {len(found):,} orders are kept."
+
+
+def _freeze(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.releases.freeze.freeze import freeze
+
+    frozen = freeze(
+        store,
+        parameters["name"],
+        parameters["allow_disputed"],
+        parameters["allow_changed"],
+        author,
+        progress,
+        parameters["override"],
+    )
+    name, grades = parameters["name"], sum(frozen.grades.values())
+    done = f"Froze {name}" if frozen.created else f"Unchanged: {name} has exactly this content already"
+    queries = sum(frozen.queries.values())
+    sentences = [f"{done}: {queries:,} queries, {grades:,} grades, {frozen.documents:,} documents."]
+    lacking = sum(frozen.without_relevant.values())
+    if lacking:
+        sentences.append(f"{lacking:,} queries have no relevant document.")
+    if frozen.changed:
+        sentences.append(f"Kept and marked: {frozen.changed:,} grades of another version of their document.")
+    return "\n".join([*sentences, *(f"Left out: {n:,} × {why}." for why, n in frozen.left_out.items())])
+
+
 KINDS: dict[str, Kind] = {
     "sample": Kind(_sample, "a sample is being drawn", "Nothing was changed: draw it again."),
     "top up": Kind(_top_up, "a sample is being topped up", "Nothing was changed: top it up again."),
@@ -149,11 +196,20 @@ KINDS: dict[str, Kind] = {
         "a pool is being built",
         "No pool was stored. Build it again: what was embedded or counted is kept.",
     ),
+    "plan re-labeling": Kind(
+        _plan_relabeling, "a re-labeling is being planned", "No plan was stored: plan it again."
+    ),
     "relabel": Kind(
         _relabel,
         "a re-labeling is being opened",
         "No round was opened: open the plan again, what was done of it is kept.",
     ),
+    "past evaluations": Kind(
+        _past_evaluations,
+        "runs are being compared on two releases",
+        "Nothing was kept: upload the runs again.",
+    ),
+    "freeze": Kind(_freeze, "a release is being frozen", "Nothing was frozen: freeze it again."),
     "evaluate": Kind(
         _evaluate, "runs are being evaluated", "No evaluation was stored: upload the runs again.", EVALUATING
     ),

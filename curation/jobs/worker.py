@@ -43,7 +43,7 @@ def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
     try:
         return "done", KINDS[job.kind].work(store, job.parameters, progress, job.started_by)
     except CurationError as error:
-        return "refused", str(error)
+        return "refused", error.found
     except Exception:
         logging.getLogger("goldset").exception("The job %s (%s) failed", job.job_id, job.kind)
         return "failed", "This is a mistake in goldset. What happened is in the log of the server."

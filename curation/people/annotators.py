@@ -157,8 +157,8 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
         plural = "s" if len(unknown) > 1 else ""
         have = f"It knows {', '.join(known)}." if known else "It knows nobody yet."
         raise NotFoundError(
-            f"The project does not know the annotator{plural} {', '.join(unknown)}. {have} "
-            "Add somebody with `goldset annotator add NAME --role annotator`."
+            f"The project does not know the annotator{plural} {', '.join(unknown)}. {have}",
+            command="Add somebody with `goldset annotator add NAME --role annotator`.",
         )
     return [known[name] for name in names]
 

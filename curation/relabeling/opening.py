@@ -32,6 +32,7 @@ from curation.relabeling.plan.stored import PlanPair, PlanRow, find_plan, plan_p
 from curation.relabeling.retirement import retire_query, return_query
 from curation.relabeling.staleness.calendar import OPEN, read_work
 from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
+from curation.relabeling.staleness.query_traffic import read_traffic, traffic_of
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.traffic_rows import state_of
@@ -45,7 +46,7 @@ SAME_SHARE = 0.5
 
 NOT_THERE = "the document has left the corpus, or the query the set, since the plan was made"
 NO_SAME = "queries meant for somebody who judged them before, none of whom is in this round"
-NO_POOL = "new queries without a document to judge: name systems with --systems that find some"
+NO_POOL = "new queries without a document to judge: name systems that find some"
 
 
 class PoolSettings(NamedTuple):
@@ -149,12 +150,12 @@ def open_plan(
 
 
 def opening_problem(store: Store, plan: str | None = None) -> str | None:
-    """Why `open_plan` would refuse this plan whoever judges, before anybody asks for it; None where not."""
+    """Why `open_plan` would refuse this plan whoever judges, in words for a page; None where it would not."""
     try:
         with store.reading() as cursor:
             _read(cursor, plan)
     except CurationError as error:
-        return str(error)
+        return error.found
     return None
 
 
@@ -165,18 +166,17 @@ def annotators_problem(
     name: str | None = None,
     author: str = COMMAND_LINE,
 ) -> str | None:
-    """Why `open_plan` would refuse these people, the round's name or the author; None where it would not."""
+    """Why `open_plan` would refuse these people, the round's name or the author, in words for a page; None
+    where it would not.
+    """
     try:
         with store.reading() as cursor:
             row = find_plan(cursor, plan)
             if not annotators:
-                return (
-                    f"Nobody is chosen to judge, and each pair needs {row.parameters['overlap']} people. "
-                    "`goldset annotator add NAME` adds somebody."
-                )
+                return f"Nobody is chosen to judge, and each pair needs {row.parameters['overlap']} people."
             _checked_layout(cursor, row, annotators, name, 0.0, None, author)
     except CurationError as error:
-        return str(error)
+        return error.found
     return None
 
 
@@ -220,7 +220,7 @@ def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
         raise RefusedError(f"The plan of {row.quarter} is open already, as the round {row.round!r}.")
     for work in read_work(cursor):
         if work.state == OPEN:
-            raise RefusedError(still_open(work))
+            raise still_open(work)
         if work.quarter.name == row.quarter and work.round is not None:
             raise RefusedError(f"{row.quarter} was re-labeled already, in the round {work.round!r}.")
     now = {one.pair: one for one in read_pairs(cursor)}
@@ -232,8 +232,9 @@ def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
             changed += known != (one.consensus.grade, one.read_hash, one.decisions)
     if changed:
         raise RefusedError(
-            f"{changed:,} pairs of the plan were judged or decided since it was made. Plan again: `goldset "
-            f"relabel plan --fraction {row.parameters['fraction']:g} --seed {row.parameters['seed']}`."
+            f"{changed:,} pairs of the plan were judged or decided since it was made. Plan again.",
+            command=f"`goldset relabel plan --fraction {row.parameters['fraction']:g} --seed "
+            f"{row.parameters['seed']}` does so with the same settings.",
         )
 
 
@@ -263,9 +264,15 @@ def _extend_sample(store: Store, plan: _Plan, author: str) -> None:
             return  # it was extended before
         again = [change.normalised for change in plan.queries if change.reason == ASKED_AGAIN]
         values = {"sample": earlier.sample_id, "again": again}
-        held = [DrawnQuery(*found) for found in cursor.execute(_HELD, values).fetchall()]
+        drawn = cursor.execute(_HELD, values).fetchall()
+        logged = read_traffic(cursor)
         limits = limits_of(earlier.parameters)
         state = state_of(cursor, limits, earlier.parameters["strata"])
+    asked = traffic_of(logged).counts
+    held = [
+        DrawnQuery(text, stratum, asked[text][-1] if text in asked else 0, probability)
+        for text, stratum, probability in drawn
+    ]
     new = [
         DrawnQuery(change.normalised, change.stratum or "", change.traffic or 0, change.probability or 0.0)
         for change in plan.queries
@@ -358,23 +365,13 @@ class _Chooser:
         return leaning, len(same) - self.same
 
 
-# The queries of the sample and those that come back, as drawn last, with the traffic of the new logs.
+# The queries of the sample and those that come back, as drawn last.
 _HELD = """
-WITH drawn AS (
-    SELECT q.normalised, arg_max(s.stratum, t.rowid) AS stratum,
-           arg_max(s.inclusion_probability, t.rowid) AS probability
-    FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
-    WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
-      AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
-    GROUP BY q.normalised),
-new_logs AS (
-    SELECT i.import_id FROM traffic_imports i
-    JOIN events e ON e.action = 'import traffic' AND e.detail->>'import' = i.import_id
-    WHERE e.rowid > (SELECT coalesce(max(rowid), -1) FROM events
-                     WHERE action = 'sample' AND detail->>'sample' = $sample))
-SELECT d.normalised, d.stratum, coalesce(sum(t.count), 0)::BIGINT, d.probability
-FROM drawn d LEFT JOIN (SELECT * FROM traffic SEMI JOIN new_logs USING (import_id)) t USING (normalised)
-GROUP BY ALL ORDER BY d.normalised
+SELECT q.normalised, arg_max(s.stratum, t.rowid), arg_max(s.inclusion_probability, t.rowid)
+FROM sample_queries s JOIN samples t USING (sample_id) JOIN queries q USING (query_id)
+WHERE (s.sample_id = $sample OR list_contains($again::TEXT[], q.normalised))
+  AND q.query_id NOT IN (SELECT query_id FROM retired_queries)
+GROUP BY q.normalised ORDER BY q.normalised
 """
 
 _PROPOSED = "SELECT DISTINCT query_id, document_id FROM candidate_sources WHERE pool_id = ?"

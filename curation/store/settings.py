@@ -19,16 +19,16 @@ def get_setting(cursor: Cursor, name: str) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
-def require_setting(cursor: Cursor, name: str, way_out: str) -> str:
+def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") -> str:
     """The value of a setting.
 
     Raises
     ------
-    RefusedError: it is not set; `way_out` says what to do first.
+    RefusedError: it is not set; `way_out` says what to do first, `command` with which command.
     """
     value = get_setting(cursor, name)
     if value is None:
-        raise RefusedError(way_out)
+        raise RefusedError(way_out, command=command)
     return value
 
 

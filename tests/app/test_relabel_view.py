@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from app import context
 from app.navigation import pages_of
 from app.views.relabel import kept, opening
+from app.views.relabel import plan as plan_view
 from curation.jobs import jobs_of, last_job
 from curation.jobs.kinds import KINDS
 from curation.labeling.rounds.lifecycle import close_round
@@ -93,16 +94,24 @@ def test_what_is_due_is_shown_with_the_text_difference_as_text(project: Store, t
     assert "traffic now is unknown" in shown
 
 
-def test_a_plan_is_made_once_and_shows_its_pairs_and_unknown_hours(project: Store) -> None:
+def test_a_plan_is_made_once_as_a_job_and_shows_its_pairs_and_unknown_hours(
+    project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = opened("Plan")
     assert "There is no plan yet" in page.info[0].value
     page.slider[0].set_value(20)
-    page = button(page, "Plan").click().run()
+    button(page, "Plan").click()
+    page = twice(page, plan_view, "jobs_of", monkeypatch)
     assert not page.error
+    jobs_of(project).wait()
+    page = opened("Plan")
     assert metrics(page)["Pairs"] == "6 of 30"
     assert metrics(page)["Hours"] == "unknown"
     with project.reading() as cursor:
         (plan,) = list_plans(cursor)
+        done = last_job(cursor)
+    assert done is not None
+    assert (done.kind, done.outcome, done.started_by) == ("plan re-labeling", "done", "lee")
     assert (plan.parameters["fraction"], plan.round) == (0.2, None)
     assert plan.plan_id[:8] in html(page)
 

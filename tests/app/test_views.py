@@ -428,10 +428,10 @@ def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tm
     assert "one judgment a pair is enough for this page" in page.warning[0].value
     assert "Certificate of the split" in html(page)
     assert any("Nothing crosses the parts" in told.value for told in page.markdown)
-    assert "is what was frozen" in page.button[0].click().run().success[0].value
+    assert "is what was frozen" in button(page, "Verify").click().run().success[0].value
     with project.transaction() as cursor:
         cursor.execute("UPDATE release_parts SET content = replace(content, '2', '3') WHERE part = 'qrels'")
-    assert "was altered in" in page.button[0].click().run().error[0].value
+    assert "was altered in" in button(page, "Verify").click().run().error[0].value
 
 
 def test_the_lead_sees_why_an_older_release_would_have_another_id_now(project: Store, tmp_path: Path) -> None:
@@ -446,9 +446,9 @@ def test_the_lead_sees_why_an_older_release_would_have_another_id_now(project: S
     project.path.write_bytes(gold.path.read_bytes())
     page = run("releases", LEE)
     assert not page.info
-    (note,) = page.selectbox[0].set_value("older").run().button[0].click().run().info
+    (note,) = button(page.selectbox[0].set_value("older").run(), "Verify").click().run().info
     assert "in other scripts than Latin" in note.value
-    assert not page.selectbox[0].set_value("v1").run().button[0].click().run().info
+    assert not button(page.selectbox[0].set_value("v1").run(), "Verify").click().run().info
 
 
 def test_a_practice_round_tells_who_may_begin_and_forecasts_nothing(disputed: Store) -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from shutil import rmtree
-
 import streamlit as st
 
 from app import ui
@@ -12,7 +9,7 @@ from app.page import AppPage
 from app.views.curate.jobs import CurateContext, look
 from app.views.evaluate import leaderboard, report, submit
 from app.views.evaluate.submit import FORM, ChosenPart
-from app.views.evaluate.uploads import FOLDER
+from app.views.evaluate.uploads import remove_uploads
 from curation.evaluation.submission import Submitted
 from curation.evaluation.submitted import evaluable_release, submitted_evaluations
 from curation.people.annotators import EVALUATING
@@ -59,8 +56,6 @@ def _ending(context: CurateContext) -> None:
     job = context.jobs.get(FORM)
     if job is None or job.job_id == context.at_work:
         return
-    folder = Path(job.parameters["folder"])
-    if folder.name.startswith(FOLDER):
-        rmtree(folder, ignore_errors=True)
+    remove_uploads(job.parameters["folder"])
     if job.started_by == context.annotator.name:
         context.ending(FORM)

@@ -9,7 +9,7 @@ import streamlit as st
 
 from app import ui
 from app.views.curate.jobs import CurateContext
-from app.views.evaluate.uploads import AT_ONCE, LARGEST, UploadedRun, system_name, write_uploads
+from app.views.evaluate.uploads import AT_ONCE, UploadedRun, choose_runs, write_uploads
 from curation.errors import InputError
 from curation.evaluation.submission import RunSubmission, Submitted, submit
 from curation.jobs import jobs_of
@@ -31,21 +31,7 @@ class ChosenPart(NamedTuple):
 
 def show(context: CurateContext, chosen: ChosenPart) -> None:
     form = context.acts.form(FORM)
-    files = st.file_uploader(
-        "Run files",
-        accept_multiple_files=True,
-        max_upload_size=LARGEST,
-        key=f"files {form.key}",
-        help="TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. One name for several files makes "
-        "them runs of one system.",
-    )
-    runs = []
-    for number, file in enumerate(files, 1):
-        label = "Name of the system" if len(files) == 1 else f"Name of system {number}"
-        name = st.text_input(
-            label, system_name(file.name), max_chars=80, key=f"name {form.key} {number} {file.name}"
-        )
-        runs.append(UploadedRun(name.strip(), file))
+    runs = choose_runs(form.key)
     asked = _asked(chosen, form.key)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key} {context.after}"):
         context.acts.do(form, lambda: _evaluate(context, asked, runs, chosen.sealed))

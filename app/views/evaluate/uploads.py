@@ -1,4 +1,4 @@
-"""Evaluate, uploads: run files from a browser, in a folder that is removed once they were read."""
+"""Run files from a browser: their systems' names, and a folder that is removed once they were read."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import NamedTuple, Protocol
+
+import streamlit as st
 
 from curation.evaluation.inputs.system_runs import RunSource
 
@@ -31,6 +33,37 @@ class UploadedRun(NamedTuple):
 
     name: str
     file: Uploaded
+
+
+def choose_runs(key: str) -> list[UploadedRun]:
+    """Let people choose run files and name their systems.
+
+    Parameters
+    ----------
+    key: of the widgets; another one makes them empty.
+    """
+    files = st.file_uploader(
+        "Run files",
+        accept_multiple_files=True,
+        max_upload_size=LARGEST,
+        key=f"files {key}",
+        help="TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. One name for several files makes "
+        "them runs of one system.",
+    )
+    runs = []
+    for number, file in enumerate(files, 1):
+        label = "Name of the system" if len(files) == 1 else f"Name of system {number}"
+        name = st.text_input(
+            label, system_name(file.name), max_chars=80, key=f"name {key} {number} {file.name}"
+        )
+        runs.append(UploadedRun(name.strip(), file))
+    return runs
+
+
+def remove_uploads(folder: str) -> None:
+    """Remove what a job that was stopped has left."""
+    if Path(folder).name.startswith(FOLDER):
+        rmtree(folder, ignore_errors=True)
 
 
 def write_uploads(runs: Sequence[UploadedRun]) -> tuple[Path, list[RunSource]]:

@@ -71,7 +71,7 @@ def _pairs(found: SetStaleness) -> None:
     weights = ", ".join(f"{name} {weight:.0%}" for name, weight in WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and has no say. "
-        f"From {STALE:g} on a pair is stale. `goldset relabel status --json` has all pairs."
+        f"From {STALE:g} on a pair is stale."
     )
 
 
@@ -85,10 +85,7 @@ def _pair(pair: PairStaleness, query: str) -> tuple[object, ...]:
 def _traffic(found: SetStaleness) -> None:
     ui.heading("Traffic")
     if not found.has_new_traffic:
-        ui.quiet(
-            "No log was imported since the sample was drawn, so traffic now is unknown. "
-            "`goldset import traffic FILE` brings one."
-        )
+        ui.quiet("No log was imported since the sample was drawn, so traffic now is unknown.")
         return
     moved = [one for one in found.queries if one.traffic.trend not in (STEADY, UNKNOWN_TREND)]
     moved.sort(key=lambda one: (-(one.traffic.change or 0.0), one.query_id))

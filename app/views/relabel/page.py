@@ -7,18 +7,18 @@ import streamlit as st
 from app import ui
 from app.page import LEADS, AppPage
 from app.views.curate.jobs import CurateContext, look
-from app.views.relabel import due, plan, report
+from app.views.relabel import due, opening, past_evaluations, plan, report
 from app.views.relabel.kept import kept_staleness
-from app.views.relabel.opening import KIND
 from curation.relabeling.staleness.staleness import SetStaleness
 from curation.store import Annotator
 
 PARTS = ("Due", "Plan", "Report")
+JOBS = (plan.KIND, opening.KIND, past_evaluations.KIND)
 
 
 def show(annotator: Annotator) -> None:
     ui.lead("What of the set went stale, what is judged again this quarter, and what the new grades say.")
-    context = look(annotator, (KIND,))
+    context = look(annotator, JOBS)
     found = kept_staleness(context.store)
     if not found.pairs:
         st.info(
@@ -44,6 +44,6 @@ def _show(part: str, context: CurateContext, found: SetStaleness) -> None:
     if part == "Plan":
         plan.show(context)
     elif part == "Report":
-        report.show(context.store)
+        report.show(context)
     else:
         due.show(context.store, found)

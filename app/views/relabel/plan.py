@@ -10,7 +10,8 @@ from app import ui
 from app.views.curate.jobs import CurateContext
 from app.views.relabel import opening
 from curation.errors import NotFoundError
-from curation.relabeling.plan.plan import LEAST, MOST, OVERLAP, make_plan, planning_problem
+from curation.jobs import jobs_of
+from curation.relabeling.plan.plan import LEAST, MOST, OVERLAP, planning_problem
 from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
 from curation.store import Store
 
@@ -24,6 +25,8 @@ WHY = {
 }
 SHOWN = 50
 """Rows of each table; the command line has all."""
+KIND = "plan re-labeling"
+"""The kind of job that makes a plan."""
 
 
 def show(context: CurateContext) -> None:
@@ -44,20 +47,20 @@ def show(context: CurateContext) -> None:
 
 
 def _form(context: CurateContext, problem: str | None) -> None:
-    form = context.acts.form("plan re-labeling")
+    form = context.acts.form(KIND)
     with st.form("plan"):
         percent = st.slider("Share of the pairs (%)", round(100 * LEAST), round(100 * MOST), 15)
         overlap = st.number_input("People for each pair", min_value=1, value=OVERLAP)
         seed = st.number_input("Seed", value=0, step=1, help="The same seed and set give the same plan.")
-        asked = st.form_submit_button("Plan", key=f"plan {form.key}", disabled=problem is not None)
+        blocked = problem is not None or context.at_work is not None
+        asked = st.form_submit_button("Plan", key=f"plan {form.key} {context.after}", disabled=blocked)
     if problem is not None:
         ui.quiet(f"No plan can be made now. {problem}")
-    elif asked:
-        store, by = context.store, context.annotator.name
-        with st.spinner("Choosing the pairs…"):
-            context.acts.do(
-                form, lambda: make_plan(store, percent / 100, int(seed), None, int(overlap), author=by)
-            )
+    context.ending(KIND)
+    if asked:
+        request = {"fraction": percent / 100, "seed": int(seed), "overlap": int(overlap)}
+        by, after = context.annotator.name, context.after or None
+        context.acts.do(form, lambda: jobs_of(context.store).start(KIND, request, by, after))
 
 
 def _newest(store: Store) -> ShownPlan | None:
@@ -112,13 +115,13 @@ def _contents(plan: ShownPlan) -> None:
         rows = [_pair(pair) for pair in plan.pairs[:SHOWN]]
         ui.table("Pairs, with what they were graded", PAIRS, rows, words=True)
         if len(plan.pairs) > SHOWN:
-            ui.quiet(f"The first {SHOWN:,}. `goldset relabel show --json` has all.")
+            ui.quiet(f"The first {SHOWN:,}.")
     if plan.queries:
         with st.expander(f"Queries that leave or join ({len(plan.queries):,})"):
             changes = [(one.normalised, one.kind, one.reason, one.traffic) for one in plan.queries[:SHOWN]]
             ui.table("Queries", QUERIES, changes, words=True)
             if len(plan.queries) > SHOWN:
-                ui.quiet(f"The first {SHOWN:,}. `goldset relabel show --json` has all.")
+                ui.quiet(f"The first {SHOWN:,}.")
 
 
 def _pair(pair: PlanPairRow) -> tuple[object, ...]:

@@ -5,40 +5,41 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.views.relabel.kept import kept_drift
+from app.views.curate.jobs import CurateContext
+from app.views.relabel import past_evaluations
+from app.views.relabel.kept import ShownDrift, kept_drift
 from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
-from curation.store import Store
 
 OPEN = 2
 """Sections that are open when a report is shown."""
 
 
-def show(store: Store) -> None:
-    with store.reading() as cursor:
+def show(context: CurateContext) -> None:
+    with context.store.reading() as cursor:
         work = {one.quarter.name: one for one in reversed(read_work(cursor)) if one.round is not None}
     if not work:
         st.info("No quarter was opened yet. Its report is here once people have judged it.")
         return
     chosen = work[st.selectbox("Quarter", list(work), width=320)]
     ui.quiet(_state(chosen))
-    shown = kept_drift(store, chosen.quarter.name)
+    shown = kept_drift(context.store, chosen.quarter.name)
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
-    if not shown.report.pairs:
-        return
+    if shown.report.pairs:
+        _sections(shown)
+    past_evaluations.show(context, chosen.plan_id)
+
+
+def _sections(shown: ShownDrift) -> None:
     st.download_button(
         "Download the report",
         shown.html,
-        f"re-labeling-{chosen.quarter.name}.html",
+        f"re-labeling-{shown.report.name}.html",
         "text/html",
         icon=":material/download:",
     )
     for number, section in enumerate(shown.sections):
         with st.expander(section.heading, expanded=number < OPEN):
             ui.section(section, words=True)
-    ui.quiet(
-        "What the change does to past evaluations takes two releases and runs: "
-        "`goldset relabel report --old v1 --new v2 --run FILE`."
-    )
 
 
 def _state(work: QuarterWork) -> str:

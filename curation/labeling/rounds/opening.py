@@ -130,7 +130,7 @@ class _RoundPlan(NamedTuple):
 
 def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _RoundPlan:
     if not chosen.candidates:
-        raise RefusedError(_nothing(chosen.left_out))
+        raise _nothing(chosen.left_out)
     names, seed = layout.annotators, layout.seed
     parameters = {
         "annotators": names,
@@ -237,13 +237,16 @@ def _opened(
     )
 
 
-def _nothing(left_out: Mapping[str, int]) -> str:
+def _nothing(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
-        return "There are no candidates to judge yet. Build a pool: `goldset pool --systems bm25 --depth 10`."
+        return RefusedError(
+            "There are no candidates to judge yet. Build a pool.",
+            command="`goldset pool --systems bm25 --depth 10` builds one.",
+        )
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())
-    return (
-        f"There is nothing left to judge ({why}). Deepen the pool, or judge all pairs once more: "
-        "on the page by showing candidates again, on the command line with --again."
+    return RefusedError(
+        f"There is nothing left to judge ({why}). Deepen the pool, or show the candidates again.",
+        command="--again shows them again.",
     )
 
 
@@ -263,8 +266,9 @@ def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
     imported = [annotator.name for annotator in annotators if annotator.imported]
     if imported:
         raise RefusedError(
-            f"{', '.join(imported)} cannot sign in: known from imported judgments only. Give them a password "
-            "with `goldset annotator add NAME`, or leave them out of the round."
+            f"{', '.join(imported)} cannot sign in: known from imported judgments only. Give them a "
+            "password, or leave them out of the round.",
+            command="`goldset annotator add NAME` gives one.",
         )
 
 
@@ -277,6 +281,6 @@ def refuse_taken(cursor: Cursor, name: str) -> None:
     """
     if cursor.execute("SELECT 1 FROM rounds WHERE name = ?", [name]).fetchone():
         raise RefusedError(
-            f"A round {name!r} exists already. Choose another name, or look at it with "
-            f"`goldset round status {name}`."
+            f"A round {name!r} exists already. Choose another name, or look at it.",
+            command=f"`goldset round status {name}` shows it.",
         )

@@ -15,7 +15,7 @@ from curation.relabeling.drift.figures import (
     drift_row,
     wrong_labels,
 )
-from curation.relabeling.drift.past_evaluations import OrderChange
+from curation.relabeling.drift.past_evaluations import OrderChange, stored_orders
 from curation.relabeling.drift.regraded_pairs import Regraded, RegradedPair, read_campaigns, read_regraded
 from curation.relabeling.plan.stored import find_plan
 from curation.releases.seal import sealed_queries
@@ -58,8 +58,8 @@ class DriftReport:
     left_out: dict[str, int]
 
 
-def drift_report(store: Store, plan: str | None = None, orders: Sequence[OrderChange] = ()) -> DriftReport:
-    """The report of a plan, by default of the newest one.
+def drift_report(store: Store, plan: str | None = None) -> DriftReport:
+    """The report of a plan, by default of the newest one, with the last comparison of past evaluations.
 
     Raises
     ------
@@ -70,6 +70,7 @@ def drift_report(store: Store, plan: str | None = None, orders: Sequence[OrderCh
         sealed = sealed_queries(cursor)
         found = read_regraded(cursor, row.plan_id)
         scale = current_guide(cursor).values
+        orders = stored_orders(cursor, row.plan_id)
     frame = round(row.report["pairs"] / row.report["fraction_of_pairs"])
     return _report(row.quarter, row.plan_id, found, scale, frame, orders, sealed)
 

@@ -76,7 +76,7 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
             (),
             (_causes(report.causes),),
         ),
-        Section("Past evaluations", "The same runs on both releases.", (), (_orders(report),)),
+        Section("Past evaluations", _past_told(report), (), (_orders(report),)),
         Section("Pairs with another grade", "", (), (_regraded(report, limit),)),
         Section(
             "Left out",
@@ -142,6 +142,13 @@ def _causes(rows: Sequence[CauseRow]) -> Table:
         for row in rows
     )
     return Table("What was not the same", columns, cells)
+
+
+def _past_told(report: DriftReport) -> str:
+    if not report.orders:
+        return ""
+    one = report.orders[0]
+    return f"The same runs on {one.old} and on {one.new}, queries of {', '.join(one.parts)}."
 
 
 def _orders(report: DriftReport) -> Table:

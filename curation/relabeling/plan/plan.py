@@ -15,6 +15,7 @@ from typing import Any
 
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import require_author
+from curation.progress import Progress, silent
 from curation.relabeling.plan.choice import PairChoice, ScoredPair, choose_pairs
 from curation.relabeling.plan.pace import NOT_MEASURED, MeasuredPace, measured_pace
 from curation.relabeling.plan.query_changes import ADD, ASKED_AGAIN, QueryChange, draw_new, retiring
@@ -94,6 +95,7 @@ def make_plan(
     today: date | None = None,
     overlap: int = OVERLAP,
     author: str = COMMAND_LINE,
+    progress: Progress = silent,
 ) -> RelabelingPlan:
     """Plan the quarter of `today` and store the plan; the same state and seed give the same plan.
 
@@ -115,27 +117,32 @@ def make_plan(
         raise InputError(problems)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
+    progress("Reading the set", 0, 3)
     state = read_state(store, today)
     refuse_open_work(state.work, state.quarter)
+    progress("Choosing the pairs", 1, 3)
     chosen = _choose(store, state, fraction, seed)
     if not chosen.choice.pairs:
         raise RefusedError(
             "There is nothing to judge again: the project has no judged pair whose document is in the "
-            "corpus. Judge pairs first: `goldset round open NAME`."
+            "corpus. Judge pairs first.",
+            command="`goldset round open NAME` opens a round.",
         )
+    progress("Measuring the pace", 2, 3)
     plan = _described(chosen, fraction, seed, overlap, measured_pace(store))
     _keep(store, plan, chosen, author)
+    progress("Planned", 3, 3)
     return plan
 
 
 def planning_problem(store: Store, today: date | None = None) -> str | None:
-    """Why the quarter of `today` cannot be planned, before anybody asks for it; None where it can."""
+    """Why the quarter of `today` cannot be planned, in words for a page; None where it can."""
     with store.reading() as cursor:
         work, quarter = read_work(cursor), present_quarter(cursor, today)
     try:
         refuse_open_work(work, quarter)
     except RefusedError as error:
-        return str(error)
+        return error.found
     return None
 
 
@@ -148,7 +155,7 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
     """
     for one in work:
         if one.state == OPEN:
-            raise RefusedError(still_open(one))
+            raise still_open(one)
         if one.quarter == quarter and one.state not in (NOT_PLANNED, PLANNED):
             raise RefusedError(
                 f"{one.quarter.name} was re-labeled already (round {one.round!r}, {one.whole:,} of "
@@ -156,12 +163,12 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
             )
 
 
-def still_open(work: QuarterWork) -> str:
+def still_open(work: QuarterWork) -> RefusedError:
     """Why nothing else can be opened."""
-    return (
+    return RefusedError(
         f"The re-labeling of {work.quarter.name} is still open: {work.whole:,} of {work.pairs:,} pairs are "
-        "done. Two quarters are never open at once. Finish it, or close it: "
-        f"`goldset round close {work.round}`."
+        f"done. Two quarters are never open at once. Finish it, or close its round {work.round!r}.",
+        command=f"`goldset round close {work.round}` closes it.",
     )
 
 
@@ -192,7 +199,7 @@ def _query_changes(state: SetState, seed: int) -> tuple[tuple[QueryChange, ...],
         for text in sorted(state.retired)
         if state.traffic.counts.get(text, (0,))[-1]
     ]
-    new = draw_new(state.new_queries, max(0, len(leaving) - len(back)), seed, state.quarter)
+    new = draw_new(state.traffic.new, max(0, len(leaving) - len(back)), seed, state.quarter)
     return (*leaving, *back, *new.changes), new.strata
 
 

@@ -3,6 +3,10 @@
 Logs are ordered by when they were imported, which the audit trail says whatever a clock does. Those between
 two draws make a window. A query's share at sampling is of the window that it was drawn from; its share now
 is of the logs that came after the last draw. Without such logs, traffic now is unknown.
+
+Spellings are grouped as in sampling (`sampling.frame.spellings`), unless the current sample's were not. A
+group's searches count for its query, the most asked one where it has several; the others have those of their
+own text. A group without a query of the project that is in the last window alone is a new query.
 """
 
 from __future__ import annotations
@@ -12,6 +16,11 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
+from curation.sampling.frame.limits import Limits
+from curation.sampling.frame.spellings import group_spellings
+from curation.sampling.stored_sample import read_current
 from curation.statistics.intervals import share_difference, wilson
 from curation.store import Cursor
 
@@ -55,19 +64,47 @@ class QueryTraffic(NamedTuple):
         return abs(self.now.share - self.then.share) / max(self.now.share, self.then.share)
 
 
-class TrafficTable(NamedTuple):
-    """The traffic of known queries by window, as it was read.
+class NewQuery(NamedTuple):
+    """A query that only the new logs have; `searches` is how often they have it."""
+
+    normalised: str
+    searches: int
+
+
+class LoggedTraffic(NamedTuple):
+    """The logs by window, as they were read.
 
     Attributes
     ----------
     totals: searches of each window, oldest first; the last window is after the last draw.
     counts: normalised text → searches of each window.
     drawn: query id → the window that it was drawn from.
+    known: normalised texts of the project's queries.
+    grouped: whether other spellings count as the query.
     """
 
     totals: tuple[int, ...]
     counts: Mapping[str, tuple[int, ...]]
     drawn: Mapping[str, int]
+    known: frozenset[str]
+    grouped: bool
+
+
+class TrafficTable(NamedTuple):
+    """The traffic of queries by window.
+
+    Attributes
+    ----------
+    totals: searches of each window, oldest first; the last window is after the last draw.
+    counts: normalised text of a query → searches of each window, with other spellings.
+    drawn: query id → the window that it was drawn from.
+    new: asked in the last window only, the most asked first; none without new logs.
+    """
+
+    totals: tuple[int, ...]
+    counts: Mapping[str, tuple[int, ...]]
+    drawn: Mapping[str, int]
+    new: tuple[NewQuery, ...]
 
     @property
     def has_new(self) -> bool:
@@ -107,8 +144,8 @@ def trend_of(then: TrafficShare | None, now: TrafficShare | None) -> str:
     return STEADY
 
 
-def read_traffic(cursor: Cursor) -> TrafficTable:
-    """The traffic of all queries of the project."""
+def read_traffic(cursor: Cursor) -> LoggedTraffic:
+    """The logs of the project."""
     draws = [row[0] for row in cursor.execute(_DRAWS).fetchall()]
     windows = {name: bisect_left(draws, place) for name, place in cursor.execute(_IMPORTS).fetchall()}
     number = len(draws) + 1
@@ -119,7 +156,44 @@ def read_traffic(cursor: Cursor) -> TrafficTable:
     for normalised, name, searches in cursor.execute(_COUNTS).fetchall():
         counts[normalised][windows[name]] += searches
     drawn = {query_id: bisect_left(draws, place) for query_id, place in cursor.execute(_DRAWN).fetchall()}
-    return TrafficTable(tuple(totals), {text: tuple(found) for text, found in counts.items()}, drawn)
+    sample = read_current(cursor)
+    grouped = Limits().group_spellings if sample is None else sample.parameters["group_spellings"]
+    known = frozenset(text for (text,) in cursor.execute("SELECT normalised FROM queries").fetchall())
+    by_text = {text: tuple(found) for text, found in counts.items()}
+    return LoggedTraffic(tuple(totals), by_text, drawn, known, grouped)
+
+
+def traffic_of(logged: LoggedTraffic) -> TrafficTable:
+    """The traffic of all queries of the project, and the queries that are new; without holding the file."""
+    counts: defaultdict[str, list[int]] = defaultdict(lambda: [0] * len(logged.totals))
+    for text, query in _queries_of(logged).items():
+        for window, searches in enumerate(logged.counts.get(text, ())):
+            counts[query][window] += searches
+    new = [NewQuery(text, found[-1]) for text, found in counts.items() if _is_new(text, found, logged)]
+    known = {text: tuple(found) for text, found in counts.items() if text in logged.known}
+    new.sort(key=lambda query: (-query.searches, query.normalised))
+    return TrafficTable(logged.totals, known, logged.drawn, tuple(new))
+
+
+def _is_new(text: str, searches: list[int], logged: LoggedTraffic) -> bool:
+    return text not in logged.known and searches[-1] > 0 and not any(searches[:-1])
+
+
+def _queries_of(logged: LoggedTraffic) -> dict[str, str]:
+    """Each text that is logged or a query → the query that its searches count for."""
+    texts = sorted({*logged.counts, *logged.known})
+    if not logged.grouped:
+        return dict(zip(texts, texts, strict=True))
+    times = np.array([sum(logged.counts.get(text, ())) for text in texts], np.int64)
+    leaders = group_spellings(texts, times).leaders.tolist()
+    heads: dict[int, int] = {}  # leader → the most asked query of its group
+    for place, leader in enumerate(leaders):
+        if texts[place] in logged.known and (leader not in heads or times[place] > times[heads[leader]]):
+            heads[leader] = place
+    return {
+        text: text if text in logged.known else texts[heads.get(leader, leader)]
+        for text, leader in zip(texts, leaders, strict=True)
+    }
 
 
 # Places in the audit trail. What has none (a project made without it) counts as the oldest.
@@ -140,6 +214,5 @@ _IMPORTS = """
 """
 _TOTALS = "SELECT import_id, sum(count)::BIGINT FROM traffic GROUP BY import_id"
 _COUNTS = """
-    SELECT normalised, import_id, sum(count)::BIGINT FROM traffic
-    WHERE normalised IN (SELECT normalised FROM queries) GROUP BY ALL
+    SELECT normalised, import_id, sum(count)::BIGINT FROM traffic WHERE normalised <> '' GROUP BY ALL
 """

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from curation.guides.guide import current_guide
 from curation.relabeling.quarters import Quarter
 from curation.relabeling.retirement import retired_queries
 from curation.relabeling.staleness.calendar import (
@@ -18,10 +19,15 @@ from curation.relabeling.staleness.calendar import (
     present_quarter,
     read_work,
 )
-from curation.relabeling.staleness.influence import read_influence
+from curation.relabeling.staleness.influence import influence_of, read_ranks
 from curation.relabeling.staleness.judged_pairs import CHANGED, GONE, JudgedPair, Pair, read_pairs
-from curation.relabeling.staleness.new_traffic import NewQuery, read_new_queries
-from curation.relabeling.staleness.query_traffic import QueryTraffic, TrafficTable, read_traffic
+from curation.relabeling.staleness.query_traffic import (
+    NewQuery,
+    QueryTraffic,
+    TrafficTable,
+    read_traffic,
+    traffic_of,
+)
 from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
 from curation.relabeling.staleness.text_changes import changed_shares
 from curation.releases.seal import SEALED, sealed_queries
@@ -107,7 +113,7 @@ class SetStaleness:
 class SetState:
     """What is read of the set at one moment, for its staleness and for a plan.
 
-    influence: see `influence.read_influence`. retired: normalised texts of queries. sealed: queries whose
+    influence: see `influence.influence_of`. retired: normalised texts of queries. sealed: queries whose
         grades a release seals.
     """
 
@@ -115,7 +121,6 @@ class SetState:
     pairs: list[JudgedPair]
     queries: dict[str, Query]
     traffic: TrafficTable
-    new_queries: list[NewQuery]
     influence: Mapping[Pair, float] | None
     retired: frozenset[str]
     sealed: frozenset[str]
@@ -151,8 +156,8 @@ def staleness(
         stale=sum(row.score >= STALE for row in rows),
         sealed=sum(row.how == SEALED for row in named),
         has_new_traffic=state.traffic.has_new,
-        new_queries=tuple(state.new_queries),
-        calendar=calendar_of(state.pairs, state.work, state.quarter, trends, len(state.new_queries)),
+        new_queries=state.traffic.new,
+        calendar=calendar_of(state.pairs, state.work, state.quarter, trends, len(state.traffic.new)),
     )
 
 
@@ -162,18 +167,22 @@ def read_state(store: Store, today: date | None = None, release: str | None = No
     if release is not None:
         among = {(row["query_id"], row["document_id"]) for row in opened(store, release).rows("qrels")}
     with store.reading() as cursor:
-        traffic = read_traffic(cursor)
-        return SetState(
-            quarter=present_quarter(cursor, today),
-            pairs=read_pairs(cursor, among),
-            queries={query.query_id: query for query in active_queries(cursor)},
-            traffic=traffic,
-            new_queries=read_new_queries(cursor) if traffic.has_new else [],
-            influence=read_influence(cursor),
-            retired=frozenset(query.normalised for query in retired_queries(cursor)),
-            sealed=frozenset(sealed_queries(cursor)),
-            work=read_work(cursor),
-        )
+        logged, ranks, scale = read_traffic(cursor), read_ranks(cursor), current_guide(cursor).values
+        quarter, work = present_quarter(cursor, today), read_work(cursor)
+        pairs, sealed = read_pairs(cursor, among), frozenset(sealed_queries(cursor))
+        queries = {query.query_id: query for query in active_queries(cursor)}
+        retired = frozenset(query.normalised for query in retired_queries(cursor))
+    grades = {one.pair: None if one.query_id in sealed else one.consensus.grade for one in pairs}
+    return SetState(
+        quarter=quarter,
+        pairs=pairs,
+        queries=queries,
+        traffic=traffic_of(logged),
+        influence=influence_of(grades, ranks, scale),
+        retired=retired,
+        sealed=sealed,
+        work=work,
+    )
 
 
 def pair_staleness(store: Store, state: SetState) -> list[PairStaleness]:

@@ -39,8 +39,8 @@ def findings(diff: Diff) -> list[str]:
     ]
     if diff.sealed:
         told.append(
-            f"{diff.sealed:,} of these grades lie in a sealed part and are not named. With --reason they "
-            "are, and that is logged."
+            f"{diff.sealed:,} of these grades are in a sealed part. They are named only to who gives a "
+            "reason, and that is logged."
         )
     documents = diff.documents
     told.append(

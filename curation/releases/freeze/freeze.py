@@ -170,8 +170,9 @@ def _passed(gate: Gate, actor: str, reason: str | None) -> Override | None:
     figures = "\n".join(f"  {check.sentence}" for check in gate.against)
     raise RefusedError(
         f"The labels do not have the agreement that this project demands:\n{figures}\n"
-        "Nothing was frozen. `goldset plan-overlap` says what more double judging takes, `goldset gate` "
-        'changes the demand; to freeze all the same: --override "why", which the release carries.'
+        "Nothing was frozen. To freeze all the same, give a reason, which the release carries.",
+        command="`goldset plan-overlap` says what more double judging takes, `goldset gate` changes the "
+        'demand, and --override "why" freezes all the same.',
     )
 
 
@@ -179,18 +180,20 @@ def _refuse_open(content: Content, allow_disputed: bool) -> None:
     if content.disputed and not allow_disputed:
         raise RefusedError(
             f"{_counted(content.disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
-            "them first (`goldset adjudicate list` shows them), or leave them out: --allow-disputed."
+            "them first, or leave them out.",
+            command="`goldset adjudicate list` shows them, --allow-disputed leaves them out.",
         )
     if sum(content.grades.values()):
         return
     if CHANGED in content.left_out:
         raise RefusedError(
             f"The release would be empty: {content.left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
-            "Judge them again (`goldset round open NAME --again`), or keep the grades: --allow-changed."
+            "Judge them again, or keep the grades.",
+            command="`goldset round open NAME --again` opens a round for them, --allow-changed keeps them.",
         )
     raise RefusedError(
-        "No graded pair is in a part of the split, so the release would be empty. Split again: "
-        "`goldset split --dev 0.7 --test 0.3 --seed 0`."
+        "No graded pair is in a part of the split, so the release would be empty. Split again.",
+        command="`goldset split --dev 0.7 --test 0.3 --seed 0` splits.",
     )
 
 
@@ -218,7 +221,8 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
         ties = _counted(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
             f"Since the split was made, labels, documents or goldset have changed: {ties} its parts, the "
-            f"first being {first}. Split again with `goldset split`."
+            f"first being {first}. Split again.",
+            command="`goldset split` does.",
         )
     return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
@@ -264,8 +268,9 @@ def _keep(
             differ = sorted(part for part in {**before, **sums} if before.get(part) != sums.get(part))
             raise RefusedError(
                 f"The release {name!r} exists with other content (release id {known[0][:12]}…; now it would "
-                f"be {release_id[:12]}…). These parts differ: {', '.join(differ)}; `goldset verify {name}` "
-                "says if an older goldset wrote them otherwise. A release never changes: choose another name."
+                f"be {release_id[:12]}…). These parts differ: {', '.join(differ)}. A release "
+                "never changes: choose another name.",
+                command=f"`goldset verify {name}` says if an older goldset wrote them otherwise.",
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
             columns = {

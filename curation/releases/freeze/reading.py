@@ -17,7 +17,8 @@ from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Round, get_setting, require_setting
 
-NO_SPLIT = "There is no split yet. Make one first: `goldset split --dev 0.7 --test 0.3 --seed 0`."
+NO_SPLIT = "There is no split yet. Make one first."
+HOW_TO_SPLIT = "`goldset split --dev 0.7 --test 0.3 --seed 0` does."
 
 
 class Rows(NamedTuple):
@@ -74,10 +75,10 @@ def read_rows(cursor: Cursor) -> Rows:
     RefusedError: there is no corpus or no split.
     """
     labels = read_labels(cursor)
-    split_id = require_setting(cursor, "split", NO_SPLIT)
+    split_id = require_setting(cursor, "split", NO_SPLIT, HOW_TO_SPLIT)
     row = cursor.execute("SELECT parameters FROM splits WHERE split_id = ?", [split_id]).fetchone()
     if row is None:
-        raise RefusedError(NO_SPLIT)
+        raise RefusedError(NO_SPLIT, command=HOW_TO_SPLIT)
     sample_id = get_setting(cursor, "sample")
     hashes = cursor.execute("SELECT guide_hash FROM guides ORDER BY guide_hash").fetchall()
     return Rows(

@@ -10,10 +10,11 @@ import pytest
 
 from curation.labeling.judgments.imported import add_judgments
 from curation.relabeling.quarters import Quarter
-from curation.relabeling.staleness.query_traffic import share_of, trend_of
+from curation.relabeling.staleness.query_traffic import read_traffic, share_of, traffic_of, trend_of
 from curation.relabeling.staleness.score import WEIGHTS, StalenessParts
 from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness, staleness
 from curation.relabeling.staleness.text_changes import text_change, words_kept
+from curation.sampling.frame.limits import Limits
 from curation.sampling.sample import draw_sample
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
@@ -155,6 +156,38 @@ def test_traffic_now_is_of_the_logs_after_the_draw(store: Store, tmp_path: Path)
     assert traffic["kettle"].now is not None
     assert traffic["kettle"].now.high > 0
     assert found.calendar.due.reasons["queries that the traffic has left"] == 1
+
+
+@pytest.mark.parametrize(
+    ("grouped", "kettle", "new"),
+    [(True, 40, {"glacier": 24, "router": 6}), (False, 0, {"electric kettles": 25, "electric ketle": 15})],
+)
+def test_other_spellings_count_for_the_query_where_the_sample_groups_them(
+    store: Store, tmp_path: Path, grouped: bool, kettle: int, new: dict[str, int]
+) -> None:
+    log(store, tmp_path, "spring.csv", {"electric kettle": 60, "violin": 40})
+    draw_sample(store, 2, 1, limits=Limits(group_spellings=grouped))
+    log(
+        store,
+        tmp_path,
+        "autumn.csv",
+        {
+            "electric kettles": 25,
+            "electric ketle": 15,
+            "violin": 30,
+            "glacier": 20,
+            "glaciers": 4,
+            "router": 6,
+        },
+    )
+    with store.reading() as cursor:
+        logged = read_traffic(cursor)
+    found = traffic_of(logged)
+    assert found.counts["electric kettle"] == (60, kettle)
+    assert found.totals == (100, 100)
+    told = {one.normalised: one.searches for one in found.new}
+    assert new.items() <= told.items()
+    assert ("glaciers" in told) != grouped
 
 
 def test_what_was_judged_this_quarter_and_is_as_it_was_is_not_due(judged: Store) -> None:

@@ -206,7 +206,7 @@ def test_the_command_prints_tables_json_and_a_page(two: Store, tmp_path: Path) -
     command = ["--project", str(two.path), "diff", "v1", "v2"]
     shown = invoke([*command, "--html", str(tmp_path / "diff.html")], catch_exceptions=False)
     assert shown.exit_code == 0
-    assert "2 of these grades lie in a sealed part" in shown.stdout
+    assert "2 of these grades are in a sealed part" in shown.stdout
     assert "Other grades: 1" in shown.stdout
     assert "best violin" in (tmp_path / "diff.html").read_text(encoding="utf-8")
     told = json.loads(invoke([*command, "--json"]).stdout)

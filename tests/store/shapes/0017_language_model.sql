@@ -441,6 +441,15 @@ CREATE TABLE relabeling_queries (
     PRIMARY KEY (plan_id, normalised)
 );
 -- The round in which a plan is carried out. A quarter and a plan are opened once.
+-- The same runs on the release before a plan and on the one after it; the last comparison counts.
+CREATE TABLE relabeling_orders (
+    plan_id     TEXT NOT NULL,
+    number      INTEGER NOT NULL,
+    orders      JSON NOT NULL,      -- each measure: releases, parts, means of the systems, what turned
+    author      TEXT NOT NULL,
+    compared_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (plan_id, number)
+);
 CREATE TABLE relabeling_rounds (
     plan_id  TEXT PRIMARY KEY,
     round_id TEXT NOT NULL UNIQUE,

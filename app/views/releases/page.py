@@ -1,4 +1,4 @@
-"""Releases: the frozen gold sets, who looked at sealed parts, their splits, whether they are unchanged."""
+"""Releases: the frozen gold sets, the next one, what changed since another, who looked at sealed parts."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from datetime import datetime
 import streamlit as st
 
 from app import ui
-from app.context import project_store
 from app.page import LEADS, AppPage
+from app.views.curate.jobs import look
+from app.views.releases import difference, freezing
 from curation.errors import CurationError
 from curation.releases.looks import ListedLook, listed_looks
 from curation.releases.overview import override_told
@@ -24,11 +25,14 @@ LOOKS = ["Look", "When (UTC)", "Who", "System", "Parts", "Measure", "Value", "Re
 
 
 def show(annotator: Annotator) -> None:
-    store = project_store()
+    context = look(annotator, (freezing.KIND,))
+    store = context.store
     with store.reading() as cursor:
         releases = list_releases(cursor)
     if not releases:
-        st.info("Nothing is frozen yet. `goldset freeze NAME` makes a release of the settled grades.")
+        st.info("Nothing is frozen yet. A release holds the settled grades of a moment.")
+    freezing.show(context, first=not releases)
+    if not releases:
         return
     ui.table("Frozen gold sets, newest first", COLUMNS, [_row(row) for row in reversed(releases)])
     by_name = {row.name: row for row in reversed(releases)}
@@ -38,6 +42,8 @@ def show(annotator: Annotator) -> None:
     if asked:
         with st.spinner("Comparing every line with its sum…"):
             _verdict(verify(store, name))
+    place = [row.name for row in releases].index(name)
+    difference.show(store, releases[place], releases[:place])
     _details(store, by_name[name])
 
 
@@ -52,7 +58,7 @@ def _details(store: Store, release: ReleaseRow) -> None:
             certificate = read_certificate(cursor, release.name)
         except CurationError as error:
             certificate = None
-            ui.quiet(str(error))
+            ui.quiet(error.found)
     for sentence in overridden:
         st.warning(ui.plain(sentence), icon=":material/gavel:")
     _sealed(store, release)

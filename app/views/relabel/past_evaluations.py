@@ -1,0 +1,71 @@
+"""Re-label, past evaluations: the same runs on the release before and on the one after, order kept or not."""
+
+from __future__ import annotations
+
+from shutil import rmtree
+from typing import Any
+
+import streamlit as st
+
+from app import ui
+from app.views.curate.jobs import CurateContext
+from app.views.evaluate.uploads import UploadedRun, choose_runs, remove_uploads, write_uploads
+from curation.errors import refuse_problems
+from curation.jobs import Job, jobs_of
+from curation.releases.stored import list_releases
+
+KIND = "past evaluations"
+"""The kind of job that compares runs on two releases."""
+PARTS = {"All that are not sealed": None, "All, with sealed ones": "all"}
+
+
+def show(context: CurateContext, plan_id: str) -> None:
+    """Compare for a plan; what comes of it is a section of its report."""
+    ui.heading("Compare past evaluations")
+    job = context.jobs.get(KIND)
+    if job is not None and job.job_id != context.at_work:
+        remove_uploads(job.parameters["folder"])
+        context.ending(KIND)
+    with context.store.reading() as cursor:
+        names = [row.name for row in list_releases(cursor)]
+    if len(names) < 2:
+        ui.quiet("This takes two releases. Freeze the next one on the page Releases, then come back.")
+        return
+    ui.quiet(
+        "Upload runs of the past. They are evaluated on both releases, to see whether their order holds."
+    )
+    form = context.acts.form(KIND)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        new = st.selectbox("Release after", names[::-1], width=240)
+        others = [name for name in names[::-1] if name != new]
+        old = st.selectbox("Release before", others, width=240)
+        part = PARTS[st.selectbox("Parts", list(PARTS), width=240)]
+    reason = None
+    if part is not None:
+        ui.quiet("Scoring sealed parts is logged with your name, why, and the figures.")
+        reason = st.text_input(
+            "Why you look at sealed parts", max_chars=500, key=f"reason {form.key}"
+        ).strip()
+    runs = choose_runs(f"past {form.key}")
+    blocked = context.at_work is not None
+    if st.button("Compare", type="primary", key=f"compare {form.key} {context.after}", disabled=blocked):
+        asked = {"plan": plan_id, "old": old, "new": new, "part": part, "reason": reason}
+        context.acts.do(form, lambda: _start(context, asked, runs))
+
+
+def _start(context: CurateContext, asked: dict[str, Any], runs: list[UploadedRun]) -> Job:
+    problems = []
+    if not runs:
+        problems.append("There is no file yet: upload at least one run.")
+    problems += [f"The system in {run.file.name} has no name." for run in runs if not run.name]
+    if asked["part"] is not None and not (asked["reason"] or "").strip():
+        problems.append("Sealed parts are scored: say why.")
+    refuse_problems(problems)
+    folder, sources = write_uploads(runs)
+    named = [[source.name, str(source.path)] for source in sources]
+    parameters = asked | {"runs": named, "folder": str(folder)}
+    try:
+        return jobs_of(context.store).start(KIND, parameters, context.annotator.name, context.after or None)
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
