@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -67,6 +68,10 @@ def run(page: str, annotator: Annotator) -> AppTest:
 
 def html(page: AppTest) -> str:
     return " ".join(str(element.proto.body) for element in page.get("html"))
+
+
+def button(page: AppTest, label: str) -> Any:
+    return next(one for one in page.button if one.label.startswith(label))
 
 
 ROSA, LEE = Annotator("rosa", "reviewer", False), Annotator("lee", "lead", False)

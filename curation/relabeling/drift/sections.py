@@ -23,7 +23,7 @@ def drift_page(report: DriftReport, limit: int = LIMIT) -> str:
 def drift_findings(report: DriftReport) -> list[str]:
     """What a reader wants to know first."""
     if not report.pairs:
-        return ["No pair has both an old and a new grade yet."]
+        return ["No pair has both an old and a new grade yet.", *_orders_told(report)]
     told = [
         f"{report.changed:,} of {report.pairs:,} pairs have another grade. The same grade: "
         f"{_told(report.overall.same, share=True)}; kappa {_told(report.overall.kappa)}, quadratic kappa "
@@ -38,14 +38,7 @@ def drift_findings(report: DriftReport) -> list[str]:
                 f"{row.cause.capitalize()}: grades changed {more} often than where all was the same, by "
                 f"{abs(row.difference):.1%} of the pairs ({row.from_:.1%} to {row.to:.1%}, p {row.p:.3f})."
             )
-    turned = [one.measure for one in report.orders if not one.kept]
-    if report.orders:
-        kept = len(report.orders) - len(turned)
-        turns = f"; it turns by {', '.join(turned)}" if turned else ""
-        told.append(
-            f"The order of the systems is the same on both releases by {kept:,} of {len(report.orders):,} "
-            f"measures{turns}."
-        )
+    told += _orders_told(report)
     if report.sealed:
         told.append(
             f"{report.sealed:,} of the pairs are of parts that a release seals: the figures count them, the "
@@ -86,6 +79,18 @@ def drift_sections(report: DriftReport, limit: int = LIMIT) -> list[Section]:
         ),
     ]
     return [one for one in found if any(table.rows for table in one.tables)]
+
+
+def _orders_told(report: DriftReport) -> list[str]:
+    if not report.orders:
+        return []
+    turned = [one.measure for one in report.orders if not one.kept]
+    kept = len(report.orders) - len(turned)
+    turns = f"; it turns by {', '.join(turned)}" if turned else ""
+    return [
+        f"The order of the systems is the same on both releases by {kept:,} of {len(report.orders):,} "
+        f"measures{turns}."
+    ]
 
 
 def _wrong_told(report: DriftReport) -> str:
