@@ -1,0 +1,201 @@
+"""A quarter in a browser: a lead opens it, an annotator grades blind, the lead freezes and reads the diff.
+
+The documents of a query have one text and one title, and were graded 0 and 3. So what a screen gets for two
+of them may differ in the ids of the presentations and in nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Response, WebSocket, expect
+
+from curation.labeling.judgments.imported import add_judgments
+from curation.people.annotators import add_annotator
+from curation.project import init_project
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store
+from curation.store.rows import Query
+from tests.support.accessibility import measure, passes_in_both_schemes
+from tests.support.projects import rows_of
+from tests.support.served import PASSWORD, Annotating, Served, settled, sign_in
+
+TOPICS, DOCUMENTS = 4, 10
+REMARK = "REMARK-OF-THEN"
+PAST = (REMARK, "grace", "relabeling", "Re-label", "majority", "spring.csv", r"20\d\d-Q\d")
+"""Words of the past: who judged, their remarks, the file, the release, the plan and its round."""
+OLD_GRADES = "SELECT query_id, document_id, grade FROM relabeling_pairs"
+SHOWN = """
+SELECT presentation_id, query_id, document_id FROM presentations JOIN rounds USING (round_id)
+WHERE kind = 'labeling'
+"""
+ITEM = """document.querySelector('.st-key-grading [data-testid=stBidiComponentIsolated]')
+    .shadowRoot.querySelector('.item').outerHTML"""
+ID = re.compile(r"[0-9a-f]{32,64}")
+
+
+def write_documents(store: Store, folder: Path, rewritten: int) -> None:
+    """The documents of the first topics have another text than at first."""
+    path = folder / "corpus.jsonl"
+    rows = [
+        {
+            "id": f"q{t}-d{d}",
+            "title": f"Topic {t}",
+            "text": f"{'Rewritten' if t < rewritten else 'All'} about {t}.",
+        }
+        for t in range(TOPICS)
+        for d in range(DOCUMENTS)
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    import_corpus(store, path)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    """A release of the spring, judged by ada and grace, and a corpus with other texts for half."""
+    store = init_project(tmp_path / "project.duckdb").store
+    write_documents(store, tmp_path, rewritten=0)
+    for name, role in (("ada", "annotator"), ("lee", "lead")):
+        add_annotator(store, name, role, PASSWORD)
+    queries = [Query(f"q{n}", f"topic {n}", f"topic {n}", "imported") for n in range(TOPICS)]
+    given = [
+        ImportedJudgment(
+            f"q{t}", f"q{t}-d{d}", who, 3 * (d % 2), submitted_at=datetime(2026, 2, 2, 9, 0), note=REMARK
+        )
+        for t in range(TOPICS)
+        for d in range(DOCUMENTS)
+        for who in ("ada", "grace")
+    ]
+    add_judgments(store, given, "spring.csv", queries)
+    make_split(store, {"dev": 1.0}, 1, Rules(query=None, paraphrase=None, document=None))
+    freeze(store, "v1", override="judged outside of goldset")
+    write_documents(store, tmp_path, rewritten=TOPICS // 2)
+    store.close()
+    running = Served(store.path)
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+class Heard:
+    """All that the server says to a tab, as text: bodies of answers and messages of its socket."""
+
+    def __init__(self, page: Page) -> None:
+        self.items: dict[str, str] = {}
+        self.said: list[str] = []
+        self._answers: list[Response] = []
+        page.on("response", lambda answer: self._answers.append(answer))
+        page.on("websocket", self._listen)
+
+    def _listen(self, socket: WebSocket) -> None:
+        socket.on("framereceived", lambda data: self.said.append(str(data)))
+
+    def read(self) -> None:
+        """Read the answers that have come, and find the items in them."""
+        for answer in self._answers:
+            if answer.request.resource_type in ("script", "font", "image", "stylesheet"):
+                continue
+            text = answer.text()
+            self.said.append(text)
+            if "/api/" in answer.url:
+                self._find(json.loads(text))
+        self._answers.clear()
+
+    def _find(self, found: object) -> None:
+        if isinstance(found, dict):
+            if "passage" in found:
+                self.items[found["presentation_id"]] = json.dumps(
+                    {name: value for name, value in found.items() if name not in ("presentation_id", "asks")}
+                )
+            for value in found.values():
+                self._find(value)
+        elif isinstance(found, list):
+            for value in found:
+                self._find(value)
+
+
+def plan_and_open(page: Page) -> None:
+    page.get_by_text("Plan", exact=True).first.click()
+    slider = page.get_by_role("slider")
+    slider.focus()
+    slider.press("End")  # 20 %
+    page.get_by_label("People for each pair").fill("1")
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.get_by_text(re.compile(r"Planned \d{4}-Q\d: 8 of 40 pairs"))).to_be_visible()
+    measure(page)
+    passes_in_both_schemes(page, "preview")
+    page.get_by_role("button", name=re.compile("^Open 2")).click()
+    expect(page.get_by_text(re.compile(r"Opened .* as the round .*: 8 pairs again"))).to_be_visible()
+
+
+def grade_blind(browser: Browser, served: Served) -> None:
+    """Ada grades all that she is given with 2, and nothing that she gets depends on what was."""
+    page = sign_in(browser, served, "ada").new_page()
+    heard = Heard(page)
+    page.goto(served.url)
+    ada, drawn = Annotating(page), {}
+    presentations = {name: (query, document) for name, query, document in rows_of(served.store, SHOWN)}
+    for _ in presentations:
+        ada.wait_for_item()
+        shown, markup = ada.shown, str(page.evaluate(ITEM))
+        drawn[shown] = ID.sub("", markup)
+        assert ada.press("2") == shown
+    ada.saved()
+    heard.read()
+    everything = "".join([*heard.said, *drawn.values()])
+    for word in PAST:
+        found = re.search(word, everything)
+        assert found is None, f"{word}: {everything[max(0, found.start() - 200) : found.end() + 200]}"
+    assert heard.items.keys() >= presentations.keys()
+    old = {(query, document): grade for query, document, grade in rows_of(served.store, OLD_GRADES)}
+    screens: dict[str, set[str]] = defaultdict(set)
+    grades: dict[str, set[int]] = defaultdict(set)
+    for name, (query, document) in presentations.items():
+        if (query, document) in old:
+            screens[query].add(heard.items[name] + drawn[name])
+            grades[query].add(old[query, document])
+    assert any(len(found) == 2 for found in grades.values()), "pairs that were graded 0 and 3"
+    assert {len(found) for found in screens.values()} == {1}
+
+
+def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_and_reads_what_changed(
+    browser: Browser, served: Served
+) -> None:
+    page = sign_in(browser, served, "lee").new_page()
+    measure(page)
+    page.goto(f"{served.url}/relabel")
+    expect(page.get_by_text("20 pairs whose document changed")).to_be_visible()
+    expect(page.locator(".gs-difference del").first).to_be_visible()
+    settled(page)
+    passes_in_both_schemes(page, "text difference")
+    plan_and_open(page)
+    grade_blind(browser, served)
+    page.goto(f"{served.url}/relabel?of=Report")
+    expect(page.get_by_text(re.compile("done: 8 of 8 pairs"))).to_be_visible()
+    expect(page.get_by_text("8 of 8 pairs have another grade")).to_be_visible()
+    settled(page)
+    passes_in_both_schemes(page, "report")
+    page.goto(f"{served.url}/releases")
+    page.get_by_text("Freeze a release").click()
+    page.get_by_label("Name of the release").fill("v2")
+    page.get_by_label("Keep grades of another version").check(force=True)
+    page.get_by_label(re.compile("^Why, if the agreement")).fill("one person a pair")
+    page.get_by_role("button", name="Freeze", exact=True).click()
+    expect(page.get_by_text(re.compile("Froze v2: 4 queries, 40 grades"))).to_be_visible()
+    old = [grade for _, _, grade in rows_of(served.store, OLD_GRADES)]
+    told = f"8 differ ({old.count(0)} higher, {old.count(3)} lower)"
+    expect(page.get_by_text(told).first).to_be_visible()
+    expect(page.get_by_role("cell", name="document changed").first).to_be_visible()
+    settled(page)
+    passes_in_both_schemes(page, "difference")
