@@ -26,7 +26,7 @@ NOW = Quarter(2026, 4)
 def scored(query: int, document: int, score: float) -> ScoredPair:
     consensus = PairConsensus(f"q{query}", f"d{document}", 1, "majority", {1: 2}, 0, 2, 1.0)
     when = NOW.before(1 + query % 4)
-    judged = JudgedPair(consensus, "tail", (), when, None, when, "h", "h", "g", False, ("ada",), 0)
+    judged = JudgedPair(consensus, "tail", (), when, None, None, when, "h", "h", "g", False, ("ada",), 0)
     return ScoredPair(judged, score, 0.0)
 
 

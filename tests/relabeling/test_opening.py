@@ -79,6 +79,8 @@ def test_a_whole_pair_has_its_new_grade_and_all_others_keep_theirs(project: Stor
     after = grades(project)
     assert {pair for pair in after if after[pair] != before[pair]} == {p for p in again if before[p] != 3}
     assert {after[pair] for pair in again} == {3}
+    calendar = staleness(project, AUTUMN).calendar
+    assert (calendar.renewed, calendar.renewed_share) == (6, 0.2)
 
 
 def test_half_a_pair_changes_nothing_and_a_round_left_half_done_is_said(project: Store) -> None:

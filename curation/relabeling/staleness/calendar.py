@@ -81,7 +81,7 @@ class RelabelingCalendar:
     ----------
     quarters: oldest first, the present one last.
     older, unknown: pairs that were judged before these quarters, or at a time that nobody knows.
-    renewed: pairs of the set that re-labelings of the last four quarters judged whole.
+    renewed: pairs of the set that the re-labelings of the last four quarters judged whole.
     renewed_share: of the set; None for an empty one.
     """
 
@@ -129,7 +129,7 @@ def calendar_of(
     by_quarter = {one.quarter: one for one in work}
     known = sum(count for when, count in judged.items() if when is not None)
     recent = {one.quarter for one in work if one.round is not None and quarter.since(one.quarter) < 4}
-    renewed = sum(pair.judged in recent for pair in pairs)
+    renewed = sum(pair.renewed in recent for pair in pairs)
     return RelabelingCalendar(
         quarters=tuple(CalendarQuarter(one.name, judged[one], by_quarter.get(one)) for one in shown),
         older=known - sum(judged[one] for one in shown),

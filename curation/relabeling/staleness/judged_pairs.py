@@ -33,6 +33,7 @@ class JudgedPair(NamedTuple):
     type: the stratum of its query in the newest sample that has it, else the query's source.
     tags: of its query.
     judged: the quarter it was judged in; None: not known.
+    renewed: the last quarter whose re-labeling judged it again; None where none did.
     judged_at: the latest known time of its judgments and of the decision.
     known_since: the quarter in which the last of its rounds was opened: it is no younger than that.
     read_hash: the version of the document that was judged; None: not known.
@@ -47,6 +48,7 @@ class JudgedPair(NamedTuple):
     type: str
     tags: tuple[str, ...]
     judged: Quarter | None
+    renewed: Quarter | None
     judged_at: datetime | None
     known_since: Quarter | None
     read_hash: str | None
@@ -125,7 +127,8 @@ def _pair(
     renewed: str | None,
     guide: str | None,
 ) -> JudgedPair:
-    judged = Quarter.named(renewed) if renewed else _quarter(record.judged_at)
+    again = Quarter.named(renewed) if renewed else None
+    judged = again or _quarter(record.judged_at)
     known = {name for name in record.guides if name is not None}
     behind = sorted(known - {guide})
     return JudgedPair(
@@ -133,6 +136,7 @@ def _pair(
         type=kind[0],
         tags=kind[1],
         judged=judged,
+        renewed=again,
         judged_at=record.judged_at,
         known_since=judged or _quarter(record.opened_at),
         read_hash=record.read_hash,

@@ -49,7 +49,8 @@ def pair(
     consensus = PairConsensus(query, document, 2, "majority", {2: 2}, 0, 2, 1.0)
     when = None if back is None else NOW.before(back)
     judged = JudgedPair(
-        consensus, type, tags, when, None, when, "h", None if gone else "h", "g", False, ("ada", "ben"), 0
+        *(consensus, type, tags, when, None, None, when),
+        *("h", None if gone else "h", "g", False, ("ada", "ben"), 0),
     )
     return ScoredPair(judged, score, 0.0)
 
