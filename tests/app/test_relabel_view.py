@@ -13,8 +13,10 @@ from app import context
 from app.navigation import pages_of
 from app.views.relabel import kept, opening
 from app.views.relabel import plan as plan_view
+from app.views.relabel.page import PARTS
 from curation.jobs import jobs_of, last_job
 from curation.jobs.kinds import KINDS
+from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.rounds import list_rounds
 from curation.people.annotators import add_annotator
@@ -23,7 +25,12 @@ from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import list_plans
 from curation.relabeling.quarters import Quarter
+from curation.releases.freeze.freeze import freeze
+from curation.sources.judgments import ImportedJudgment
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
 from curation.store import Annotator, Store, utc_now
+from tests.support.projects import decide_pairs
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
 from tests.support.second_click import twice
 
@@ -51,6 +58,15 @@ def opened(part: str = "Due") -> AppTest:
     page = page.run()
     assert not page.exception, page.exception
     return page
+
+
+def releases_page() -> AppTest:
+    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+
+        next(found for found in all_pages() if found.address == "releases").show(annotator)
+
+    return AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=30).run()
 
 
 def html(page: AppTest) -> str:
@@ -165,6 +181,47 @@ def test_the_report_of_a_quarter_shows_kappa_and_causes_and_can_be_taken_along(p
     assert "Causes" in [one.label for one in page.expander]
     assert "done: 6 of 6 pairs" in html(page)
     assert kept.kept_drift(project, quarter).html.startswith("<!doctype html>")
+
+
+def test_runs_of_the_past_are_compared_on_two_releases_as_a_job(project: Store) -> None:
+    make_split(project, {"dev": 1.0}, 1, Rules(query=None, paraphrase=None, document=None))
+    freeze(project, "v1", override="for a test")
+    quarter = make_plan(project, 0.2, 7).quarter
+    open_plan(project, PEOPLE)
+    assert "This takes two releases" in html(opened("Report"))
+    decide_pairs(project, {(f"q{n}", f"q{n}-d3"): 0 for n in range(6)})
+    freeze(project, "v2", override="for a test")
+    page = opened("Report")
+    refused = button(page, "Compare").click().run()
+    assert "upload at least one run" in refused.error[0].value
+    lines = [f"q{n} Q0 q{n}-d{d} {d} {9 - d} dense" for n in range(6) for d in range(4)]
+    sent = [("dense.trec", "\n".join(lines).encode(), "text/plain")]
+    page = page.file_uploader[0].set_value(sent).run()
+    assert not button(page, "Compare").click().run().error
+    jobs_of(project).wait()
+    shown = html(opened("Report"))
+    assert "Compared 1 runs on v1 and v2: 11 of 11 orders are kept." in shown
+    assert "The same runs on v1 and on v2, queries of dev." in shown
+    assert "Order of the systems" in kept.kept_drift(project, quarter).html
+
+
+def test_what_refuses_is_told_without_commands(project: Store) -> None:
+    make_plan(project, 0.2, 7)
+    said = [html(opened(part)) for part in PARTS]
+    add_judgments(project, [ImportedJudgment("q0", f"q0-d{n}", "cyd", 3) for n in range(5)], "more.csv", [])
+    said.append(html(opened("Plan")))
+    make_plan(project, 0.2, 7)
+    open_plan(project, PEOPLE)
+    said += [html(opened(part)) for part in PARTS]
+    assert "Two quarters are never open at once" in said[-2]
+    page = releases_page()
+    page.text_input[0].input("v1")
+    button(page, "Freeze").click().run()
+    jobs_of(project).wait()
+    page = releases_page()
+    assert "There is no split yet" in page.error[0].value
+    said += [html(page), *(one.value for one in (*page.error, *page.info))]
+    assert [text for text in said if "goldset " in text or "--" in text.replace("--gs", "")] == []
 
 
 def test_a_round_left_half_done_says_so(project: Store) -> None:

@@ -18,9 +18,10 @@ from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.staleness.influence import influence_of
 from curation.relabeling.staleness.judged_pairs import Pair
 from curation.relabeling.staleness.staleness import staleness
+from curation.sampling.sample import draw_sample
 from curation.store import Store
 from tests.support.gold_project import add_pool
-from tests.support.relabeled import judged_project, texts_of, write_corpus
+from tests.support.relabeled import judged_project, texts_of, write_corpus, write_log
 
 SCALE = (0, 1, 2, 3)
 Grades = dict[Pair, int | None]
@@ -59,6 +60,22 @@ def test_with_half_of_the_documents_gone_the_other_half_is_the_frame(project: St
     write_corpus(project, tmp_path, texts_of(10, 5))
     back = make_plan(project, 0.2, 1, LATER)
     assert (back.pairs, ALL_GONE in back.left_out) == (10, False)
+
+
+def test_a_quarter_without_a_new_log_knows_no_traffic_and_changes_no_query(
+    store: Store, tmp_path: Path
+) -> None:
+    write_log(store, tmp_path, "spring", {"topic 0": 60, "topic 1": 40})
+    judged_project(store, tmp_path, queries=2)
+    draw_sample(store, 2, 1)
+    before = staleness(store, LATER)
+    assert {query.traffic.trend for query in before.queries} == {"unknown"}
+    assert {pair.parts.traffic for pair in before.pairs} == {None}
+    plan = make_plan(store, 0.2, 1, LATER)
+    assert (plan.pairs, plan.new_queries, plan.retired) == (2, 0, 0)
+    write_log(store, tmp_path, "autumn", {"topic 1": 90, "kettle": 10})
+    after = make_plan(store, 0.2, 1, LATER)
+    assert (after.new_queries, after.retired) == (1, 1)
 
 
 def flipped(grade: int | None) -> int:

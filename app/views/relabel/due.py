@@ -15,12 +15,14 @@ from curation.store import Store
 SHOWN = 20
 """Rows of each table; the command line has all."""
 CALENDAR = ["Quarter", "Pairs last judged", "Re-labeling", "Pairs done"]
+QUERIES = ["Query", "Type", "Pairs", "Changed", "Gone", "Stale", "Oldest (quarters)", "Traffic", "Score"]
 PAIRS = ["Query", "Document id", "Grade", "Judged", "Score", *(name.capitalize() for name in WEIGHTS)]
 TRAFFIC = ["Query", "Share at sampling (95 %)", "Share now (95 %)", "Trend"]
 
 
 def show(store: Store, found: SetStaleness) -> None:
     _calendar(found)
+    _queries(found)
     _pairs(found)
     changes.show(store, found)
     _traffic(found)
@@ -61,6 +63,21 @@ def _quarter(one: CalendarQuarter) -> tuple[object, ...]:
     work = one.work
     done = "" if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
     return one.quarter, one.judged, work.state if work else "", done
+
+
+def _queries(found: SetStaleness) -> None:
+    rows = [
+        (
+            *(one.text, one.type, one.pairs, one.changed, one.gone, one.stale, one.oldest),
+            *(one.traffic.trend, ui.NumberCell(one.score, 2)),
+        )
+        for one in found.queries[:SHOWN]
+    ]
+    ui.heading("Stalest queries")
+    ui.table(_counted("Queries by score", len(found.queries)), QUERIES, rows, words=True)
+    ui.quiet(
+        "A query's score is the mean of its pairs'. A dash: when some of its pairs were judged is unknown."
+    )
 
 
 def _pairs(found: SetStaleness) -> None:

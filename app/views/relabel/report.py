@@ -24,7 +24,7 @@ def show(context: CurateContext) -> None:
     ui.quiet(_state(chosen))
     shown = kept_drift(context.store, chosen.quarter.name)
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
-    if shown.sections:
+    if shown.report.pairs or shown.report.orders:
         _sections(shown)
     past_evaluations.show(context, chosen.plan_id)
 
