@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from math import ceil
 from threading import Event
 from typing import Any, NamedTuple
@@ -222,6 +223,7 @@ def add_spending(one: ModelSpending, other: ModelSpending) -> ModelSpending:
 
 
 _Replies = dict[str, list[ModelReply]]
+_Coming = Future[list[ModelReply]]
 
 
 def _ask_all(
@@ -232,30 +234,54 @@ def _ask_all(
     asking: Asking,
     progress: Progress,
 ) -> _Replies:
-    """Call → its replies. However it ends, what has been answered by then is stored."""
+    """Call → its replies; calls that the work ended before have none.
+
+    A call is sent only when what came of all but `parallel` earlier ones is stored. So a process that is killed
+    loses the answers to so many calls at most.
+    """
     found: _Replies = {}
     stop = Event()
-    failed = 0
+    waiting: dict[_Coming, ModelCall] = {}
+    failed, left = 0, iter(due)
     with ThreadPoolExecutor(asking.parallel) as pool:
-        waiting: dict[Future[list[ModelReply]], ModelCall] = {
-            pool.submit(_until_of_form, call, known.attempts(call), check, asking, stop): call for call in due
-        }
         try:
-            for future in as_completed(list(waiting)):
-                call = waiting.pop(future)
-                found[call.call_id] = future.result()
-                _store(store, call, known.attempts(call), found[call.call_id])
-                failed = failed + 1 if found[call.call_id][-1].kind in ("none", "rejected") else 0
-                if failed >= IN_A_ROW or found[call.call_id][-1].ends_work:
-                    stop.set()
+            while not stop.is_set() or waiting:
+                room = 0 if stop.is_set() else asking.parallel - len(waiting)
+                for call in islice(left, room):
+                    coming = pool.submit(_until_of_form, call, known.attempts(call), check, asking, stop)
+                    waiting[coming] = call
+                if not waiting:
+                    break
+                came = _store_finished(store, waiting, known)
+                found |= came
+                for replies in came.values():
+                    failed = failed + 1 if replies[-1].kind in ("none", "rejected") else 0
+                    if failed >= IN_A_ROW or replies[-1].ends_work:
+                        stop.set()
                 progress("language model", len(found), len(due))
         finally:
             stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            for future, call in waiting.items():
-                if future.done() and not future.cancelled() and future.exception() is None:
-                    _store(store, call, known.attempts(call), future.result())
+            pool.shutdown(wait=True)
+            if waiting:
+                _store_finished(store, waiting, known)
     return found
+
+
+def _store_finished(store: Store, waiting: dict[_Coming, ModelCall], known: KnownAnswers) -> _Replies:
+    """Wait for a call, store what came of all that are finished, and take them from those waiting.
+
+    Raises
+    ------
+    RefusedError: a call says that no call can succeed; what the others said is stored.
+    """
+    finished, _ = wait(waiting, return_when=FIRST_COMPLETED)
+    ended = [(waiting.pop(one), one) for one in list(waiting) if one in finished]
+    came = [(call, one.result()) for call, one in ended if one.exception() is None]
+    _store(store, came, known)
+    for _, one in ended:
+        if (error := one.exception()) is not None:
+            raise error
+    return {call.call_id: replies for call, replies in came}
 
 
 def _until_of_form(
@@ -276,11 +302,27 @@ def _until_of_form(
     return replies
 
 
-def _store(store: Store, call: ModelCall, before: int, replies: Sequence[ModelReply]) -> None:
-    kept = [reply for reply in replies if reply.kind != "none"]
-    if not kept:
+def _store(store: Store, came: Sequence[tuple[ModelCall, Sequence[ModelReply]]], known: KnownAnswers) -> None:
+    """Store the replies that may have been paid, unless another process has asked the same meanwhile."""
+    rows = {call.call_id: _rows(call, replies, known.attempts(call)) for call, replies in came}
+    if not any(rows.values()):
         return
-    rows = [
+    with store.transaction(appends=True) as cursor:
+        now = read_answers(cursor, [call for call, _ in came])
+        kept = [
+            row
+            for call, _ in came
+            for row in rows[call.call_id]
+            if now.attempts(call) == known.attempts(call)
+        ]
+        if kept:
+            columns = zip(*kept, strict=True)
+            append(cursor, "model_answers", dict(zip(StoredAnswer._fields, map(list, columns), strict=True)))
+
+
+def _rows(call: ModelCall, replies: Sequence[ModelReply], before: int) -> list[StoredAnswer]:
+    kept = [reply for reply in replies if reply.kind != "none"]
+    return [
         StoredAnswer(
             call.call_id,
             before + place,
@@ -294,10 +336,6 @@ def _store(store: Store, call: ModelCall, before: int, replies: Sequence[ModelRe
         )
         for place, reply in enumerate(kept)
     ]
-    with store.transaction(appends=True) as cursor:
-        if read_answers(cursor, [call]).attempts(call) == before:  # else another process has asked the same
-            columns = zip(*rows, strict=True)
-            append(cursor, "model_answers", dict(zip(StoredAnswer._fields, map(list, columns), strict=True)))
 
 
 def _spent(

@@ -224,6 +224,21 @@ def test_what_was_answered_before_an_interruption_is_not_paid_again(store: Store
     assert model.sent == 9
 
 
+@pytest.mark.parametrize("parallel", [1, 3])
+def test_a_process_that_is_killed_would_lose_no_more_answers_than_calls_under_way(
+    store: Store, model: ServedModel, parallel: int
+) -> None:
+    unstored = []
+
+    def look(step: str, done: int, total: int) -> None:
+        [(stored,)] = rows_of(store, "SELECT count(*) FROM model_answers")
+        unstored.append(model.sent - stored)
+
+    ask(store, calls(12), check, model.asking(parallel=parallel), look)
+    assert max(unstored) < parallel
+    assert unstored[-1] == 0
+
+
 def test_an_endpoint_without_a_count_of_tokens_is_said_to_have_none(store: Store, model: ServedModel) -> None:
     model.faults = [{**completion('{"ok": 1}'), "usage": None}]
     found = asked(store, model, calls(2))
