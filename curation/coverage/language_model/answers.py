@@ -236,8 +236,8 @@ def _ask_all(
 ) -> _Replies:
     """Call → its replies; calls that the work ended before have none.
 
-    A call is sent only when what came of all but `parallel` earlier ones is stored. So a process that is killed
-    loses the answers to so many calls at most.
+    A call is sent only when what came of all but `parallel` earlier ones is stored. So a process that is
+    killed loses the answers to so many calls at most.
     """
     found: _Replies = {}
     stop = Event()
