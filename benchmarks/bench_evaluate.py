@@ -6,8 +6,9 @@ traffic, ties, bounds for unjudged documents, and tests of every pair of systems
 
 Written: processor seconds of both and their ratio, peak memory, and whether both have the same values.
 ir-measures computes those of the default measures that it has, with its own providers. A second ratio is
-against trec_eval's part of that alone, without MRR@10 and Judged@10, which it computes in Python. ranx is
-measured beside them where it is installed; it compiles first, which is not counted.
+against trec_eval's part of that alone, without MRR@10 and Judged@10, which it computes in Python. ranx
+computes the eight of these measures that it has, where it is installed (it is no dependency): all runs, from
+the same dictionaries, after one that is not counted, in which it compiles.
 
 Usage: python -m benchmarks.bench_evaluate [runs, default 20] [queries, 1000] [documents, 1000]
 """
@@ -140,29 +141,42 @@ def runs_of(number: int, grades: Any, depth: int, random: np.random.Generator) -
         yield f"system {place + 1:02}", run_of(grades, depth, random)
 
 
-def with_ranx(grades: Any, runs: Mapping[str, Run], clock: Clock) -> None:
-    """The metrics alone by ranx, of the last run."""
-    try:
-        from ranx import Qrels, evaluate
-        from ranx import Run as RanxRun
-    except ImportError:
-        print("ranx is not installed here: not measured")
-        return
-    metrics = [
-        "ndcg@10",
-        "ndcg_burges@10",
-        "mrr@10",
-        "map",
-        "recall@10",
-        "hit_rate@10",
-        "precision@10",
+class Ranx:
+    """The metrics alone by ranx, where it is installed."""
+
+    METRICS = (
+        *("ndcg@10", "ndcg_burges@10", "mrr@10", "map", "recall@10", "hit_rate@10", "precision@10"),
         "r-precision",
-    ]
-    qrels = Qrels(grades)
-    [run] = runs.values()
-    evaluate(qrels, RanxRun(run), metrics)
-    clock.run("ranx", lambda: evaluate(qrels, RanxRun(run), metrics))
-    print(f"ranx      {clock.seconds['ranx']:8.2f} s a run, after compiling")
+    )
+
+    def __init__(self, grades: Any) -> None:
+        self.clock = Clock()
+        try:
+            import ranx
+        except ImportError:
+            self._ranx = None
+            return
+        self._ranx, self._compiled = ranx, False
+        ranx.Qrels(grades)  # compiles
+        self._qrels = self.clock.run("qrels", lambda: ranx.Qrels(grades))
+
+    def score(self, run: Run) -> None:
+        if self._ranx is None:
+            return
+        if not self._compiled:
+            self._ranx.evaluate(self._qrels, self._ranx.Run(run), list(self.METRICS))
+            self._compiled = True
+        read = self.clock.run("reading", lambda: self._ranx.Run(run))
+        self.clock.run("metrics", lambda: self._ranx.evaluate(self._qrels, read, list(self.METRICS)))
+
+    def show(self, theirs: float) -> None:
+        if self._ranx is None:
+            print("ranx is not installed here: not measured")
+            return
+        total = sum(self.clock.seconds.values())
+        steps = ", ".join(f"{step} {seconds:.1f}" for step, seconds in self.clock.seconds.items())
+        print(f"ranx        {total:8.1f} s, {len(self.METRICS)} metrics alone ({steps})")
+        print(f"ranx's ratio: {total / theirs:.2f} times ir-measures")
 
 
 def main() -> None:
@@ -172,12 +186,12 @@ def main() -> None:
     random = np.random.default_rng(0)
     grades = grades_of(queries, random)
     release = release_of(grades, random)
-    clock, other = Clock(), Clock()
+    clock, other, ranx = Clock(), Clock(), Ranx(grades)
     read: dict[str, list[SystemRun]] = {}
     expected: dict[str, dict[str, float]] = {}
-    run: Run = {}
     for name, run in runs_of(number, grades, depth, random):
         expected[name] = theirs(grades, run, other)
+        ranx.score(run)
         read[name] = [clock.run("columns", lambda run=run, name=name: system_run(name, run, release))]
     options = EvaluationOptions(by=("type", "segment"))
     report = clock.run("report", lambda: evaluate_read(release, read, options))
@@ -198,7 +212,7 @@ def main() -> None:
         f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:,.0f} MB, with a run's "
         "dictionaries"
     )
-    with_ranx(grades, {"last": run}, clock)
+    ranx.show(every)
     print(
         f"ratio: {ours / every:.2f} times the metrics alone, {ours / engine:.2f} times trec_eval's part of "
         "them"

@@ -159,7 +159,7 @@ def traffic(runs: int) -> None:
         ]
         total = sum(float(asked.sum()) for asked in searches)
         truth = sum(float(values @ asked) for values, asked in zip(figures, searches, strict=True)) / total
-        for n in SIZES[1:]:
+        for n in (9, *SIZES[1:]):
             ends = np.array(
                 [
                     _drawn_estimate(np.random.default_rng([n, run]), figures, searches, n // 3, names)

@@ -1,7 +1,8 @@
-"""Take the pictures in docs/screenshots/: at most 15, which the pages of docs/ show.
+"""Take the pictures in docs/screenshots/: at most 17, which the pages of docs/ show.
 
 A small project is made of the demo's own sample (this Python's documentation strings, written traffic, two
-readers' grades). Four people have worked on a round for days, and somebody practises. The pictures are taken
+readers' grades). Four people have worked on a round for days, somebody practises, and evaluators have scored
+runs: BM25's, the same with its first places turned, and the same in random order. The pictures are taken
 of the served project in Chromium. What depends on the clock may differ a little from run to run.
 
 Usage: python -m docs.make_screenshots [--only NAME] [--to FOLDER] [--project FILE]
@@ -24,6 +25,10 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from curation.adjudication.adjudication import decide_many
 from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.evaluation.baselines import write_baselines
+from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.submission import RunSubmission
+from curation.evaluation.submission import submit as submit_runs
 from curation.labeling.judgments.imported import import_judgments
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
@@ -59,10 +64,12 @@ PEOPLE = {
     "hedy": "annotator",
     "rosalind": "reviewer",
     "lead": "lead",
+    "vera": "evaluator",
+    "walt": "evaluator",
 }
 HEIGHTS = {1440: 900, 1024: 768}
 COLOURS = 160
-MOST = 15
+MOST = 17
 """Pictures in the repository."""
 SEED = 7
 DAYS = 4
@@ -108,8 +115,29 @@ def build(folder: Path) -> Path:
     for name, answers in (("ada", 160), ("grace", 140), ("joan", 100), ("mary", 80)):
         grade(store, name, answers)
     open_practice(store, "warm-up", ["hedy"], queries=8, seed=SEED)
+    evaluated(store, folder)
     store.close()
     return store.path
+
+
+def evaluated(store: Store, folder: Path) -> None:
+    """Score BM25's run and two others that are made of it: its first five places turned, and shuffled."""
+    write_baselines(store, "sample", ["bm25"], folder / "runs", depth=20)
+    with (folder / "runs" / "bm25.trec").open(encoding="utf-8") as file:
+        lines = [line.split() for line in file]
+    systems = {
+        "bm25": lambda rank, name: rank,
+        "bm25-turned": lambda rank, name: 6 - rank if rank < 6 else rank,
+        "shuffled": lambda rank, name: int(digest(name)[:6], 16),
+    }
+    for system, order in systems.items():
+        path = folder / "runs" / f"{system}.trec"
+        rows = [f"{q} Q0 {d} 0 {-order(int(rank), d)} {system}\n" for q, _, d, rank, *_ in lines]
+        path.write_text("".join(rows), encoding="utf-8")
+    asked = RunSubmission("sample", "dev", ["ndcg_exp@10", "mrr@10", "recall@10"], ["stratum"])
+    sources = [RunSource(name, folder / "runs" / f"{name}.trec") for name in systems]
+    submit_runs(store, asked, sources[2:], "walt")
+    submit_runs(store, asked._replace(first_stage="bm25"), sources[:2], "vera")
 
 
 def ago(days: float) -> datetime:
@@ -207,6 +235,18 @@ def choose(page: Page) -> None:
     page.keyboard.type("It answers a part of what was asked.")
 
 
+def unfold(page: Page) -> None:
+    """Unfold what else can be asked."""
+    page.get_by_text("Further questions about the runs").click()
+
+
+def read_report(page: Page) -> None:
+    """Scroll to the report."""
+    page.get_by_role("heading", name="Evaluations").evaluate(
+        "one => { one.style.scrollMarginTop = '6rem'; one.scrollIntoView(); }"
+    )
+
+
 SETTLED = """() => {
   const app = document.querySelector(".stApp");
   const underWay = "[data-testid=stSkeleton], [data-testid=stSpinner], [data-testid=stStatusWidget]";
@@ -238,6 +278,8 @@ PICTURES = [
     Picture("rounds", "lead", "/rounds?round=autumn"),
     Picture("rounds-quality", "lead", "/rounds?round=autumn&part=Quality"),
     Picture("releases", "lead", "/releases", width=1024, scheme="dark"),
+    Picture("evaluate", "vera", "/evaluate", act=unfold),
+    Picture("evaluate-report", "vera", "/evaluate", act=read_report, width=1024, scheme="dark"),
 ]
 
 

@@ -287,11 +287,9 @@ def evaluate(
                 progress=progress,
             )
     if report is not None:
-        from curation.evaluation.report.further import answer_sections, judge_sections
-        from curation.evaluation.report.page import evaluation_page
+        from curation.evaluation.report.page import evaluation_report
 
-        further = [*answer_sections(answered), *judge_sections(judged)]
-        write_page(report, evaluation_page(found, further), option="--report")
+        write_page(report, evaluation_report(found, answered, judged).html, option="--report")
     failed = failed_figures(found, conditions, baseline) if conditions else None
     extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}

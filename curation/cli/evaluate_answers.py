@@ -88,9 +88,9 @@ def refuse_without_run(options: Iterable[str]) -> None:
 def emit_answers(found: AnswerEvaluation, report: Path | None, as_json: bool) -> None:
     """Print an evaluation of answers alone, and write its page where one was asked for."""
     if report is not None:
-        from curation.evaluation.report.further import answers_page
+        from curation.evaluation.report.page import answers_report
 
-        write_page(report, answers_page(found), option="--report")
+        write_page(report, answers_report(found).html, option="--report")
     emit(as_json, {"answers": found}, lambda: show_answers(found))
 
 

@@ -113,6 +113,8 @@ def show_seconds(found: Evaluation) -> None:
 
 def show_reranking(found: Evaluation) -> None:
     """The headline of each reranker on the same candidates, and what a perfect one would reach."""
+    from curation.evaluation.report.section import left_out_depths
+
     headline = found.measures[0]
     for one in found.reranking:
         rows = [
@@ -130,6 +132,8 @@ def show_reranking(found: Evaluation) -> None:
             ["system", "mean", "low", "high", "n", "dropped", "missing"],
             rows,
         )
+    if left_out := left_out_depths(found):
+        say(left_out)
 
 
 def show_hard_negatives(found: Evaluation) -> None:
@@ -145,8 +149,8 @@ def show_hard_negatives(found: Evaluation) -> None:
     if not effect.hard:
         say("There is no judged hard negative, so both lists are the same.")
         return
-    if not effect.systems:
-        say("Of a sealed part there are no figures of so few queries.")
+    if hidden := [system.name for system in found.runs if system.name not in effect.systems]:
+        say(f"{', '.join(hidden)}: left out, as of a sealed part nothing is shown of fewer than ten queries.")
     for name, one in effect.systems.items():
         rows = [
             (

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, RefusedError
 from curation.evaluation.assembly import assembled
 from curation.evaluation.comparison.other_labels import with_other_labels
+from curation.evaluation.derived_figures import without_telling_lists
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
@@ -73,7 +74,8 @@ def evaluate(
     evaluation = assembled(release, measures, facets, read, scored, options, sealed and sealed.secrets)
     if sealed is None:
         return _with_other_labels(store, evaluation, release, measures, read, options)
-    evaluation = rounded_figures(evaluation)
+    rows = {name: [run.rows for run in found] for name, found in read.items()}
+    evaluation = rounded_figures(without_telling_lists(evaluation, release, rows))
     asked = _asked(evaluation, facets, options)
     looking = _scored_runs(evaluation, read, scored, sealed)
     return replace(evaluation, looks=take_looks(store, release, looking, asked, why, actor))

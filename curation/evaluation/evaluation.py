@@ -144,6 +144,7 @@ class Evaluation:
     looks: which look at sealed parts each run was; empty where none is sealed.
     first_stage, reranking: whose candidates the other systems rerank, and the figures at each depth; None
         and empty where none was named.
+    depths_left_out: depths whose figures would tell of a few queries of a sealed part.
     hard_negatives: None where it was not asked for.
     inferred: estimates from a random sample of the pool; None where `not_inferred` says why.
     pool_unjudged: share of the pairs that the release's pools proposed for the evaluated queries and nobody
@@ -183,6 +184,7 @@ class Evaluation:
     turning: tuple[Turning, ...]
     coverage: ReleasedCoverage | None
     summaries: tuple[StrataSummary, ...]
+    depths_left_out: tuple[int, ...] = ()
 
     @property
     def synthetic(self) -> int:

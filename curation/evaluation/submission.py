@@ -1,14 +1,22 @@
-"""Submissions: what somebody asks about uploaded runs on the page Evaluate, and what comes of it."""
+"""Submissions: what somebody asks about uploaded files on the page Evaluate, and what comes of it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from curation.evaluation.evaluation import EvaluationOptions
+from curation.errors import CurationError, InputError
+from curation.evaluation.answers.answer_files import AnswerSource
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
+from curation.evaluation.answers.graded import GradedBeside, grades_beside
+from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
+from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.sealed.ladder_looks import ladder_looks
-from curation.evaluation.submitted import submit_runs
+from curation.evaluation.submitted import store_submitted
+from curation.evaluation.to_pool import check_pooling, pool_runs
+from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.store import Store
 
@@ -21,6 +29,9 @@ class RunSubmission(NamedTuple):
     measures, by: names of measures and of facets; the first measure is the headline.
     reason: why a sealed part is scored.
     ladder: show an improvement beyond noise and nothing else; for sealed parts.
+    first_stage, hard_negatives, turning, pool_sample: as in `EvaluationOptions`.
+    to_pool: down to which rank the runs' documents become candidates; for leads.
+    correctness, faithfulness: where people graded the answers, beside this project; for leads.
     """
 
     release: str
@@ -29,6 +40,13 @@ class RunSubmission(NamedTuple):
     by: list[str]
     reason: str | None = None
     ladder: bool = False
+    first_stage: str | None = None
+    hard_negatives: bool = False
+    turning: bool = False
+    pool_sample: list[int] | None = None
+    to_pool: int | None = None
+    correctness: GradedBeside | None = None
+    faithfulness: GradedBeside | None = None
 
 
 class Submitted(NamedTuple):
@@ -44,13 +62,16 @@ def submit(
     runs: Sequence[RunSource],
     author: str,
     progress: Progress = silent,
+    answers: Sequence[AnswerSource] = (),
 ) -> Submitted:
-    """Score runs.
+    """Score runs, files of answers, or both, and store the evaluation for its author.
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `submit_runs` or `ladder_looks`.
+    InputError, NotFoundError, RefusedError: as `evaluate`, `evaluate_answers` or `ladder_looks`; the author
+        may not evaluate, or asks for what leads alone may.
     """
+    _check(store, asked, runs, answers, author)
     if asked.ladder:
         climbed = ladder_looks(
             *(store, asked.release, runs, asked.part, asked.measures),
@@ -59,6 +80,87 @@ def submit(
             progress=progress,
         )
         return Submitted("\n".join(climbed.sentences), None)
-    options = EvaluationOptions(asked.part, asked.measures, asked.by)
-    found = submit_runs(store, asked.release, runs, options, asked.reason, author, progress)
-    return Submitted(f"Evaluated {len(runs):,} runs on {asked.release}, {asked.part}.", found)
+    answered = _answered(store, asked, answers, author, progress) if answers else None
+    found = _evaluated(store, asked, runs, author, progress) if runs else None
+    evaluation_id = store_submitted(store, found, answered, author)
+    counts = [f"{len(runs):,} runs"] if runs else []
+    counts += [f"{len(answers):,} files of answers"] if answers else []
+    sentences = [f"Evaluated {' and '.join(counts)} on {asked.release}, {asked.part}."]
+    if asked.to_pool is not None:
+        sentences.append(_pooled(store, asked, runs, asked.to_pool, author, progress))
+    return Submitted("\n".join(sentences), evaluation_id)
+
+
+def _check(
+    store: Store,
+    asked: RunSubmission,
+    runs: Sequence[RunSource],
+    answers: Sequence[AnswerSource],
+    author: str,
+) -> None:
+    """Stop before a sealed part is looked at."""
+    with store.reading() as cursor:
+        require_author(cursor, author, *EVALUATING)
+        if asked.correctness or asked.faithfulness:
+            require_author(cursor, author, "lead")
+    if asked.to_pool is not None:
+        check_pooling(store, asked.to_pool, author)
+    if not runs and not answers:
+        raise InputError("There is no file yet: upload at least one run, or one file of answers.")
+    about_runs = [asked.first_stage, asked.hard_negatives, asked.turning, asked.pool_sample, asked.to_pool]
+    further = any(one not in (None, False) for one in about_runs)
+    if asked.ladder and (answers or further):
+        raise InputError(
+            "The Ladder shows nothing but its answer, so nothing else can be asked for with it: switch it "
+            "off, or leave out what else was asked for."
+        )
+    if further and not runs:
+        raise InputError("Something was asked about runs, and there is none: upload one.")
+    if (asked.correctness or asked.faithfulness) and not answers:
+        raise InputError("There are grades of answers and no answers: upload these.")
+
+
+def _answered(
+    store: Store, asked: RunSubmission, answers: Sequence[AnswerSource], author: str, progress: Progress
+) -> AnswerEvaluation:
+    graded = {CORRECTNESS: asked.correctness, FAITHFULNESS: asked.faithfulness}
+    grades = {what: grades_beside(store, one, what) for what, one in graded.items() if one is not None}
+    options = AnswerOptions(asked.part, asked.by, grades)
+    return evaluate_answers(store, asked.release, answers, options, asked.reason, author, progress)
+
+
+def _evaluated(
+    store: Store, asked: RunSubmission, runs: Sequence[RunSource], author: str, progress: Progress
+) -> Evaluation:
+    options = EvaluationOptions(
+        *(asked.part, asked.measures, asked.by),
+        first_stage=asked.first_stage,
+        hard_negatives=asked.hard_negatives,
+        turning=asked.turning,
+        pool_sample=asked.pool_sample,
+    )
+    return evaluate(store, asked.release, runs, options, asked.reason, author, progress)
+
+
+def _pooled(
+    store: Store,
+    asked: RunSubmission,
+    runs: Sequence[RunSource],
+    depth: int,
+    author: str,
+    progress: Progress,
+) -> str:
+    """What became of the candidates; the evaluation is stored whatever it is."""
+    try:
+        found = pool_runs(
+            store, asked.release, runs, depth, split=asked.part, author=author, progress=progress
+        )
+    except CurationError as error:
+        return f"No document became a candidate: {error}"
+    told = (
+        f"{found.pairs:,} of the first {depth:,} documents of all queries have no grade; "
+        f"{found.pool.added:,} became candidates."
+    )
+    if found.sealed_left_out:
+        told += f" {found.sealed_left_out:,} queries of other sealed parts got none."
+    return told

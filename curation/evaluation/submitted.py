@@ -15,17 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curation.errors import NotFoundError, RefusedError
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.comparison.leaderboard import leaderboard
 from curation.evaluation.comparison.pairs import SystemValues, compare_systems
-from curation.evaluation.evaluate import evaluate
-from curation.evaluation.evaluation import EvaluationOptions
+from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.inputs.facets import facet_names
 from curation.evaluation.inputs.release import dimensions_of, scale_of
-from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.metrics.measures import measures_for
-from curation.evaluation.report.page import EvaluationReport, evaluation_report, stored_report
+from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
 from curation.people.annotators import EVALUATING, require_author, require_role
-from curation.progress import Progress, silent
 from curation.releases.looks import look_queries, looks
 from curation.releases.seal import sealed_parts
 from curation.releases.stored import part_rows, read_parts
@@ -87,41 +85,37 @@ class SubmittedBoard(NamedTuple):
     left_out: dict[str, int]
 
 
-def submit_runs(
-    store: Store,
-    release: str,
-    runs: Sequence[RunSource],
-    options: EvaluationOptions,
-    reason: str | None,
-    author: str,
-    progress: Progress = silent,
+def store_submitted(
+    store: Store, found: Evaluation | None, answered: AnswerEvaluation | None, author: str
 ) -> str:
-    """Evaluate runs and store the evaluation for its author; returns its id.
+    """Store the evaluation of runs, of answers, or of both for its author; returns its id.
+
+    Parameters
+    ----------
+    found, answered: one of them is there.
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `evaluate`, or the author may not evaluate.
+    NotFoundError, RefusedError: the author may not evaluate.
     """
-    with store.reading() as cursor:
-        require_author(cursor, author, *EVALUATING)
-    found = evaluate(store, release, runs, options, reason, author, progress)
-    result, page = json.dumps(plain(found)), canonical_json(plain(evaluation_report(found)))
+    values: dict[str, Any] = {}
+    systems: list[str] = []
+    about: Evaluation | AnswerEvaluation
+    if answered is not None:
+        about, report, values["answers"] = answered, answers_report(answered), plain(answered)
+        systems += [system.name for system in answered.systems]
+    if found is not None:
+        about, report, values = found, evaluation_report(found, answered), plain(found) | values
+        systems = list(dict.fromkeys([*(system.name for system in found.runs), *systems]))
+    result, page = json.dumps(values), canonical_json(plain(report))
     with store.transaction() as cursor:
         require_author(cursor, author, *EVALUATING)
         (number,) = cursor.execute("SELECT count(*) FROM evaluations").fetchall()[0]
         evaluation_id = digest("evaluation", number, author, result)
-        systems = [system.name for system in found.runs]
-        row: list[Any] = [
-            evaluation_id,
-            found.release_id,
-            found.release,
-            list(found.parts),
-            list(found.sealed),
-            systems,
-        ]
-        row += [result, page, author, utc_now()]
+        row: list[Any] = [evaluation_id, about.release_id, about.release, list(about.parts)]
+        row += [list(about.sealed), systems, result, page, author, utc_now()]
         cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-        detail = {"evaluation": evaluation_id, "release": found.release_id, "systems": systems}
+        detail = {"evaluation": evaluation_id, "release": about.release_id, "systems": systems}
         record_event(cursor, "submit runs", detail, author)
     return evaluation_id
 
@@ -223,8 +217,8 @@ def _evaluated(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
     found = []
     for text, author, made_at in cursor.execute(sql, [release_id, list(parts)]).fetchall():
         result = json.loads(str(text))
-        measure = result["measures"][0]
-        for system in result["runs"]:
+        for system in result.get("runs", ()):  # none where answers alone were submitted
+            measure = result["measures"][0]
             values = dict(zip(result["query_ids"], system["per_query"][measure], strict=True))
             figure = {"measure": measure, **system["overall"][measure]}
             found.append(SubmittedRun(system["name"], author, made_at, figure, values))

@@ -104,14 +104,16 @@ def _tags(store: Store, parameters: Parameters, progress: Progress, author: str)
 
 
 def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    """Evaluate uploaded runs; their folder is removed whatever comes of it."""
+    """Evaluate uploaded files; their folder is removed whatever comes of it."""
+    from curation.evaluation.answers.answer_files import AnswerSource
     from curation.evaluation.inputs.system_runs import RunSource
     from curation.evaluation.submission import RunSubmission, submit
 
     sources = [RunSource(name, Path(path)) for name, path in parameters["runs"]]
+    answers = [AnswerSource(name, Path(path)) for name, path in parameters["answers"]]
     asked = RunSubmission(**{name: parameters[name] for name in RunSubmission._fields})
     try:
-        return submit(store, asked, sources, author, progress).sentences
+        return submit(store, asked, sources, author, progress, answers).sentences
     finally:
         rmtree(parameters["folder"], ignore_errors=True)
 

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from curation.errors import CurationError, RefusedError
 from curation.jobs.kinds import KINDS
-from curation.jobs.stored import Job, begin, end, is_same
+from curation.jobs.stored import Job, begin, end, is_same, may_stop
 from curation.people.annotators import require_annotators, require_role
-from curation.store import Annotator, Store
+from curation.store import Store
 
 GRACE = 5.0
 """Seconds that a process has to end when it is asked to."""
@@ -58,7 +58,7 @@ class Jobs:
         with self._lock:
             at_work = self._at_work()
             if at_work is not None and not is_same(at_work.job, kind, parameters, by):
-                raise RefusedError(_busy(at_work.job))
+                raise RefusedError(self._busy(at_work.job, by))
             if at_work is not None:
                 return at_work.job
             begun = begin(self._store, kind, parameters, by, after)
@@ -106,6 +106,16 @@ class Jobs:
             self._running = None
         return self._running
 
+    def _busy(self, job: Job, by: str) -> str:
+        with self._store.reading() as cursor:
+            person = require_annotators(cursor, [by])[0]
+        if not may_stop(job, person):
+            return "Another job is at work, and one runs at a time: try again in a few minutes."
+        return (
+            f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
+            f"({KINDS[job.kind].doing}). One job runs at a time: wait for it, or stop it."
+        )
+
     def _launch(self, job: Job) -> _Running | None:
         # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.
         command = [sys.executable, "-P", "-m", "curation.jobs.worker", str(self._store.path), job.job_id]
@@ -151,11 +161,6 @@ class _Running:
         )
 
 
-def may_stop(job: Job, annotator: Annotator) -> bool:
-    """Whether somebody may stop a job: a lead any, others their own."""
-    return annotator.role == "lead" or job.started_by == annotator.name
-
-
 _jobs: dict[Path, Jobs] = {}
 _jobs_lock = threading.Lock()
 
@@ -164,10 +169,3 @@ def jobs_of(store: Store) -> Jobs:
     """The jobs of a project; the same object for the same file within a process."""
     with _jobs_lock:
         return _jobs.setdefault(store.path, Jobs(store))
-
-
-def _busy(job: Job) -> str:
-    return (
-        f"{job.started_by} started a job at {job.started_at:%H:%M} UTC that is still at work "
-        f"({KINDS[job.kind].doing}). One job runs at a time: wait for it, or stop it."
-    )

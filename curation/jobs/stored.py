@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from curation.errors import NotFoundError, RefusedError
 from curation.jobs.kinds import KINDS
 from curation.people.annotators import require_annotators, require_role
-from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.text import canonical_json, digest
 
 
@@ -51,11 +51,14 @@ def begin(
     NotFoundError, RefusedError: the person is unknown or may not ask, or another job was started meanwhile.
     """
     with store.transaction() as cursor:
-        require_role(require_annotators(cursor, [started_by])[0], *KINDS[kind].roles)
+        person = require_annotators(cursor, [started_by])[0]
+        require_role(person, *KINDS[kind].roles)
         last = last_job(cursor)
         if last is not None and last.job_id != after:
             if last.job_id == _id_after(after) and is_same(last, kind, parameters, started_by):
                 return Begun(last, new=False)
+            if not may_stop(last, person):
+                raise RefusedError("Another job was started meanwhile: try again.")
             raise RefusedError(
                 f"{last.started_by} started another job ({last.kind}) meanwhile. Look at what it did, then "
                 "start yours."
@@ -65,6 +68,11 @@ def begin(
         cursor.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", row)
         record_event(cursor, "start job", {"job": job.job_id, "kind": kind, **parameters}, started_by)
     return Begun(job, new=True)
+
+
+def may_stop(job: Job, annotator: Annotator) -> bool:
+    """Whether somebody may stop a job and know of it: a lead any, others their own."""
+    return annotator.role == "lead" or job.started_by == annotator.name
 
 
 def is_same(job: Job, kind: str, parameters: Mapping[str, Any], started_by: str) -> bool:
@@ -103,12 +111,18 @@ def last_job(cursor: Cursor) -> Job | None:
     return next(reversed(_in_order(cursor)), None)
 
 
-def last_jobs(cursor: Cursor) -> dict[str, Job]:
-    """Kind → the job of that kind that was started last; in the order in which these were started."""
+def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
+    """Kind → the job of that kind that was started last; in the order in which these were started.
+
+    Parameters
+    ----------
+    by: who started them; None is anybody.
+    """
     found: dict[str, Job] = {}
     for job in _in_order(cursor):
-        found.pop(job.kind, None)
-        found[job.kind] = job
+        if by in (None, job.started_by):
+            found.pop(job.kind, None)
+            found[job.kind] = job
     return found
 
 

@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.views.evaluate import submit, uploads
-from curation.errors import NotFoundError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.evaluation.answers.answer_files import AnswerSource
+from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.submission import RunSubmission
+from curation.evaluation.submission import submit as submit_files
 from curation.evaluation.submitted import board, ranked, submitted_evaluations, submitted_report
 from curation.jobs import Job, Jobs, jobs_of, last_job
 from curation.jobs.running import Progressed
+from curation.jobs.stored import begin, end
+from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
+from curation.sources.reference_answers import import_answers
 from curation.store import Annotator, Store
-from tests.support.evaluated_project import evaluated_project, write_run
+from tests.support.evaluated_project import (
+    QUERIES,
+    document_ids,
+    evaluated_project,
+    query,
+    sealed_queries,
+    write_run,
+)
 from tests.support.evaluated_project import ranked as lists_of
 
 VERA, WALT, LEE, ANNA = (
     Annotator(name, role, False)
     for name, role in (("vera", "evaluator"), ("walt", "evaluator"), ("lee", "lead"), ("anna", "annotator"))
 )
+
+
+FOLDED = ["Further questions about the runs", "Answers of the systems"]
 
 
 @pytest.fixture
@@ -96,7 +115,7 @@ def test_a_sealed_part_needs_a_reason_and_shows_no_single_query(project: Store, 
 
 def test_an_evaluator_chooses_measures_and_kinds_of_queries(project: Store, tmp_path: Path) -> None:
     page = opened(VERA)
-    measures, kinds = page.multiselect
+    measures, kinds = page.multiselect[:2]
     assert measures.value[0] == "ndcg_exp@10", "the default ones are chosen"
     assert kinds.value == ["stratum", "tag"]
     measures.set_value(["mrr@10", "map"])
@@ -117,14 +136,14 @@ def test_an_evaluator_chooses_measures_and_kinds_of_queries(project: Store, tmp_
 def test_the_ladder_of_a_sealed_part_tells_of_an_improvement_and_of_nothing_else(
     project: Store, tmp_path: Path
 ) -> None:
-    assert not opened(VERA).toggle, "it is for sealed parts"
+    assert not [one for one in opened(VERA).toggle if "Ladder" in one.label], "it is for sealed parts"
     page = opened(VERA, "test")
     page = submitted(page.toggle[0].set_value(True).run(), ("a.trec", run_bytes(tmp_path, "a")), reason="May")
     assert not page.error
     assert "better than before by more than noise" in html(page)
     page = submitted(page, ("b.trec", run_bytes(tmp_path, "b")), reason="June")
     assert "no improvement beyond noise" in html(page)
-    assert not page.expander
+    assert not [one for one in page.expander if one.label not in FOLDED]
     assert [one.figures["ndcg_exp@10"]["value"] is None for one in show(project, "v1").looks] == [False, True]
     with project.reading() as cursor:
         assert submitted_evaluations(cursor, VERA) == []
@@ -163,8 +182,8 @@ def test_evaluators_see_their_own_evaluations_and_everybodys_rows(project: Store
     submitted(opened(VERA), ("secret-idea.trec", run_bytes(tmp_path, "a")))
     others = opened(WALT)
     assert "secret-idea" in html(others), "a row of the leaderboard"
-    assert not others.expander
-    assert opened(LEE).expander
+    assert [one.label for one in others.expander] == FOLDED
+    assert len(opened(LEE).expander) > len(FOLDED)
     with project.reading() as cursor:
         (found,) = submitted_evaluations(cursor, LEE)
         assert submitted_evaluations(cursor, WALT) == []
@@ -208,3 +227,144 @@ def test_an_evaluator_is_told_nothing_of_other_work(project: Store, monkeypatch:
     assert not page.exception
     assert "lee" not in html(page)
     assert [one.label for one in page.button] == ["Evaluate"]
+
+
+def toggled(page: AppTest, *labels: str) -> AppTest:
+    for label in labels:
+        next(one for one in page.toggle if one.label.startswith(label)).set_value(True)
+    return page.run()
+
+
+def test_further_questions_about_runs_are_in_their_report(project: Store, tmp_path: Path) -> None:
+    page = opened(VERA)
+    assert [one.label for one in page.expander] == FOLDED
+    page = toggled(page, "Effect of hard", "Unjudged documents", "The judged pairs")
+    files = [(f"{name}.trec", run_bytes(tmp_path, name), "text/plain") for name in "ab"]
+    page = page.file_uploader[0].set_value(files).run()
+    page.selectbox[2].select("a").run()
+    page = next(one for one in page.button if one.label == "Evaluate").click().run()
+    assert not page.error
+    headings = [one.label for one in page.expander]
+    assert {"Reranking", "Hard negatives", "Inferred for the whole pool"} <= set(headings)
+    assert any("turn" in one for one in headings[2:])
+
+
+def test_what_cannot_be_asked_of_these_files_is_said_without_an_option_of_the_command(
+    project: Store, tmp_path: Path
+) -> None:
+    page = submitted(toggled(opened(VERA), "Unjudged documents"), ("a.trec", run_bytes(tmp_path, "a")))
+    assert "upload runs of another one" in page.error[0].value
+    assert "\\-\\-" not in page.error[0].value
+
+
+def sealed_submission(**asked: Any) -> RunSubmission:
+    return RunSubmission("v1", "test", ["ndcg_exp@10", "mrr@10"], ["stratum", "source"], "May")._replace(
+        **asked
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        ({"turning": True}, "names documents by query, and test is sealed"),
+        ({"pool_sample": [10]}, "nothing is inferred for test, which is sealed"),
+        ({"to_pool": 10}, "for the lead"),
+        ({"correctness": ["other.duckdb", "v1"]}, "for the lead"),
+        ({"faithfulness": ["other.duckdb", "v1"]}, "for the lead"),
+        ({"ladder": True, "hard_negatives": True}, "The Ladder shows nothing but its answer"),
+        ({"ladder": True, "first_stage": "a"}, "The Ladder shows nothing but its answer"),
+    ],
+)
+def test_no_option_gives_an_evaluator_grades_of_a_sealed_part(
+    project: Store, tmp_path: Path, asked: dict[str, Any], refused: str
+) -> None:
+    runs = [RunSource(name, write_run(tmp_path / f"{name}.trec", lists_of(name))) for name in "ab"]
+    with pytest.raises((RefusedError, InputError), match=refused):
+        submit_files(project, sealed_submission(**asked), runs, "vera")
+    assert show(project, "v1").looks == (), "refused before a look"
+
+
+def test_what_an_evaluator_may_ask_of_a_sealed_part_names_no_query_and_no_document(
+    project: Store, tmp_path: Path
+) -> None:
+    """Also in what is stored and downloaded."""
+    runs = [RunSource(name, write_run(tmp_path / f"{name}.trec", lists_of(name))) for name in "ab"]
+    import_answers(project, references(tmp_path))
+    freeze(project, "v2")
+    answers = [AnswerSource("a", answers_file(tmp_path, sealed_queries(project)))]
+    asked = sealed_submission(release="v2", first_stage="a", hard_negatives=True)
+    done = submit_files(project, asked, runs, "vera", answers=answers)
+    assert done.evaluation_id is not None
+    with project.reading() as cursor:
+        report, result = submitted_report(cursor, done.evaluation_id, VERA)
+    assert [one.heading for one in report.sections][:2] == ["Retrieval, answers, faithfulness", "Answers"]
+    assert {"Reranking", "Hard negatives"} <= {one.heading for one in report.sections}
+    named = {*sealed_queries(project), *(query(number).text for number in range(QUERIES))}
+    named |= {name for number in range(QUERIES) for name in document_ids(number)}
+    for text in (result, report.html):
+        assert not [name for name in named if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text)]
+    found = json.loads(result)
+    assert {run["per_query"] is None for run in found["runs"]} == {True}
+    assert found["answers"]["systems"][0]["per_query"] is None
+
+
+def references(folder: Path) -> Path:
+    path = folder / "references.jsonl"
+    rows = [{"query_id": f"q{number}", "answer": f"answer {number}"} for number in range(QUERIES)]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def answers_file(folder: Path, queries: list[str]) -> Path:
+    path = folder / "answers.jsonl"
+    rows = [{"query_id": name, "answer": f"answer {name[1:]}"} for name in queries]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: Store, tmp_path: Path) -> None:
+    import_answers(project, references(tmp_path))
+    freeze(project, "v2")
+    page = opened(LEE)
+    page = page.selectbox[0].select("v2").run()
+    sent = answers_file(tmp_path, [f"q{number}" for number in range(QUERIES)]).read_bytes()
+    page = page.file_uploader[1].set_value([("new.jsonl", sent, "application/json")]).run()
+    graded = [one.label for one in page.selectbox if "people graded" in one.label]
+    assert len(graded) == 2, "leads choose where people graded answers"
+    page = next(one for one in page.button if one.label == "Evaluate").click().run()
+    assert not page.error
+    assert "Answers" in [one.label for one in page.expander]
+    assert "Nobody has scored a run on this part yet." in html(page)
+
+
+def test_a_lead_makes_candidates_of_what_nobody_judged(project: Store, tmp_path: Path) -> None:
+    assert not [one for one in opened(VERA).toggle if one.label.startswith("Make documents")]
+    page = submitted(toggled(opened(LEE), "Make documents"), ("new.trec", run_bytes(tmp_path, "a")))
+    assert not page.error
+    jobs_of(project).wait()
+    with project.reading() as cursor:
+        job = last_job(cursor)
+    assert job is not None
+    assert "60 of the first 10 documents of all queries have no grade; 60 became candidates." in str(
+        job.message
+    )
+    assert str(job.message).splitlines()[1] in html(opened(LEE))
+    with project.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM candidate_sources WHERE system = 'run:new'").fetchall()[
+            0
+        ][0]
+
+
+def test_an_evaluator_sees_their_own_job_below_everybody_elses(
+    project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = None
+    for name, said in (("vera", "Evaluated 1 runs on v1, dev."), ("walt", "Evaluated 7 runs on v1, test.")):
+        job = begin(project, "evaluate", {"folder": str(tmp_path / "gone")}, name, last).job
+        end(project, job.job_id, "done", said)
+        last = job.job_id
+    assert "Evaluated 1 runs" in html(opened(VERA))
+    assert "walt" not in html(opened(VERA))
+    running = Job("id", "evaluate", {"folder": ""}, "walt", datetime(2026, 5, 1))
+    monkeypatch.setattr(Jobs, "at_work", lambda _: (running, Progressed("scoring", 1, 2)))
+    assert "walt" not in html(opened(VERA))

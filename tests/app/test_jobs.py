@@ -159,6 +159,21 @@ def test_who_did_not_see_the_last_job_is_told_of_it(project: Store) -> None:
         jobs.start("sample", DRAW, "mia", None)
 
 
+def test_an_evaluator_is_refused_without_a_word_of_anybody_elses_job(project: Store) -> None:
+    add_annotator(project, "vera", "evaluator", "correct horse battery")
+    jobs, neutral = (
+        jobs_of(project),
+        "^Another job (is at work, and one runs at a time|was started meanwhile): ",
+    )
+    slowed(project)
+    with pytest.raises(RefusedError, match=neutral):
+        jobs.start("evaluate", {}, "vera", None)
+    os.kill(process_of(jobs), signal.SIGCONT)
+    jobs.wait()
+    with pytest.raises(RefusedError, match=neutral):
+        jobs.start("evaluate", {}, "vera", None)
+
+
 @pytest.mark.parametrize(("who", "error"), [("ann", RefusedError), ("nobody", NotFoundError)])
 def test_only_a_lead_starts_or_stops_a_job(project: Store, who: str, error: type[Exception]) -> None:
     jobs = jobs_of(project)
@@ -246,6 +261,14 @@ def test_the_first_ending_stands(project: Store) -> None:
     end(project, job.job_id, "done", "All is well.")
     end(project, job.job_id, "failed", "It was not.")
     assert (last(project).outcome, last(project).message) == ("done", "All is well.")
+
+
+def test_the_last_job_of_a_person_is_found_below_everybody_elses(project: Store) -> None:
+    first = begin(project, "pool", POOL, "lee", None).job.job_id
+    second = begin(project, "pool", POOL, "mia", first).job.job_id
+    with project.reading() as cursor:
+        found = [last_jobs(cursor, by)["pool"].job_id for by in ("lee", "mia", None)]
+    assert found == [first, second, second]
 
 
 def test_the_last_job_of_each_kind_is_found(project: Store) -> None:

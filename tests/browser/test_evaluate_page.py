@@ -32,7 +32,7 @@ def test_an_evaluator_uploads_a_run_and_downloads_its_report(
         expect(page.get_by_role("heading", name="Evaluate", exact=True)).to_be_visible()
     settled(page)
     run = write_run(tmp_path / "dense.trec", ranked("a"))
-    page.locator("input[type=file]").set_input_files(run)
+    page.locator("input[type=file]").first.set_input_files(run)
     page.get_by_label("Name of the system").fill("dense@may")
     page.get_by_role("button", name="Evaluate", exact=True).click()
     download = page.get_by_role("button", name="Download the report")

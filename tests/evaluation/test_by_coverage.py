@@ -12,7 +12,7 @@ from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.strata import EMPTY, SMALL
 from curation.evaluation.inputs.system_runs import named_runs
-from curation.evaluation.report.page import evaluation_page
+from curation.evaluation.report.page import evaluation_report
 from curation.evaluation.submitted import evaluable_release
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
@@ -121,4 +121,4 @@ def test_a_sealed_part_shows_strata_of_ten_queries_and_nothing_by_query(tmp_path
     assert (summary.strata, summary.hidden) == (2, 1)
     assert summary.figures["tea"]["macro"].strata == 2
     assert not any(one.figures for one in found.runs[0].strata["grid"].values() if one.queries < 10)
-    assert "per_query" not in evaluation_page(found)
+    assert "per_query" not in evaluation_report(found).html

@@ -10,7 +10,7 @@ import pytest
 from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.report.page import evaluation_page
+from curation.evaluation.report.page import evaluation_report
 from curation.releases.card.card import Card
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import opened
@@ -92,12 +92,12 @@ def test_an_evaluation_always_has_them_apart(store: Store, run: Path) -> None:
     assert set(apart) == {"imported", "synthetic"}
     assert sum(one.queries for one in apart.values()) == found.queries
     assert found.synthetic == apart["synthetic"].queries > 0
-    page = evaluation_page(found)
+    page = evaluation_report(found).html
     assert f"{found.synthetic} of {found.queries} queries" in page
     assert "By source" in page
     older = scored(store, run, "v1")
     assert "source" not in older.runs[0].strata
-    assert (older.synthetic, "language model" in evaluation_page(older)) == (0, False)
+    assert (older.synthetic, "language model" in evaluation_report(older).html) == (0, False)
 
 
 def test_the_command_says_so_before_any_figure(store: Store, run: Path) -> None:

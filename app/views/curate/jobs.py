@@ -49,19 +49,22 @@ class CurateContext(NamedTuple):
 
 
 def look(annotator: Annotator, kinds: Collection[str] = KINDS) -> CurateContext:
-    """Read the jobs; shows the one that runs, if any, and follows it.
+    """Read the jobs; shows the one that runs, if any and if this person may know of it, and follows it.
+
+    Who is no lead knows of their own jobs alone.
 
     Parameters
     ----------
-    kinds: of the jobs that this person may see.
+    kinds: of the jobs that the page shows.
     """
     acts, store = Acts(annotator), project_store()
     found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
     with store.reading() as cursor:
-        jobs, last = last_jobs(cursor), last_job(cursor)
+        own = None if annotator.role == "lead" else annotator.name
+        jobs, last = last_jobs(cursor, own), last_job(cursor)
     jobs = {kind: job for kind, job in jobs.items() if kind in kinds}
     place = st.empty()  # with and without a job: what is below keeps its place and its state
-    if found is not None and found[0].kind in kinds:
+    if found is not None and found[0].kind in kinds and may_stop(found[0], annotator):
         with place.container(border=True):
             st.fragment(_follow, run_every=EVERY)(store, annotator, found[0].job_id)
     return CurateContext(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.views.evaluate.submit import ChosenPart
+from app.views.evaluate.further import ChosenPart
 from curation.evaluation.submitted import SubmittedBoard, SubmittedRow, SubmittedRun, board, ranked
 from curation.store import Store
 

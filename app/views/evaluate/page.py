@@ -8,7 +8,8 @@ from app import ui
 from app.page import AppPage
 from app.views.curate.jobs import CurateContext, look
 from app.views.evaluate import leaderboard, report, submit
-from app.views.evaluate.submit import FORM, ChosenPart
+from app.views.evaluate.further import ChosenPart
+from app.views.evaluate.submit import FORM
 from app.views.evaluate.uploads import remove_uploads
 from curation.evaluation.submission import Submitted
 from curation.evaluation.submitted import evaluable_release, submitted_evaluations

@@ -1,16 +1,26 @@
-"""Evaluate, the form: which release and part, which files, what the systems are called, and why."""
+"""Evaluate, the form: which files, what the systems are called, what is asked, and why."""
 
 from __future__ import annotations
 
-from shutil import rmtree
+from pathlib import Path
 from typing import NamedTuple
 
 import streamlit as st
 
 from app import ui
 from app.views.curate.jobs import CurateContext
-from app.views.evaluate.uploads import AT_ONCE, UploadedRun, choose_runs, write_uploads
+from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers, told
+from app.views.evaluate.uploads import (
+    AT_ONCE,
+    UploadedFile,
+    choose_runs,
+    new_folder,
+    remove_uploads,
+    write_uploads,
+)
 from curation.errors import InputError
+from curation.evaluation.answers.answer_files import AnswerSource
+from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.submission import RunSubmission, Submitted, submit
 from curation.jobs import jobs_of
 
@@ -18,23 +28,30 @@ USUAL_FACETS = ("stratum", "tag")
 FORM = "evaluate"
 
 
-class ChosenPart(NamedTuple):
-    """What is evaluated; `measures` are the default ones, by the first of which the leaderboard is."""
+class _Files(NamedTuple):
+    runs: list[UploadedFile]
+    answers: list[UploadedFile]
 
-    release: str
-    release_id: str
-    part: str
-    sealed: bool
-    measures: tuple[str, ...]
-    facets: tuple[str, ...]
+    @property
+    def size(self) -> int:
+        return sum(one.file.size for one in (*self.runs, *self.answers))
 
 
 def show(context: CurateContext, chosen: ChosenPart) -> None:
-    form = context.acts.form(FORM)
+    form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     runs = choose_runs(form.key)
     asked = _asked(chosen, form.key)
-    if st.button("Evaluate", type="primary", key=f"evaluate {form.key} {context.after}"):
-        context.acts.do(form, lambda: _evaluate(context, asked, runs, chosen.sealed))
+    answers: list[UploadedFile] = []
+    if asked.ladder:
+        ui.quiet("The Ladder answers and shows nothing else, so there is nothing else to ask.")
+    else:
+        asked = ask_about_runs(chosen, asked, runs, is_lead, form.key)
+        asked, answers = ask_for_answers(context.store, asked, is_lead, form.key)
+    files = _Files(runs, answers)
+    if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
+        context.acts.do(form, lambda: _evaluate(context, asked, files, chosen))
+    if also := told(asked):
+        ui.quiet(also)
     if form.result and form.result.evaluation_id is None:
         ui.sentences(form.result.sentences)
 
@@ -61,7 +78,7 @@ def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str) -> RunSubm
     """Why somebody looks, and whether only an improvement is shown."""
     ladder = st.toggle(
         "Show only an improvement beyond noise (Ladder)",
-        key=f"ladder {chosen.release_id} {chosen.part}",
+        key=f"ladder {chosen.key}",
         help="The first measure is shown where it beats the best figure so far by more than noise, and "
         "nothing else. So the part stays a test for longer.",
     )
@@ -74,34 +91,48 @@ def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str) -> RunSubm
 
 
 def _evaluate(
-    context: CurateContext, asked: RunSubmission, runs: list[UploadedRun], sealed: bool
+    context: CurateContext, asked: RunSubmission, files: _Files, chosen: ChosenPart
 ) -> Submitted | None:
     """Evaluate now, or start a job, which returns none yet."""
-    _refuse_unready(asked, runs, sealed)
+    _refuse_unready(asked, files, chosen)
     by, store = context.annotator.name, context.store
-    folder, sources = write_uploads(runs)
-    named = [[source.name, str(source.path)] for source in sources]
-    parameters = asked._asdict() | {"runs": named, "folder": str(folder)}
-    handed_over = False
+    folder, handed_over = new_folder(), False
     try:
-        if sum(run.file.size for run in runs) > AT_ONCE:
-            jobs_of(store).start(FORM, parameters, by, context.after or None)
+        runs, answers = (write_uploads(folder, some) for some in files)
+        if files.size > AT_ONCE or asked.to_pool is not None:
+            uploaded = {"runs": runs, "answers": answers, "folder": str(folder)}
+            jobs_of(store).start(FORM, asked._asdict() | uploaded, by, context.after or None)
             handed_over = True
             return None
-        return submit(store, asked, sources, by)
+        sources = [RunSource(name, Path(path)) for name, path in runs]
+        answered = [AnswerSource(name, Path(path)) for name, path in answers]
+        return submit(store, asked, sources, by, answers=answered)
     finally:
         if not handed_over:
-            rmtree(folder, ignore_errors=True)
+            remove_uploads(folder)
 
 
-def _refuse_unready(asked: RunSubmission, runs: list[UploadedRun], sealed: bool) -> None:
+def _refuse_unready(asked: RunSubmission, files: _Files, chosen: ChosenPart) -> None:
     problems = []
-    if not runs:
+    if not files.runs and not files.answers:
         problems.append("There is no file yet: upload at least one run.")
-    problems += [f"The system in {run.file.name} has no name." for run in runs if not run.name]
+    problems += [
+        f"The system in {one.file.name} has no name." for some in files for one in some if not one.name
+    ]
+    names = [run.name for run in files.runs]
+    if asked.first_stage is not None and (names.count(asked.first_stage) != 1 or len(set(names)) < 2):
+        problems.append("Reranking needs one run of the first stage, and another system that reranks it.")
+    if asked.turning and len(set(names)) < 2:
+        problems.append("Documents can turn the order of two systems: upload runs of another one.")
+    if 0 in (asked.pool_sample or ()):
+        problems.append("The last ranks of bands are whole numbers from 1 on.")
+    answering = [one.name for one in files.answers]
+    problems += [
+        f"Two files of answers are of {name}." for name in set(answering) if answering.count(name) > 1
+    ]
     if not asked.measures:
         problems.append("No measure is chosen: choose at least one.")
-    if sealed and not (asked.reason or "").strip():
+    if chosen.sealed and not (asked.reason or "").strip():
         problems.append(f"{asked.part} is sealed: say why you look at it.")
     if problems:
         raise InputError("\n".join(problems))

@@ -1,4 +1,4 @@
-"""Run files from a browser: their systems' names, and a folder that is removed once they were read."""
+"""Files from a browser: their systems' names, and a folder that is removed once they were read."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from tempfile import mkdtemp
 from typing import NamedTuple, Protocol
 
 import streamlit as st
-
-from curation.evaluation.inputs.system_runs import RunSource
 
 LARGEST = 200
 """Megabytes of one file."""
@@ -28,59 +26,70 @@ class Uploaded(Protocol):
     def getvalue(self) -> bytes: ...
 
 
-class UploadedRun(NamedTuple):
-    """A file, and the name of its system."""
+class UploadedFile(NamedTuple):
+    """A run or answers, and the name of its system."""
 
     name: str
     file: Uploaded
 
 
-def choose_runs(key: str) -> list[UploadedRun]:
-    """Let people choose run files and name their systems.
+def choose_files(label: str, what: str, key: str, about: str) -> list[UploadedFile]:
+    """Ask for files, and for the name of the system of each.
 
     Parameters
     ----------
-    key: of the widgets; another one makes them empty.
+    what: whose the name is, when there is one file.
+    about: which files can be read.
     """
     files = st.file_uploader(
+        label, accept_multiple_files=True, max_upload_size=LARGEST, key=f"{label} {key}", help=about
+    )
+    chosen = []
+    for number, file in enumerate(files, 1):
+        asked = what if len(files) == 1 else f"{what} {number}"
+        name = st.text_input(
+            asked, system_name(file.name), max_chars=80, key=f"{label} name {key} {number} {file.name}"
+        )
+        chosen.append(UploadedFile(name.strip(), file))
+    return chosen
+
+
+def choose_runs(key: str) -> list[UploadedFile]:
+    """Ask for run files, and for the name of the system of each."""
+    return choose_files(
         "Run files",
-        accept_multiple_files=True,
-        max_upload_size=LARGEST,
-        key=f"files {key}",
-        help="TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. One name for several files makes "
+        "Name of the system",
+        key,
+        "TREC runs, CSV, TSV, JSON lines or Parquet, also with gzip. One name for several files makes "
         "them runs of one system.",
     )
-    runs = []
-    for number, file in enumerate(files, 1):
-        label = "Name of the system" if len(files) == 1 else f"Name of system {number}"
-        name = st.text_input(
-            label, system_name(file.name), max_chars=80, key=f"name {key} {number} {file.name}"
-        )
-        runs.append(UploadedRun(name.strip(), file))
-    return runs
 
 
-def remove_uploads(folder: str) -> None:
-    """Remove what a job that was stopped has left."""
+def new_folder() -> Path:
+    """A folder for uploads."""
+    return Path(mkdtemp(prefix=FOLDER))
+
+
+def remove_uploads(folder: str | Path) -> None:
+    """Remove uploads that were read, or what a job that was stopped has left."""
     if Path(folder).name.startswith(FOLDER):
         rmtree(folder, ignore_errors=True)
 
 
-def write_uploads(runs: Sequence[UploadedRun]) -> tuple[Path, list[RunSource]]:
-    """Write the files into a new folder; their names keep the endings by which formats are known."""
-    folder = Path(mkdtemp(prefix=FOLDER))
-    sources = []
-    try:
-        for number, run in enumerate(runs):
-            own = folder / str(number)
-            own.mkdir()
-            path = own / file_name(run.file.name)
-            path.write_bytes(run.file.getvalue())
-            sources.append(RunSource(run.name, path))
-    except BaseException:
-        rmtree(folder, ignore_errors=True)
-        raise
-    return folder, sources
+def write_uploads(folder: Path, files: Sequence[UploadedFile]) -> list[tuple[str, str]]:
+    """Write files into a new folder in this one; their names keep the endings by which formats are known.
+
+    Returns name of the system and path, as parameters of a job.
+    """
+    written = []
+    inside = Path(mkdtemp(dir=folder))
+    for number, one in enumerate(files):
+        own = inside / str(number)
+        own.mkdir()
+        path = own / file_name(one.file.name)
+        path.write_bytes(one.file.getvalue())
+        written.append((one.name, str(path)))
+    return written
 
 
 def file_name(sent: str) -> str:

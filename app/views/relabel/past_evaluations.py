@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from shutil import rmtree
 from typing import Any
 
 import streamlit as st
 
 from app import ui
 from app.views.curate.jobs import CurateContext
-from app.views.evaluate.uploads import UploadedRun, choose_runs, remove_uploads, write_uploads
+from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, remove_uploads, write_uploads
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
 from curation.releases.stored import list_releases
@@ -53,7 +52,7 @@ def show(context: CurateContext, plan_id: str) -> None:
         context.acts.do(form, lambda: _start(context, asked, runs))
 
 
-def _start(context: CurateContext, asked: dict[str, Any], runs: list[UploadedRun]) -> Job:
+def _start(context: CurateContext, asked: dict[str, Any], runs: list[UploadedFile]) -> Job:
     problems = []
     if not runs:
         problems.append("There is no file yet: upload at least one run.")
@@ -61,11 +60,10 @@ def _start(context: CurateContext, asked: dict[str, Any], runs: list[UploadedRun
     if asked["part"] is not None and not (asked["reason"] or "").strip():
         problems.append("Sealed parts are scored: say why.")
     refuse_problems(problems)
-    folder, sources = write_uploads(runs)
-    named = [[source.name, str(source.path)] for source in sources]
-    parameters = asked | {"runs": named, "folder": str(folder)}
+    folder = new_folder()
     try:
+        parameters = asked | {"runs": write_uploads(folder, runs), "folder": str(folder)}
         return jobs_of(context.store).start(KIND, parameters, context.annotator.name, context.after or None)
     except BaseException:
-        rmtree(folder, ignore_errors=True)
+        remove_uploads(folder)
         raise

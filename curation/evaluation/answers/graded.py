@@ -8,8 +8,12 @@ from pathlib import Path
 
 from curation.errors import InputError
 from curation.evaluation.inputs.release import parts_of, scale_of
+from curation.releases.stored import list_releases
 from curation.releases.verify import opened
-from curation.store import open_store
+from curation.store import Store, open_store
+
+GradedBeside = tuple[str, str]
+"""The file name of a project in this one's folder, and its release."""
 
 
 @dataclass(frozen=True)
@@ -54,3 +58,42 @@ def read_grades_of_answers(option: str, text: str) -> AnswerGrades:
         if row["query_id"] in inside
     }
     return AnswerGrades(Path(path).name, name, shares)
+
+
+def projects_beside(store: Store) -> list[str]:
+    """The names of the project files in the project's folder, in which answers may have been graded."""
+    own = store.path.resolve()
+    return sorted(path.name for path in own.parent.glob("*.duckdb") if path.is_file() and path != own)
+
+
+def releases_of(store: Store, project: str) -> list[str]:
+    """The names of the releases of a project beside this one, newest first.
+
+    Raises
+    ------
+    InputError: there is no such project.
+    StoreError: it cannot be opened.
+    """
+    other = open_store(_beside(store, project))
+    try:
+        with other.reading() as cursor:
+            return [row.name for row in reversed(list_releases(cursor))]
+    finally:
+        other.close()
+
+
+def grades_beside(store: Store, graded: GradedBeside, what: str) -> AnswerGrades:
+    """The grades of a release of a project beside this one.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `read_grades_of_answers`.
+    """
+    project, release = graded
+    return read_grades_of_answers(what, f"{_beside(store, project)}={release}")
+
+
+def _beside(store: Store, project: str) -> Path:
+    if project not in projects_beside(store):
+        raise InputError(f"There is no project {project} in the folder of {store.path.name}.")
+    return store.path.resolve().parent / project

@@ -96,6 +96,12 @@ def of_sealed_part(effect: HardNegativeEffect) -> HardNegativeEffect:
     return effect if effect.queries >= LEAST else replace(effect, systems={})
 
 
+def candidate_lists(run: RunRows, qrels: Qrels, pooled: PooledPairs) -> tuple[RunRows, RunRows]:
+    """The judged documents of a run in its order: with the hard negatives, and without."""
+    hard = hard_negatives_of(qrels, pooled)
+    return _candidate_list(run, qrels, np.ones(len(hard), bool)), _candidate_list(run, qrels, ~hard)
+
+
 def hard_negatives_of(qrels: Qrels, pooled: PooledPairs) -> Mask:
     """Which of the grades are of hard negatives, shape (J,)."""
     documents = qrels.documents.to_pylist()

@@ -8,7 +8,7 @@ from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, Answe
 from curation.evaluation.judges.estimates import JudgedEvaluation
 from curation.evaluation.report.section import mark, told
 from curation.reports.charts import intervals
-from curation.reports.page import Section, Table, html_page
+from curation.reports.page import Section, Table
 from curation.statistics.prediction_powered import PredictionPoweredMean
 
 
@@ -92,16 +92,3 @@ def _strata(found: AnswerEvaluation) -> list[Table]:
 
 def _mean(figure: AnswerFigure | None) -> str:
     return "–" if figure is None else told(figure)
-
-
-def answers_page(found: AnswerEvaluation) -> str:
-    """A whole HTML page about answers alone."""
-    first = next(iter(found.systems[0].overall))
-    findings = [
-        f"{system.name}: {first} {told(system.overall[first])}, {system.overall[first].n:,} queries."
-        for system in found.systems
-    ]
-    findings += [look.sentence for look in found.looks]
-    title = f"Answers on {found.release}, {', '.join(found.parts)}"
-    remark = f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}."
-    return html_page(title, findings, answer_sections(found), remark)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -12,9 +12,13 @@ from typing import Any
 
 from markupsafe import Markup
 
+from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.evaluation import Evaluation
+from curation.evaluation.judges.estimates import JudgedEvaluation
 from curation.evaluation.report import sections
+from curation.evaluation.report.further import answer_sections, judge_sections
 from curation.evaluation.report.section import ReportSection, told
+from curation.evaluation.report.triple import triple_findings, triple_sections
 from curation.releases.card.limits import synthetic_sentence
 from curation.reports.page import Section, Table, html_page
 
@@ -49,33 +53,43 @@ def report_sections(found: Evaluation) -> list[Section]:
     return [written for section in all_sections() for written in section.write(found)]
 
 
-def report_findings(found: Evaluation) -> list[str]:
+def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """What a reader wants to know first, in sentences."""
     headline = found.measures[0]
-    sentences = [
-        f"{system.name}: {headline} {told(system.overall[headline])}, {system.overall[headline].n:,} queries."
-        for system in found.runs[:5]
-    ]
+    if answers is not None:
+        sentences = triple_findings(found, answers)
+    else:
+        first = [(system.name, system.overall[headline]) for system in found.runs[:5]]
+        sentences = [f"{name}: {headline} {told(one)}, {one.n:,} queries." for name, one in first]
     if len(found.runs) > 5:
         sentences.append(f"{len(found.runs) - 5:,} more systems are in the tables.")
     if found.synthetic:
         sentences.append(synthetic_sentence(found.synthetic, found.queries))
-    sentences += [look.sentence for look in found.looks]
+    sentences += [look.sentence for look in (*found.looks, *(answers.looks if answers else ()))]
     if found.sealed:
         sentences.append(f"{', '.join(found.sealed)} is sealed: nothing is shown of fewer than ten queries.")
     return sentences
 
 
-def evaluation_report(found: Evaluation, further: Sequence[Section] = ()) -> EvaluationReport:
-    """The report of an evaluation; `further` sections come before the others (`report.further`)."""
+def evaluation_report(
+    found: Evaluation, answers: AnswerEvaluation | None = None, judged: JudgedEvaluation | None = None
+) -> EvaluationReport:
+    """The report of an evaluation.
+
+    Parameters
+    ----------
+    answers: what the systems answer on the same parts; the report then begins with the triple.
+    judged: estimates with a judge.
+    """
+    triple = [] if answers is None else triple_sections(found, answers)
     return EvaluationReport(
         title=f"Evaluation on {found.release}, {', '.join(found.parts)}",
         lead=(
             f"{found.queries:,} queries; relevant is grade {found.relevant_grade} and above of "
             f"{', '.join(map(str, found.scale))}."
         ),
-        findings=tuple(report_findings(found)),
-        sections=(*further, *report_sections(found)),
+        findings=tuple(report_findings(found, answers)),
+        sections=(*triple, *answer_sections(answers), *judge_sections(judged), *report_sections(found)),
         remark=(
             f"Intervals: 95 %, {found.resamples:,} resamples of queries, seed {found.seed}. "
             f"Release id: {found.release_id}."
@@ -83,9 +97,20 @@ def evaluation_report(found: Evaluation, further: Sequence[Section] = ()) -> Eva
     )
 
 
-def evaluation_page(found: Evaluation, further: Sequence[Section] = ()) -> str:
-    """A whole HTML page about an evaluation."""
-    return evaluation_report(found, further).html
+def answers_report(found: AnswerEvaluation) -> EvaluationReport:
+    """The report of answers alone."""
+    first = next(iter(found.systems[0].overall))
+    findings = [
+        f"{system.name}: {first} {told(system.overall[first])}, {system.overall[first].n:,} queries."
+        for system in found.systems
+    ]
+    return EvaluationReport(
+        title=f"Answers on {found.release}, {', '.join(found.parts)}",
+        lead=f"{found.with_references:,} of {found.queries:,} queries have reference answers.",
+        findings=(*findings, *(look.sentence for look in found.looks)),
+        sections=tuple(answer_sections(found)),
+        remark=f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}.",
+    )
 
 
 def stored_report(text: str) -> EvaluationReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
-from curation.evaluation.answers.graded import read_grades_of_answers
+from curation.evaluation.answers.graded import projects_beside, read_grades_of_answers, releases_of
 from curation.evaluation.answers.grading import write_answers_to_grade
+from curation.evaluation.submission import RunSubmission, submit
 from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
@@ -30,7 +32,7 @@ from curation.store.rows import Query
 from tests.support import ROOT
 from tests.support.command_line import invoke
 from tests.support.gold_project import LEXICAL, TOPICS, gold_project
-from tests.support.projects import new_project, rows_of
+from tests.support.projects import add_names, new_project, rows_of
 
 
 def jsonl(path: Path, rows: list[dict[str, object]]) -> Path:
@@ -295,7 +297,7 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     alone = invoke(path, catch_exceptions=False).stdout
     assert "exact_match" in alone
     assert "ndcg" not in alone
-    asked = [*path, "--run", str(tmp_path / "run.trec"), "--faithfulness", f"{graded}=graded"]
+    asked = [*path, "--run", f"new={tmp_path / 'run.trec'}", "--faithfulness", f"{graded}=graded"]
     found = json.loads(invoke([*asked, "--json"], catch_exceptions=False).stdout)
     assert found["runs"][0]["overall"]["success@10"]["value"] == 1
     overall = found["answers"]["systems"][0]["overall"]
@@ -304,8 +306,12 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     page = tmp_path / "report.html"
     shown = invoke([*asked, "--report", str(page)], catch_exceptions=False).stdout
     assert "faithfulness" in shown
-    for part_of_the_triple in ("ndcg_exp@10", "exact_match", "faithfulness"):
-        assert part_of_the_triple in page.read_text(encoding="utf-8")
+    first, *_ = re.findall(r"<h2[^>]*>(.*?)</h2>", page.read_text(encoding="utf-8"))
+    assert first == "Retrieval, answers, faithfulness"
+    triple = re.search(r"<li>new: (.*?)\.</li>", page.read_text(encoding="utf-8"))
+    assert triple is not None
+    told = [one.split(" (")[0].rpartition(" ")[0] for one in triple[1].split("; ")]
+    assert told == ["retrieval, ndcg_exp@10", "exact_match", "f1", "correctness not", "faithfulness"]
     invoke([*path, "--report", str(page)], catch_exceptions=False)
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     needs_a_run = invoke([*path, "--judge", "llm", "--to-pool", "10"])
@@ -313,6 +319,14 @@ def test_the_command_shows_retrieval_answers_and_faithfulness_together(
     assert len(needs_a_run.exception.problems) == 2
     refused = invoke(["--project", path[1], "evaluate", "v1", "--faithfulness", f"{graded}=graded"])
     assert isinstance(refused.exception, InputError)
+    add_names(project, "lee", role="lead")
+    assert graded.name in projects_beside(project)
+    assert releases_of(project, graded.name) == ["graded"]
+    asked_by_lead = RunSubmission("v1", "dev", ["mrr@10"], [], faithfulness=(graded.name, "graded"))
+    done = submit(project, asked_by_lead, [], "lee", answers=[new])
+    assert done.evaluation_id is not None
+    with pytest.raises(InputError, match="There is no project /etc/passwd in the folder"):
+        releases_of(project, "/etc/passwd")
 
 
 def test_a_table_of_answers_has_its_columns_and_fields_named(project: Store, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from curation.evaluation.metrics.measures import measures_for
 from curation.evaluation.metrics.qrels import qrels_from
 from curation.evaluation.metrics.rankings import run_rows
 from curation.evaluation.metrics.scores import score_run
-from curation.evaluation.report.page import evaluation_page
+from curation.evaluation.report.page import evaluation_report
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import write_run
@@ -59,7 +59,7 @@ def test_the_recorded_sample_is_used_without_being_asked_for(
                 system.overall[ordinary].if_all,
             )
             assert figure.n == 12
-    page = evaluation_page(found, [])
+    page = evaluation_report(found).html
     assert "Inferred for the whole pool" in page
     assert f"{inferred.judged:,} of 360 pairs were drawn" in page
     assert inferred.few_relevant == 12

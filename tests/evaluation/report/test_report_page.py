@@ -12,7 +12,7 @@ import pytest
 from curation.evaluation.evaluate import evaluate
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.report.page import all_sections, evaluation_page, report_sections
+from curation.evaluation.report.page import all_sections, evaluation_report, report_sections
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
@@ -48,15 +48,15 @@ def headings(found: Evaluation) -> list[str]:
 
 
 def test_the_page_needs_no_script_and_no_network_and_is_the_same_again(two: Evaluation) -> None:
-    page = evaluation_page(two)
-    assert page == evaluation_page(two)
+    page = evaluation_report(two).html
+    assert page == evaluation_report(two).html
     assert "<script" not in page
     assert "default-src 'none'" in page
     assert not re.search(r"\b(src|href)=|url\(|https?:", page)
 
 
 def test_what_files_and_people_named_is_text(store: Store, tmp_path: Path) -> None:
-    page = evaluation_page(scored(store, tmp_path, name=HOSTILE))
+    page = evaluation_report(scored(store, tmp_path, name=HOSTILE)).html
     assert "<script" not in page
     assert "&lt;script&gt;" in page
 
@@ -104,7 +104,7 @@ def test_a_sealed_part_has_looks_and_no_query_by_query(store: Store, tmp_path: P
     assert "Looks at sealed parts" in headings(found)
     assert "Query by query" not in headings(found)
     assert "Comparison" in headings(found)
-    page = evaluation_page(found)
+    page = evaluation_report(found).html
     for name in sealed_queries(store):
         assert query(int(name[1:])).text not in page
         assert f">{name}<" not in page
@@ -121,7 +121,7 @@ def test_more_systems_than_shapes_are_all_in_the_tables(store: Store, tmp_path: 
 def test_one_system_alone_has_a_report(store: Store, tmp_path: Path) -> None:
     found = scored(store, tmp_path, count=1)
     assert "Reranking" not in headings(found)
-    assert "Lowest of run a" in evaluation_page(found)
+    assert "Lowest of run a" in evaluation_report(found).html
 
 
 def test_each_section_has_a_place_of_its_own() -> None:
@@ -136,7 +136,7 @@ def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_p
     done = invoke([*command, "--json"], catch_exceptions=False)
     assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
     found = evaluate(store, "v1", [RunSource("mine", run)])
-    assert page.read_text(encoding="utf-8") == evaluation_page(found)
+    assert page.read_text(encoding="utf-8") == evaluation_report(found).html
 
 
 def test_hard_negatives_and_samples_of_the_pool_have_their_tables(store: Store, tmp_path: Path) -> None:

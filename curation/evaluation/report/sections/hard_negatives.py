@@ -28,7 +28,9 @@ def write(found: Evaluation) -> list[Section]:
         for measure in found.measures
     )
     tables = (Table("Without hard negatives, and with them", COLUMNS, rows),) if rows else ()
-    return [Section("Hard negatives", sentence, (), tables)]
+    hidden = ", ".join(system.name for system in found.runs if system.name not in effect.systems)
+    why = "the figures would tell of fewer than ten queries of a sealed part."
+    return [Section("Hard negatives", sentence, (), tables, f"Left out: {hidden}; {why}" if hidden else "")]
 
 
 SECTION = ReportSection(85, write)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.report.section import ReportSection, told
+from curation.evaluation.report.section import ReportSection, left_out_depths, told
 from curation.reports.page import Section, Table
 
 
 def write(found: Evaluation) -> list[Section]:
+    left_out = left_out_depths(found)
     if not found.reranking:
-        return []
+        return [Section("Reranking", left_out)] if left_out else []
     headline = found.measures[0]
     names = list(found.reranking[0].rerankers)
     columns = (
@@ -35,7 +36,7 @@ def write(found: Evaluation) -> list[Section]:
         f"Each system orders the first documents of {found.first_stage}. No reranker can reach more with "
         "them than the perfect one."
     )
-    return [Section("Reranking", sentence, (), (Table(f"{headline} by depth", columns, rows),))]
+    return [Section("Reranking", sentence, (), (Table(f"{headline} by depth", columns, rows),), left_out)]
 
 
 SECTION = ReportSection(80, write)
