@@ -131,6 +131,12 @@ def query(text: str, need: str | None) -> None:
     st.html(f'<p class="gs-query" dir="auto">{escape(text)}</p>{below}')
 
 
+def said(about: str, *words: str) -> None:
+    """What somebody said about something, a line each, as text."""
+    lines = "".join(f'<span dir="auto">{escape(line)}</span>' for line in words)
+    st.html(f'<div class="gs-opinion"><b dir="auto">{escape(about)}</b>{lines}</div>')
+
+
 def document(title: Iterable[Segment], body: Iterable[Segment], facts: Iterable[str | None] = ()) -> None:
     """A document as text, the query's words marked."""
     below = "  ·  ".join(fact for fact in facts if fact)

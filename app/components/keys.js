@@ -64,7 +64,7 @@ function keep(event) {
   } catch { /* not kept */ }
 }
 
-// What was typed before a reload comes back into an empty field, once the field is there.
+// What was typed before a reload comes back into a field that nobody has touched, once the field is there.
 function restore(until = performance.now() + LONGEST_WAIT) {
   let kept = null;
   try {
@@ -73,9 +73,12 @@ function restore(until = performance.now() + LONGEST_WAIT) {
   } catch { /* nothing was kept */ }
   if (!kept) return;
   const field = draftField();
-  if (field === null && performance.now() < until) setTimeout(restore, 50, until);
-  if (field === null || field.value) return;
-  field.setRangeText(kept, 0, 0, "end");
+  if (field !== null && field.value === kept) return;
+  if (field === null || field.value !== page.draft.shown) { // not there yet, or not filled yet
+    if (performance.now() < until) setTimeout(restore, 50, until);
+    return;
+  }
+  field.setRangeText(kept, 0, field.value.length, "end");
   field.dispatchEvent(new InputEvent("input", { bubbles: true }));
 }
 

@@ -15,10 +15,14 @@ _keys = st.components.v2.component("goldset_keys", html="", js=asset("keys.js"))
 
 
 class Draft(NamedTuple):
-    """The key of a text field, and the name under which the browser keeps what is typed into it."""
+    """The key of a text field, and the name under which the browser keeps what is typed into it.
+
+    shown: what the field holds before anything is typed: the words that are to be changed.
+    """
 
     field: str
     name: str
+    shown: str = ""
 
 
 def keys(

@@ -1,18 +1,229 @@
-"""`goldset answers`: write the answers of systems for people to grade."""
+"""`goldset answers`: people write reference answers, or grade the answers of systems."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, ReleaseName, app, project_store
+from curation.cli.goldset import Json, ReleaseName, Seed, command_group, listed, project_store
 from curation.cli.import_.options import Encoding, Format, layout_of
-from curation.cli.output import emit, left_out, say
+from curation.cli.output import emit, left_out, say, table
+from curation.store import COMMAND_LINE
+
+if TYPE_CHECKING:
+    from curation.answers.disputes import AnswerDisputes
+    from curation.answers.opening import AnswerTaskOpened
+    from curation.answers.status import AnswerTaskStatus
+
+answers = command_group("answers", "Let people write reference answers, or grade the answers of systems.")
+
+TaskName = Annotated[str, typer.Argument(help="Name of the answer task.")]
+Reviewer = Annotated[
+    str, typer.Option(help="Who decides: an annotator with the role reviewer or lead, or the command line.")
+]
 
 
-@app.command("answers")
+@answers.command("open")
+def answers_open(
+    name: Annotated[str, typer.Argument(help="Name of the answer task, such as faq.")],
+    writers: Annotated[str, typer.Option(help="Names of the writers, separated by commas.")],
+    overlap: Annotated[int, typer.Option(help="How many different writers answer each query.")] = 2,
+    query: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A query, by id or text; repeatable.", show_default="every query without reference answers"
+        ),
+    ] = None,
+    tag: Annotated[str | None, typer.Option(help="Only queries with this tag, such as question.")] = None,
+    queries: Annotated[
+        int | None, typer.Option(help="Draw so many of the queries.", show_default="all")
+    ] = None,
+    show: Annotated[
+        str, typer.Option(help="What writers see: relevant (judged relevant, else the pool's) or pool.")
+    ] = "relevant",
+    documents: Annotated[int, typer.Option(help="Documents shown with a query, at most.")] = 10,
+    bound: Annotated[
+        float, typer.Option(help="Token F1 from which two answers agree, above 0 and at most 1.")
+    ] = 0.8,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Include queries that have reference answers or were in a closed task."),
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Open an answer task: each query goes to exactly --overlap writers, who do not see each other's answers.
+
+    Answers that agree become reference answers. The others wait for a reviewer.
+
+    \b
+    Examples:
+      goldset answers open faq --writers ada,ben --tag question
+      goldset answers open more --writers ada,ben,cy --overlap 2 --queries 40 --seed 7 --bound 0.9
+    """
+    from curation.answers.opening import AnswerTaskPlan, open_answer_task
+
+    plan = AnswerTaskPlan(
+        name, listed(writers), overlap, query or (), tag, queries, show, documents, bound, again, seed
+    )
+    opened = open_answer_task(project_store(), plan)
+    emit(as_json, opened, lambda: _show_opened(opened))
+
+
+@answers.command("status")
+def answers_status(name: TaskName, as_json: Json = False) -> None:
+    """Show how far an answer task's writers are, what became of its queries, and how far they agree.
+
+    \b
+    Examples:
+      goldset answers status faq
+      goldset answers status faq --json
+    """
+    from curation.answers.status import answer_task_status
+
+    status = answer_task_status(project_store(), name)
+    emit(as_json, status, lambda: _show_status(status))
+
+
+@answers.command("list")
+def answers_list(as_json: Json = False) -> None:
+    """List the answer tasks with their state, oldest first.
+
+    \b
+    Examples:
+      goldset answers list
+    """
+    from curation.answers.tasks import list_answer_tasks
+
+    with project_store().reading() as cursor:
+        found = list_answer_tasks(cursor)
+    columns = ["name", "opened (UTC)", "writers", "writers of a query", "state"]
+    rows = [
+        (
+            task.name,
+            str(task.opened_at)[:16],
+            ", ".join(task.parameters["writers"]),
+            task.parameters["overlap"],
+            "closed" if task.closed else "open",
+        )
+        for task in found
+    ]
+    emit(as_json, {"tasks": found}, lambda: table("Answer tasks", columns, rows))
+
+
+@answers.command("close")
+def answers_close(name: TaskName, as_json: Json = False) -> None:
+    """Close an answer task. Queries of which answers are missing go to a reviewer.
+
+    \b
+    Examples:
+      goldset answers close faq
+    """
+    from curation.answers.tasks import close_answer_task
+
+    emit(as_json, close_answer_task(project_store(), name), f"{name} is closed.")
+
+
+@answers.command("reopen")
+def answers_reopen(name: TaskName, as_json: Json = False) -> None:
+    """Reopen a closed answer task.
+
+    \b
+    Examples:
+      goldset answers reopen faq
+    """
+    from curation.answers.tasks import reopen_answer_task
+
+    emit(as_json, reopen_answer_task(project_store(), name), f"{name} is open again.")
+
+
+@answers.command("disputes")
+def answers_disputes(
+    reviewer: Annotated[
+        str, typer.Option(help="Who would decide; nobody decides about an answer of their own.")
+    ] = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """List the queries whose written answers differ and wait for a decision.
+
+    \b
+    Examples:
+      goldset answers disputes
+      goldset answers disputes --reviewer rosa --json
+    """
+    from curation.answers.disputes import answer_disputes
+
+    found = answer_disputes(project_store(), reviewer)
+    emit(as_json, found, lambda: _show_disputes(found))
+
+
+@answers.command("show")
+def answers_show(
+    name: TaskName,
+    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    reviewer: Reviewer = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Show what was written for a query, by nobody's name, with the documents that writers ticked.
+
+    \b
+    Examples:
+      goldset answers show faq "who repairs kettles"
+    """
+    from curation.answers.disputes import answer_case
+
+    store = project_store()
+    case = answer_case(store, name, _query_id(query), reviewer)
+
+    def show() -> None:
+        columns = ["answer", "writers", "documents"]
+        titles = [one.title for one in case.evidence]
+        rows = [
+            (voice.text or "the corpus does not answer it", voice.times, _titles(titles, voice.documents))
+            for voice in case.voices
+        ]
+        table(case.query, columns, rows)
+        say(f"State: {case.outcome.how}{f', {case.outcome.why}' if case.outcome.why else ''}.")
+        if case.references.answers:
+            say(f"Reference answers: {' / '.join(case.references.answers)} (from {case.references.source}).")
+
+    emit(as_json, case, show)
+
+
+@answers.command("decide")
+def answers_decide(
+    name: TaskName,
+    query: Annotated[str, typer.Argument(help="The query's id or its text.")],
+    pick: Annotated[
+        list[str] | None, typer.Option(help="A written answer that becomes a reference; repeatable.")
+    ] = None,
+    merged: Annotated[str, typer.Option(help="One more reference, in the reviewer's own words.")] = "",
+    unanswerable: Annotated[
+        bool, typer.Option("--unanswerable", help="The corpus does not answer the query.")
+    ] = False,
+    reason: Annotated[str, typer.Option(help="Why: one sentence, stored with the decision.")] = "",
+    reviewer: Reviewer = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
+    """Decide which answers are references. Decisions are appended; the last one counts.
+
+    \b
+    Examples:
+      goldset answers decide faq q42 --pick 1912 --reason "The date on the plate" --reviewer rosa
+      goldset answers decide faq q43 --merged "May 1912" --reason "Each has a half"
+      goldset answers decide faq q44 --unanswerable --reason "Only the successor is described"
+    """
+    from curation.answers.decisions import AnswerRuling, decide_answers
+
+    ruling = AnswerRuling(pick or (), merged, unanswerable, reason)
+    decision = decide_answers(project_store(), name, _query_id(query), ruling, reviewer)
+    what = " / ".join(decision.answers) or "the corpus does not answer it"
+    emit(as_json, decision, f"Decided: {what} (decision {decision.revision + 1} on this query).")
+
+
+@answers.command("to-grade")
 def answers_to_grade(
     name: ReleaseName,
     answers: Annotated[
@@ -34,8 +245,9 @@ def answers_to_grade(
 
     \b
     Examples:
-      goldset answers v1 --answers new=new.jsonl --answers old=old.jsonl --for correctness --out to-grade
-      goldset answers v1 --answers new.jsonl --for faithfulness --out to-grade --split dev
+      goldset answers to-grade v1 --answers new=new.jsonl --answers old=old.jsonl \\
+        --for correctness --out to-grade
+      goldset answers to-grade v1 --answers new.jsonl --for faithfulness --out to-grade --split dev
     """
     from curation.evaluation.answers.answer_files import named_answers
     from curation.evaluation.answers.grading import write_answers_to_grade
@@ -55,3 +267,48 @@ def answers_to_grade(
         )
 
     emit(as_json, written, show)
+
+
+def _query_id(name: str) -> str:
+    from curation.sources.queries import query_id_named
+
+    with project_store().reading() as cursor:
+        return query_id_named(cursor, name)
+
+
+def _titles(titles: list[str], places: tuple[int, ...]) -> str:
+    return " · ".join(titles[place] for place in places)
+
+
+def _show_opened(opened: AnswerTaskOpened) -> None:
+    say(
+        f"Opened the answer task {opened.task}: {opened.queries:,} queries, {opened.assignments:,} answers "
+        f"to write; {opened.judged:,} queries are shown with documents judged relevant."
+    )
+    table("Queries by writer", ["writer", "queries"], list(opened.per_writer.items()))
+    left_out(opened.left_out, "queries")
+
+
+def _show_status(status: AnswerTaskStatus) -> None:
+    say(f"{status.task} is {'closed' if status.closed else 'open'}; opened {str(status.opened_at)[:16]} UTC.")
+    columns = ["writer", "queries", "answered", "corpus does not answer", "late"]
+    table("Writers", columns, [one[:5] for one in status.writers])
+    table("Queries", ["state", "queries"], list(status.counts.items()))
+    agreement = status.agreement
+    say(f"Answered by two or more: {agreement.queries:,} queries; in {agreement.agree:,} all agree.")
+    if agreement.share is not None:
+        interval = f"95 % from {agreement.low:.3f} to {agreement.high:.3f}"
+        say(f"Share that agrees: {agreement.share:.3f}, {interval}.")
+
+
+def _show_disputes(found: AnswerDisputes) -> None:
+    columns = ["task", "query", "query id", "answers", "why"]
+    table(
+        "Disputed answers",
+        columns,
+        [(one.task, one.query, one.query_id, one.answers, one.why) for one in found.waiting],
+    )
+    if found.own:
+        say(f"{found.own:,} more wait for another reviewer, who was not asked to write there.")
+    if found.waiting:
+        say('Next: goldset answers show TASK QUERY_ID, goldset answers decide TASK QUERY_ID --reason "..."')

@@ -49,7 +49,8 @@ def evaluate(
     correctness: Annotated[
         str | None,
         typer.Option(
-            help="PROJECT=RELEASE in which people graded the answers for correctness (`goldset answers`).",
+            help="PROJECT=RELEASE in which people graded the answers for correctness (`goldset answers "
+            "to-grade`).",
             show_default="none",
         ),
     ] = None,

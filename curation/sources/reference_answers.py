@@ -24,10 +24,12 @@ from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
-from curation.store import Cursor, Store, append_rows, record_event, utc_now
+from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
 
 QUERY_FIELDS = ("query_id", "_id", "id", "qid", "query", "query_text", "question")
 ANSWER_FIELDS = ("answers", "reference_answers", "reference_answer", "answer", "gold_answer", "response")
+PEOPLE = "people"
+"""The source of references that people wrote in the app."""
 _WAYS_OUT = {
     UNKNOWN_QUERY: "Import the queries first (`goldset import queries PATH`), or leave such rows out with "
     "--skip-unknown.",
@@ -55,6 +57,13 @@ class AnswerImport:
     left_out: dict[str, int]
     unknown: dict[str, list[str]]
     personal: dict[str, int]
+
+
+class StoredReferences(NamedTuple):
+    """References of a query, and where they come from: a file's name or `PEOPLE`."""
+
+    answers: tuple[str, ...]
+    source: str | None
 
 
 class _StoredAnswers(NamedTuple):
@@ -166,16 +175,45 @@ def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) 
 
 def store_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
     """Append what differs from the current answers; how many queries are new, and how many changed."""
-    rows = cursor.execute("SELECT query_id, revision, answers FROM current_reference_answers").fetchall()
-    known = {query_id: (revision, answers) for query_id, revision, answers in rows}
+    new, changed = append_answers(cursor, found, source)
+    if new or changed:
+        record_event(cursor, "import answers", {"source": source, "new": new, "changed": changed})
+    return new, changed
+
+
+def append_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
+    """`store_answers` within a deed that records its own event. without answers a query has none."""
+    known = {row.query_id: row for row in fetch(cursor, _StoredAnswers, _NEWEST)}
     now, written, new = utc_now(), [], 0
     for query_id, answers in sorted(found.items()):
-        revision, held = known.get(query_id, (-1, None))
+        before = known.get(query_id)
+        held = before.answers if before else []
         if held != list(answers):
-            written.append(_StoredAnswers(query_id, revision + 1, list(answers), source, now))
-            new += held is None
-    if written:
-        append_rows(cursor, "reference_answers", written)
-        detail = {"source": source, "new": new, "changed": len(written) - new}
-        record_event(cursor, "import answers", detail)
+            revision = before.revision + 1 if before else 0
+            written.append(_StoredAnswers(query_id, revision, list(answers), source, now))
+            new += not held
+    append_rows(cursor, "reference_answers", written)
     return new, len(written) - new
+
+
+def reference_revision(cursor: Cursor, query_ids: Sequence[str]) -> dict[str, int]:
+    """Query id → revision of its references in force; queries without any are absent."""
+    sql = "SELECT query_id, revision FROM current_reference_answers WHERE list_contains(?::TEXT[], query_id)"
+    return dict(cursor.execute(sql, [list(query_ids)]).fetchall())
+
+
+def references_of(cursor: Cursor, query_id: str, revision: int | None = None) -> StoredReferences:
+    """The references of a query in force, or as they were at a revision; none where there were none."""
+    if revision is None:
+        sql = "SELECT answers, source FROM current_reference_answers WHERE query_id = ?"
+        row = cursor.execute(sql, [query_id]).fetchone()
+    else:
+        sql = "SELECT answers, source FROM reference_answers WHERE query_id = ? AND revision = ?"
+        row = cursor.execute(sql, [query_id, revision]).fetchone()
+    return StoredReferences(tuple(row[0]), row[1]) if row else StoredReferences((), None)
+
+
+_NEWEST = """
+    SELECT query_id, revision, answers, source, answered_at FROM reference_answers
+    QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY revision DESC) = 1
+"""

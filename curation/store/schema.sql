@@ -117,14 +117,16 @@ WHERE present;
 CREATE TABLE reference_answers (
     query_id    TEXT NOT NULL,
     revision    INTEGER NOT NULL CHECK (revision >= 0),
-    answers     TEXT[] NOT NULL,   -- at least one, each once
-    source      TEXT NOT NULL,     -- file name, without its folder
+    answers     TEXT[] NOT NULL,   -- each once; none: there are no references any more
+    source      TEXT NOT NULL,     -- file name, without its folder; or 'people', who wrote them in the app
     answered_at TIMESTAMP NOT NULL,
     PRIMARY KEY (query_id, revision)
 );
 CREATE VIEW current_reference_answers AS
-SELECT * FROM reference_answers
-QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY revision DESC) = 1;
+SELECT * FROM (
+    SELECT * FROM reference_answers
+    QUALIFY row_number() OVER (PARTITION BY query_id ORDER BY revision DESC) = 1)
+WHERE len(answers) > 0;
 
 -- A draw from traffic, and how likely each of its queries was to be drawn.
 CREATE TABLE samples (
@@ -573,6 +575,87 @@ CREATE VIEW current_judge_judgments AS
 SELECT * FROM judge_judgments
 QUALIFY row_number() OVER (
     PARTITION BY judge, query_id, document_id, content_hash ORDER BY revision DESC) = 1;
+
+-- ── Reference answers that people write ─────────────────────────────────────────────────────────
+
+-- A task: people write reference answers to queries. Who writes for which query is fixed when it opens.
+CREATE TABLE answer_tasks (
+    task_id    TEXT PRIMARY KEY,
+    name       TEXT NOT NULL UNIQUE,
+    parameters JSON NOT NULL,      -- writers, overlap, bound, show, documents, seed and which queries
+    opened_at  TIMESTAMP NOT NULL,
+    sequence   INTEGER NOT NULL UNIQUE -- the order of opening: a clock can step back
+);
+CREATE TABLE answer_task_events (  -- the highest revision counts
+    task_id     TEXT NOT NULL,
+    revision    INTEGER NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('close', 'reopen')),
+    author      TEXT NOT NULL,
+    happened_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (task_id, revision)
+);
+CREATE VIEW answer_task_states AS
+SELECT t.*, coalesce(e.kind = 'close', false) AS closed
+FROM answer_tasks t LEFT JOIN (
+    SELECT task_id, arg_max(kind, revision) AS kind FROM answer_task_events GROUP BY task_id) e USING (task_id);
+CREATE TABLE answer_task_queries (
+    task_id           TEXT NOT NULL,
+    query_id          TEXT NOT NULL,
+    earlier_reference INTEGER,     -- the revision in force when the task opened, which comes back when the
+    PRIMARY KEY (task_id, query_id) -- task's own is taken back; none: there was none
+);
+CREATE TABLE answer_evidence (     -- the documents that are shown with a query, as they were at the opening
+    task_id      TEXT NOT NULL,
+    query_id     TEXT NOT NULL,
+    document_id  TEXT NOT NULL,
+    content_hash TEXT NOT NULL
+);
+CREATE TABLE answer_assignments (
+    assignment_id TEXT PRIMARY KEY,
+    task_id       TEXT NOT NULL,
+    query_id      TEXT NOT NULL,
+    writer        TEXT NOT NULL,
+    position      INTEGER NOT NULL -- from 0, per task and writer
+);
+
+-- What a writer did with an assignment. Revision r can be written once, by whoever saw r earlier events.
+CREATE TABLE answer_events (
+    assignment_id TEXT NOT NULL,
+    revision      INTEGER NOT NULL CHECK (revision >= 0),
+    kind          TEXT NOT NULL CHECK (kind IN ('answer', 'unanswerable', 'retract')),
+    answer        TEXT,
+    documents     TEXT[] NOT NULL, -- ids of those that support the answer
+    late          BOOLEAN NOT NULL, -- written after the task was closed: kept, counted and marked
+    written_at    TIMESTAMP NOT NULL,
+    PRIMARY KEY (assignment_id, revision),
+    CHECK ((kind = 'answer') = (answer IS NOT NULL))
+);
+CREATE VIEW answer_states AS
+SELECT *, kind <> 'retract' AS answered, rowid AS written FROM answer_events
+QUALIFY row_number() OVER (PARTITION BY assignment_id ORDER BY revision DESC) = 1;
+CREATE TABLE answer_drafts (       -- documents ticked for an answer that is not sent yet; the highest number
+    assignment_id TEXT NOT NULL,
+    revision      INTEGER NOT NULL, -- events that the assignment had
+    number        INTEGER NOT NULL,
+    documents     TEXT[] NOT NULL,
+    PRIMARY KEY (assignment_id, revision, number)
+);
+
+-- The reviewer's decisions on written answers; the highest revision counts.
+CREATE TABLE answer_decisions (
+    task_id    TEXT NOT NULL,
+    query_id   TEXT NOT NULL,
+    revision   INTEGER NOT NULL CHECK (revision >= 0),
+    answers    TEXT[] NOT NULL,    -- the references; none: the corpus does not answer the query
+    merged     TEXT,               -- the one of them that the reviewer wrote
+    reason     TEXT NOT NULL,
+    reviewer   TEXT NOT NULL,
+    decided_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (task_id, query_id, revision)
+);
+CREATE VIEW current_answer_decisions AS
+SELECT *, rowid AS written FROM answer_decisions
+QUALIFY row_number() OVER (PARTITION BY task_id, query_id ORDER BY revision DESC) = 1;
 
 -- ── Splits and releases ─────────────────────────────────────────────────────────────────────────
 

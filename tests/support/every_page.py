@@ -11,6 +11,8 @@ from playwright.sync_api import Page, expect
 from app.navigation import all_pages
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import disputes
+from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.writing import write_answer, writing_queue
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
@@ -35,6 +37,7 @@ HEADINGS = {
         if page.shows_title and page.address != "curate"
     },
     **{f"/curate?step={step}": "Curate" for step in ("Sample", "Queries", "Pool", "Round")},
+    **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
 }
 """The pages besides Label, each as the lead sees it."""
@@ -58,6 +61,7 @@ def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
         add_annotator(store, name, role, PASSWORD)
     open_round(store, "gulls", ["anna", "ben"], overlap=2, duplicates=0, seed=3)
     _judge(store, note)
+    _write_answers(store, words)
     store.close()
     return store.path
 
@@ -90,6 +94,15 @@ def _judge(store: Store, note: str) -> None:
     decide(store, first.query_id, first.document_id, 1, note, "rosa")
     make_split(store, {"test": 1.0}, 1, Rules(paraphrase=None))
     freeze(store, "first", allow_disputed=True, override="A project to look at.")
+
+
+def _write_answers(store: Store, words: str) -> None:
+    """Two people differ on a query; the lead is to write for the others and has written for one."""
+    open_answer_task(store, AnswerTaskPlan(words, ["anna", "ben"], queries=["q0"], show="pool"))
+    open_answer_task(store, AnswerTaskPlan("wings", ["lee"], 1, queries=["q1", "q2"], show="pool"))
+    for name in ("anna", "ben", "lee"):
+        words_of = words.replace("\0", name) if words.strip() else name
+        write_answer(store, name, writing_queue(store, name).open[0], words_of, [0, 1], 0)
 
 
 def visit(page: Page, served: Served, path: str) -> None:

@@ -53,7 +53,7 @@ TURNED = """
       const open = node.textContent.replaceAll(/\\u2068[^\\u2069]*\\u2069/g, ""); // what no isolate holds
       if (!open.includes("\\u202e")) continue;
       const around = inside(node).trim();
-      if (!/^(Gulls|gulls|STARTHERE)/.test(around) || !/(ENDSHERE|\\u2026|fly\\.)$/.test(around))
+      if (!/^(Gulls|gulls|STARTHERE)/.test(around) || !/(ENDSHERE|\\u2026|fly\\.|sea\\.)$/.test(around))
         turned.push(around.replaceAll(/STARTHERE.*?ENDSHERE/gs, "\\u2039words\\u203a").slice(0, 300));
     }
   };

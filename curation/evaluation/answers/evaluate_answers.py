@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.answers.matching import exact_match, token_f1
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import (
     AnswerFields,
@@ -26,7 +27,6 @@ from curation.evaluation.answers.answer_files import (
     read_answer_file,
 )
 from curation.evaluation.answers.graded import AnswerGrades
-from curation.evaluation.answers.matching import exact_match, token_f1
 from curation.evaluation.answers.sealed_answers import sealed_answers
 from curation.evaluation.figures.means import mean_intervals, mean_of
 from curation.evaluation.figures.strata import LEAST, SMALL, Mask, hidden_values
@@ -292,8 +292,8 @@ def _values(
         if np.isnan(values[name]).all():
             raise InputError(
                 f"--{name}: none of the answers of {found.name!r} was graded in the release "
-                f"{people.release!r} of {people.project}. `goldset answers` writes the answers for people to "
-                "grade."
+                f"{people.release!r} of {people.project}. `goldset answers to-grade` writes the answers for "
+                "people to grade."
             )
     return values
 

@@ -15,8 +15,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from curation.answers.matching import normalised_answer
 from curation.evaluation.answers.answer_files import SystemAnswers
-from curation.evaluation.answers.matching import normalised_answer
 from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.sealed.disclosure import ListSums, refuse_what_tells_of_single_queries, secrets

@@ -209,7 +209,7 @@ def test_answers_to_a_few_sealed_queries_or_other_answers_to_a_few_are_refused(
 
 
 def graded_project(folder: Path, kit: Path, guide: str, grades: dict[str, int]) -> Path:
-    """What `goldset answers` wrote, graded by two people, settled and frozen as `graded`."""
+    """What `goldset answers to-grade` wrote, graded by two people, settled and frozen as `graded`."""
     store = new_project(folder / f"{guide}.duckdb")
     with store.transaction() as cursor:
         store_guide(cursor, read_guide(ROOT / "labeling_guides" / guide))

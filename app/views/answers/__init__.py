@@ -1,0 +1,1 @@
+"""The page Answers: write reference answers, decide where they differ, and open the tasks."""

@@ -1,0 +1,150 @@
+"""Answers, tasks: a lead opens them, follows how far writers are and how far they agree, and closes them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.views.answers.desk import joined
+from curation.answers.evidence import DOCUMENTS, POOL, RELEVANT
+from curation.answers.opening import AnswerTaskOpened, AnswerTaskPlan, open_answer_task
+from curation.answers.rule import BOUND, DECIDED, DISPUTED
+from curation.answers.status import FEWEST, AnswerTaskStatus, answer_task_status
+from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_answer_task
+from curation.people.annotators import JUDGING, list_annotators
+from curation.sampling.tags.stored_tags import TAGS
+from curation.store import Store
+
+SHOWN = 100
+SHOWS = {
+    RELEVANT: "Those that people judged relevant, else the pool's",
+    POOL: "The pool's, whatever was judged",
+}
+STATES = {
+    "waiting": "Waiting for writers",
+    "unwritten": "Nobody answered",
+    "agreed": "Writers agree",
+    "single": "One writer",
+    "unanswerable": "The corpus does not answer it",
+    DISPUTED: "Waiting for a reviewer",
+    DECIDED: "Decided",
+}
+
+
+LIFE = {
+    True: (reopen_answer_task, "Reopen", "It comes back to its writers, with what is still open."),
+    False: (
+        close_answer_task,
+        "Close",
+        "Nobody is shown more of it. Queries with answers missing go to a reviewer.",
+    ),
+}
+
+
+def show(store: Store, acts: Acts) -> None:
+    with store.reading() as cursor:
+        people = [one for one in list_annotators(cursor) if one.role in JUDGING and not one.imported]
+        names = [task.name for task in reversed(list_answer_tasks(cursor))]
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        usual = [one.name for one in people if one.role == "annotator"]
+        _form(store, acts, [one.name for one in people], usual)
+    with right:
+        if names:
+            _task(store, acts, names)
+        else:
+            st.info("No answer task is open yet.")
+
+
+def _form(store: Store, acts: Acts, names: list[str], usual: list[str]) -> None:
+    form = acts.form("open answer task")
+    with st.form(f"task {form.key}"):
+        name = st.text_input("Name of the task", placeholder="such as faq", key=f"name {form.key}")
+        writers = st.multiselect("Writers", names, default=usual)
+        overlap = st.number_input("Writers of each query", min_value=1, value=2)
+        tag = st.selectbox("Queries with the tag", TAGS, index=None, placeholder="any")
+        most = st.number_input("Draw so many queries", min_value=1, value=None, placeholder="all")
+        show = st.selectbox("Documents shown", list(SHOWS), format_func=SHOWS.__getitem__)
+        plan = AnswerTaskPlan(name.strip(), writers, int(overlap), tag=tag, most=_whole(most), show=show)
+        plan = _more(plan)
+        asked = st.form_submit_button("Open the task", type="primary", key=f"open {form.key}")
+    if asked:
+        acts.do(form, lambda: open_answer_task(store, plan, acts.by))
+
+
+def _more(plan: AnswerTaskPlan) -> AnswerTaskPlan:
+    """The plan with what is seldom changed."""
+    with st.expander("Number of documents, when answers agree, seed"):
+        documents = st.number_input("Documents of a query, at most", min_value=1, value=DOCUMENTS)
+        bound = st.number_input(
+            "Answers agree from a token F1 of",
+            0.05,
+            1.0,
+            BOUND,
+            0.05,
+            help="Answers with other numbers never agree. 1: only equal words agree.",
+        )
+        seed = st.number_input("Seed", value=0, step=1)
+    again = st.checkbox("Also queries that have reference answers")
+    return plan._replace(documents=int(documents), bound=float(bound), again=again, seed=int(seed))
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
+
+
+def _task(store: Store, acts: Acts, names: list[str]) -> None:
+    name = st.selectbox("Answer task", names, width=320, key="task", bind="query-params")
+    here: AnswerTaskOpened | None = acts.form("open answer task").result
+    if here is not None and here.task == name:
+        left_out = [f"Left out: {count:,} queries: {why}." for why, count in here.left_out.items()]
+        ui.sentences("\n".join([f"Opened: {here.assignments:,} answers to write.", *left_out]))
+    status = answer_task_status(store, name)
+    ui.quiet(_state(status))
+    done = [(one.writer, ui.BarCell(one.answered, one.queries), *one[1:5]) for one in status.writers]
+    ui.table("Writers", ["Writer", "Done", "Queries", "Answered", "Without an answer", "Late"], done)
+    counts = [(STATES[how], count) for how, count in status.counts.items() if count]
+    ui.table("What became of the queries", ["State", "Queries"], counts)
+    _agreement(status)
+    _life(store, acts, status)
+    _queries(status)
+
+
+def _state(status: AnswerTaskStatus) -> str:
+    asked = status.parameters
+    said = [f"opened {status.opened_at:%d %b %Y}", f"{asked['overlap']} writers for each query"]
+    said.append(f"answers agree from a token F1 of {asked['bound']:g}")
+    return "  ·  ".join(["closed" if status.closed else "open", *said])
+
+
+def _agreement(status: AnswerTaskStatus) -> None:
+    found = status.agreement
+    if found.share is None:
+        ui.quiet(
+            f"In {found.agree:,} of {found.queries:,} queries with two answers all writers agree. There is a "
+            f"share from {FEWEST} queries."
+        )
+    else:
+        ui.quiet(
+            f"All writers agree in {found.share:.0%} of {found.queries:,} queries with two answers (95 % "
+            f"interval {found.low:.0%} to {found.high:.0%})."
+        )
+
+
+def _life(store: Store, acts: Acts, status: AnswerTaskStatus) -> None:
+    form = acts.form("answer task")
+    act, word, says = LIFE[status.closed]
+    with st.popover(f"{word} this task", key=f"life {form.key} {status.task}"):
+        ui.quiet(says)
+        label = f"{word} “{ui.plain(status.task)}”"
+        sure = st.button(label, type="primary", key=f"sure {form.key} {status.task}")
+    if sure:
+        acts.do(form, lambda: act(store, status.task, acts.by))
+
+
+def _queries(status: AnswerTaskStatus) -> None:
+    rows = [(one.query, STATES[one.how], joined(one.answers) or one.why) for one in status.queries]
+    ui.table("Queries", ["Query", "State", "Reference answers, or why they differ"], rows[:SHOWN], words=True)
+    if len(rows) > SHOWN:
+        ui.quiet(f"Not shown: {len(rows) - SHOWN:,} more queries.")

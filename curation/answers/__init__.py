@@ -1,0 +1,1 @@
+"""Reference answers that people write: tasks, what each writer wrote, and what is decided."""
