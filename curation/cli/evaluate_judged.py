@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 def show_judged(judged: JudgedEvaluation) -> None:
     """Estimates on all queries, and for all searches where queries were drawn."""
+    from curation.evaluation.report.further import undrawn_sentence
+
     what = f"on {judged.everything:,} queries, {judged.people:,} of them graded by people"
     for system in judged.runs:
         _show_estimates(f"{system.name} with the judge {judged.judge}, {what}", system.overall)
@@ -23,6 +25,8 @@ def show_judged(judged: JudgedEvaluation) -> None:
         f"The judge {judged.judge} graded {judged.grades:,} pairs and could not tell of "
         f"{judged.cannot_tell:,}. People's queries were chosen by {' and '.join(judged.chosen_by)}."
     )
+    if judged.not_drawn:
+        say(undrawn_sentence(judged))
     left_out(judged.left_out, "queries")
 
 

@@ -66,6 +66,8 @@ class JudgedEvaluation:
     chosen_by: what chose people's queries: 'split', 'top-up' or both.
     grades: pairs that the judge graded; cannot_tell: it judged and could not.
     left_out: reason → number of evaluated queries.
+    not_drawn: pooled pairs of the evaluated queries that a sample of the pool left out; they count as not
+        relevant, by the judge's grades and by people's.
     """
 
     judge: str
@@ -77,6 +79,7 @@ class JudgedEvaluation:
     cannot_tell: int
     left_out: Mapping[str, int]
     runs: tuple[JudgedSystem, ...]
+    not_drawn: int = 0
 
 
 def judged_estimates(
@@ -133,6 +136,11 @@ def judged_estimates(
         left_out=sample.left_out,
         runs=tuple(
             _system(name, by_judge[name], by_people[name], chosen, sample, release.qrels) for name in by_judge
+        ),
+        not_drawn=sum(
+            len(stratum.documents - stratum.drawn)
+            for strata in (release.pool_sample or {}).values()
+            for stratum in strata
         ),
     )
 

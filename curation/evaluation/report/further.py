@@ -22,12 +22,22 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
         "wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved is how "
         "many more queries people would have to grade without it."
     )
+    if found.not_drawn:
+        sentence += f"\n{undrawn_sentence(found)}"
     tables = []
     for system in found.runs:
         tables.append(_estimates(f"{system.name}, all queries alike", system.overall))
         if system.traffic:
             tables.append(_estimates(f"{system.name}, for all searches", system.traffic))
     return [Section("With a judge", sentence, (), tuple(tables))]
+
+
+def undrawn_sentence(found: JudgedEvaluation) -> str:
+    """What these estimates do with the pairs that a sample of the pool left out."""
+    return (
+        f"A random sample of the pool was judged. Estimates with a judge take the {found.not_drawn:,} pairs "
+        "that it left out for not relevant."
+    )
 
 
 def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Table:

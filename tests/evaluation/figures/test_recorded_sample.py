@@ -14,6 +14,7 @@ from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.figures.inferred import MEASURES, inferred_figures, recorded_strata
 from curation.evaluation.inputs.release import read_release
 from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.judges.imported import import_judge
 from curation.evaluation.metrics.measures import measures_for
 from curation.evaluation.metrics.qrels import qrels_from
 from curation.evaluation.metrics.rankings import run_rows
@@ -146,3 +147,19 @@ def test_the_command_prints_the_estimates_and_refuses_a_declared_sample(
     refused = invoke([*command, "--pool-sample", "5"])
     assert isinstance(refused.exception, RefusedError)
     assert "records which pairs of its pool were drawn" in str(refused.exception)
+
+
+def test_estimates_with_a_judge_say_what_the_sample_left_out(
+    project: Store, sources: list[RunSource], tmp_path: Path
+) -> None:
+    sample = read_release(project, "v1", "dev").pool_sample
+    assert sample is not None
+    with project.reading() as cursor:
+        pairs = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
+    lines = "".join(f"{query},{name},{truth(query, name)}\n" for query, name in sorted(pairs))
+    (tmp_path / "j.csv").write_text(f"query_id,document_id,grade\n{lines}", encoding="utf-8")
+    import_judge(project, tmp_path / "j.csv", "llm")
+    undrawn = sum(len(one.documents - one.drawn) for strata in sample.values() for one in strata)
+    run = ["--run", str(sources[0].path), "--split", "dev", "--judge", "llm"]
+    done = invoke(["--project", str(project.path), "evaluate", "v1", *run])
+    assert f"take the {undrawn:,} pairs that it left out for not relevant" in done.stdout

@@ -13,15 +13,16 @@ def write(found: Evaluation) -> list[Section]:
     inferred = found.inferred
     if inferred is None:
         return []
-    marks = {
-        measure: [mark(name, figures[measure]) for name, figures in inferred.systems.items()]
+    marks = [
+        mark(f"{name}, {measure.removeprefix('inferred_')}", figures[measure])
         for measure in MEASURES
-    }
+        for name, figures in inferred.systems.items()
+    ]
     return [
         Section(
             "Inferred for the whole pool",
             "\n".join(sentences(inferred)),
-            tuple(intervals(f"{measure} of each system", rows) for measure, rows in marks.items()),
+            (intervals("Estimates of each system", marks),),
             (_estimates(inferred), _bands(inferred)),
             "If none and if all: the measure itself, if none or all of the unjudged documents that the "
             "system returned were relevant.",
