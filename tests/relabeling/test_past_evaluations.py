@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import CurationError, InputError
+from curation.evaluation.evaluate import evaluate
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.jobs.kinds import KINDS
 from curation.progress import silent
@@ -16,6 +17,7 @@ from curation.relabeling.drift.sections import drift_findings, drift_page, drift
 from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
 from curation.store import Store
+from curation.text import canonical_json, plain
 from tests.support.evaluated_project import document_ids, evaluated_project, sealed_queries, write_run
 from tests.support.projects import decide_pairs, rows_of
 
@@ -65,6 +67,17 @@ def test_an_order_that_turned_is_kept_with_the_plan_and_told_on_page_and_html(
     assert rows_of(turned, "SELECT actor FROM events WHERE action = 'compare releases'") == [("lee",)]
     (looks,) = rows_of(turned, "SELECT count(*) FROM looks")[0]
     assert looks == 0, "no sealed part is scored unless that is asked for"
+
+
+def test_an_evaluation_on_the_old_release_stays_what_it_was(
+    turned: Store, runs: list[RunSource], tmp_path: Path
+) -> None:
+    folder = tmp_path / "untouched"
+    folder.mkdir()
+    untouched = evaluated_project(folder)
+    before, after = (canonical_json(plain(evaluate(one, "v1", runs))) for one in (untouched, turned))
+    assert before == after
+    untouched.close()
 
 
 def test_the_last_comparison_counts_and_refusals_keep_nothing(turned: Store, runs: list[RunSource]) -> None:
