@@ -152,6 +152,7 @@ def coverage_open_tasks(
     unanswerable: Annotated[
         bool, typer.Option(help="Ask for what the corpus lacks, next to its regions, instead of its gaps.")
     ] = False,
+    region: Annotated[int | None, typer.Option(help="Only for this region, by its number.")] = None,
     as_json: Json = False,
 ) -> None:
     """Ask people to write queries for the gaps; they do so in the app, on the page Write.
@@ -164,13 +165,14 @@ def coverage_open_tasks(
     Examples:
       goldset coverage open-tasks --queries 30 --writers anna,ben --seed 7
       goldset coverage open-tasks --queries 10 --writers anna --unanswerable
+      goldset coverage open-tasks --queries 2 --writers anna --region 4
     """
     from curation.coverage.writing.tasks import open_tasks
     from curation.coverage.writing.written import GAP, UNANSWERABLE
 
     names = [name.strip() for name in writers.split(",") if name.strip()]
     kind = UNANSWERABLE if unanswerable else GAP
-    opened = open_tasks(project_store(), queries, names, seed, kind)
+    opened = open_tasks(project_store(), queries, names, seed, kind, region=region)
     emit(as_json, opened, lambda: _show_opened(opened))
 
 

@@ -179,7 +179,7 @@ def gaps_of(found: CoverageMap, counted: Sequence[ClusterCoverage]) -> list[Cove
 
 
 def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
-    regions = _measured(found, asked, found.regions)
+    regions = measured(found, asked, found.regions)
     others = asked._replace(queries=[query for query in asked.queries if query.source != "synthetic"])
     synthetic = len(asked.queries) - len(others.queries)
     counted = sum(times for _, times in asked.traffic)
@@ -201,9 +201,9 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
         scc=regions.scc,
         zqc=regions.zqc,
         regions=regions,
-        all_clusters=_measured(found, asked, range(len(found.clusters))),
+        all_clusters=measured(found, asked, range(len(found.clusters))),
         synthetic=synthetic,
-        without_synthetic=_measured(found, others, found.regions) if synthetic else None,
+        without_synthetic=measured(found, others, found.regions) if synthetic else None,
         traffic_counted=counted / asked.searches if asked.searches else None,
         clusters=of_clusters(found, asked),
         curve=[_curve_step(found, asked, tried) for tried in found.partitions],
@@ -211,7 +211,8 @@ def _report(found: CoverageMap, asked: AskedOfCorpus) -> CoverageReport:
     )
 
 
-def _measured(found: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range) -> CoverageMeasures:
+def measured(found: CoverageMap, asked: AskedOfCorpus, counted: Sequence[int] | range) -> CoverageMeasures:
+    """The measures over clusters by number."""
     of_documents = [found.clusters_of(places) for places in found.of_documents.values()]
     cluster_of = found.cluster_of
     return measure_coverage(counted, of_documents, asked.of_queries(cluster_of), asked.of_traffic(cluster_of))

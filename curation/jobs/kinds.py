@@ -103,6 +103,18 @@ def _tags(store: Store, parameters: Parameters, progress: Progress, author: str)
     )
 
 
+def _coverage(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.coverage.coverage_map import MapSettings
+    from curation.coverage.report import find_coverage
+
+    report = find_coverage(store, MapSettings(**parameters), progress)
+    share = "unknown" if report.msc is None else f"{report.msc:.0%}"
+    return (
+        f"{report.regions.clusters:,} regions at a resolution of {report.resolution:g}, {report.chosen}. "
+        f"{share} of them have a query; {report.zqc:,} have none."
+    )
+
+
 def _evaluate(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     """Evaluate uploaded files; their folder is removed whatever comes of it."""
     from curation.evaluation.answers.answer_files import AnswerSource
@@ -200,6 +212,11 @@ KINDS: dict[str, Kind] = {
     ),
     "plan re-labeling": Kind(
         _plan_relabeling, "a re-labeling is being planned", "No plan was stored: plan it again."
+    ),
+    "coverage": Kind(
+        _coverage,
+        "coverage is being measured",
+        "The map is as before: measure again, what was embedded is kept.",
     ),
     "relabel": Kind(
         _relabel,

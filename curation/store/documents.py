@@ -101,6 +101,12 @@ def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | 
     return cursor.sql(f"{sql} ORDER BY s.document_id", params=parameters).to_arrow_table()
 
 
+def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) -> dict[str, str]:
+    """Document id → title of those documents that the snapshot has."""
+    sql = f"SELECT d.document_id, d.title {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)"
+    return dict(cursor.execute(sql, [snapshot, list(document_ids)]).fetchall())
+
+
 def group_keys(cursor: Cursor, document_ids: Sequence[str]) -> dict[str, str]:
     """Document id → group key of those documents of the snapshot in force that have one."""
     sql = f"""

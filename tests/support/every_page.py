@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 from playwright.sync_api import Page, expect
 
 from app.navigation import all_pages
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import disputes
 from curation.answers.opening import AnswerTaskPlan, open_answer_task
-from curation.answers.writing import write_answer, writing_queue
+from curation.answers.writing import write_answer
+from curation.answers.writing import writing_queue as answering_queue
+from curation.coverage.clusters import Cluster
+from curation.coverage.coverage_map import CoverageMap
+from curation.coverage.entities import Entity
+from curation.coverage.matching import EntityMatch
+from curation.coverage.resolution import Partitions
+from curation.coverage.stored_map import write_map, write_texts
+from curation.coverage.writing.queue import write_task, writing_queue
+from curation.coverage.writing.tasks import open_tasks
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
@@ -23,10 +34,13 @@ from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
+from curation.sources.queries import active_queries
 from curation.sources.query_import import import_queries
+from curation.sources.tables.lines import clean
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store
+from curation.store.documents import current_snapshot
 from tests.support.served import PASSWORD, Served, settled
 
 PEOPLE = {"anna": "annotator", "ben": "annotator", "rosa": "reviewer", "lee": "lead"}
@@ -39,6 +53,7 @@ HEADINGS = {
     **{f"/curate?step={step}": "Curate" for step in ("Sample", "Queries", "Pool", "Round")},
     **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
+    "/coverage?of=Written": "Coverage",
 }
 """The pages besides Label, each as the lead sees it."""
 
@@ -62,6 +77,7 @@ def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
     open_round(store, "gulls", ["anna", "ben"], overlap=2, duplicates=0, seed=3)
     _judge(store, note)
     _write_answers(store, words)
+    _cover(store, words)
     store.close()
     return store.path
 
@@ -102,7 +118,35 @@ def _write_answers(store: Store, words: str) -> None:
     open_answer_task(store, AnswerTaskPlan("wings", ["lee"], 1, queries=["q1", "q2"], show="pool"))
     for name in ("anna", "ben", "lee"):
         words_of = words.replace("\0", name) if words.strip() else name
-        write_answer(store, name, writing_queue(store, name).open[0], words_of, [0, 1], 0)
+        write_answer(store, name, answering_queue(store, name).open[0], words_of, [0, 1], 0)
+
+
+def _cover(store: Store, words: str) -> None:
+    """A coverage map of two regions, one of them a gap, with tasks for the lead and one that is done."""
+    parameters = {"extractor": {"name": "phrases"}, "model": "by hand", "seed": 0, "resolution": 1.0}
+    documents = [tuple(f"d{n}" for n in held) for held in (range(4), range(4, 8))]
+    with store.reading() as cursor:
+        snapshot = current_snapshot(cursor)
+        queries = active_queries(cursor)
+    found = CoverageMap(
+        map_id="map of every page",
+        snapshot_id=snapshot,
+        parameters={**parameters, "chosen": "given", "least_documents": 3},
+        entities=[Entity(f"gulls {n} {words}", words) for n in range(2)],
+        neighbours=[1, 1],
+        of_documents={name: (place,) for place, held in enumerate(documents) for name in held},
+        clusters=[Cluster(n, f"gulls {n} {words}", (n,), documents[n], True) for n in range(2)],
+        partitions=[Partitions(1.0, [np.array([0, 1])], None)],
+        left_out={},
+    )
+    with store.transaction() as cursor:
+        write_map(cursor, found)
+        write_texts(cursor, found.map_id, {query.normalised: EntityMatch((0,), ()) for query in queries})
+    open_tasks(store, 3, ["lee"], seed=1)
+    with store.reading() as cursor:
+        task = writing_queue(cursor, "lee").task
+    assert task is not None
+    write_task(store, task.task_id, clean(f"gulls written {words}", Counter()), "lee")
 
 
 def visit(page: Page, served: Served, path: str) -> None:

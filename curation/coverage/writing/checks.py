@@ -14,7 +14,7 @@ from curation.retrieval.terms import STOP_WORDS
 from curation.similarity.rewording import essentials, reworded_shingles
 from curation.similarity.shingles import character_shingles, jaccard
 from curation.store import Query
-from curation.text import normalise_query
+from curation.text import isolated, normalise_query
 from curation.words import LocatedWord, is_unspaced, located_words
 
 COPIED = 3
@@ -42,10 +42,12 @@ class TextWarnings(NamedTuple):
     def sentences(self) -> list[str]:
         """One for each; none where there is nothing to warn of."""
         found = [
-            f"“{phrase}” is copied from the document. Would a user know these words?"
+            f"“{isolated(phrase)}” is copied from the document. Would a user know these words?"
             for phrase in self.copied
         ]
-        found += [f"The project has a query that is nearly the same: “{text}”." for text in self.alike]
+        found += [
+            f"The project has a query that is nearly the same: “{isolated(text)}”." for text in self.alike
+        ]
         if self.style is not None:
             found.append(f"This task asks for {self.style}.")
         return found

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from curation.coverage.asked import clusters_at, read_asked
 from curation.coverage.coverage_map import CoverageMap
-from curation.coverage.report import ClusterCoverage, CoverageGap, gaps_of, of_clusters
+from curation.coverage.measures import CoverageMeasures
+from curation.coverage.report import ClusterCoverage, CoverageGap, gaps_of, measured, of_clusters
 from curation.coverage.stored_map import map_in_force, read_map
 from curation.store import Cursor, Query
+from curation.text import digest
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class CoverageState:
     clusters: by number.
     queries: number of a cluster → the queries about it, by id; clusters without any are absent.
     gaps: by searches × documents.
+    regions: the measures over regions.
     nowhere: queries that are about no entity.
     unmatched: queries that were not matched yet.
     """
@@ -32,6 +35,7 @@ class CoverageState:
     clusters: list[ClusterCoverage]
     queries: dict[int, list[Query]]
     gaps: list[CoverageGap]
+    regions: CoverageMeasures
     nowhere: list[Query]
     unmatched: list[Query]
 
@@ -56,4 +60,19 @@ def read_state(cursor: Cursor) -> CoverageState:
         if not held:
             nowhere.append(query)
     counted = of_clusters(found, asked)
-    return CoverageState(found, counted, queries, gaps_of(found, counted), nowhere, everything.unmatched)
+    return CoverageState(
+        map=found,
+        clusters=counted,
+        queries=queries,
+        gaps=gaps_of(found, counted),
+        regions=measured(found, asked, found.regions),
+        nowhere=nowhere,
+        unmatched=everything.unmatched,
+    )
+
+
+def state_fingerprint(cursor: Cursor) -> str:
+    """A short text that changes whenever the state could: what changes a project is in its audit trail."""
+    events = cursor.execute("SELECT count(*), max(rowid) FROM events").fetchall()
+    matched = cursor.execute("SELECT count(*) FROM coverage_texts").fetchall()
+    return digest(str(events), str(matched))

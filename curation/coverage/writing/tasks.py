@@ -18,7 +18,7 @@ from curation.coverage.stored_map import map_in_force
 from curation.coverage.writing.state import CoverageState, read_state
 from curation.coverage.writing.styles import draw_styles
 from curation.coverage.writing.written import GAP, PURPOSES
-from curation.errors import RefusedError, refuse_problems
+from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import JUDGING, require_annotators, require_author, require_role
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.store.documents import snapshot_versions
@@ -87,6 +87,7 @@ def open_tasks(
     seed: int,
     kind: str = GAP,
     author: str = COMMAND_LINE,
+    region: int | None = None,
 ) -> OpenedTasks:
     """Ask people to write queries, for gaps or for topics that the corpus lacks.
 
@@ -94,16 +95,17 @@ def open_tasks(
     ----------
     queries: how many in all; they are shared out evenly.
     kind: 'gap' or 'unanswerable'.
+    region: only for this one, whether it has queries or not.
 
     Raises
     ------
     InputError: the number or the kind is wrong, or nobody or somebody twice is named.
-    NotFoundError: the project does not know a writer.
+    NotFoundError: the project does not know a writer, or the map no such region.
     RefusedError: the author is no lead, or a writer no annotator, reviewer or lead; there is no map in force,
         queries were added since coverage was measured, or no region or document is left to write for.
     """
     _check(queries, writers, kind)
-    asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind}
+    asked = {"queries": queries, "writers": list(writers), "seed": seed, "kind": kind, "region": region}
 
     def read(cursor: Cursor) -> _Inputs:
         require_author(cursor, author, "lead")
@@ -113,7 +115,7 @@ def open_tasks(
 
     def plan(inputs: _Inputs) -> _Batch:
         batch_id = digest("writing batch", inputs.batches, inputs.state.map.map_id, asked)
-        return _Batch(batch_id, inputs, _plan(inputs, queries, seed, kind))
+        return _Batch(batch_id, inputs, _plan(inputs, queries, seed, kind, region))
 
     def write(cursor: Cursor, batch: _Batch) -> None:
         map_id = batch.inputs.state.map.map_id
@@ -190,14 +192,14 @@ def _read(cursor: Cursor, kind: str) -> _Inputs:
     )
 
 
-def _plan(inputs: _Inputs, queries: int, seed: int, kind: str) -> list[PlannedTask]:
+def _plan(inputs: _Inputs, queries: int, seed: int, kind: str, region: int | None) -> list[PlannedTask]:
     state = inputs.state
-    if state.unmatched:
+    if state.unmatched and region is None:
         raise RefusedError(
             f"{len(state.unmatched):,} queries were added since coverage was measured. Measure it again "
             "first, so that no task is for a region that has a query by now."
         )
-    regions = _regions(state, kind)
+    regions = _regions(state, kind) if region is None else [_require_region(state, region)]
     if not regions:
         raise RefusedError("Every region of the corpus has a query: there is no gap to write for.")
     free = {
@@ -218,6 +220,12 @@ def _regions(state: CoverageState, kind: str) -> list[int]:
         cluster.number
         for cluster in sorted(regions, key=lambda one: (-(one.searches or 0) * one.documents, -one.documents))
     ]
+
+
+def _require_region(state: CoverageState, region: int) -> int:
+    if region not in state.map.regions:
+        raise NotFoundError(f"The coverage map has no region {region}.")
+    return region
 
 
 def _asked_for(cursor: Cursor, map_id: str, kind: str) -> dict[int, int]:

@@ -43,5 +43,5 @@ def test_near_duplicates_are_found_by_letters_and_in_any_order_of_words() -> Non
 
 def test_each_warning_is_a_sentence_and_a_good_query_has_none() -> None:
     found = check_text("green tea", TITLE, BODY, STYLES["question names"], queries("green teas"))
-    assert [sentence.split()[0] for sentence in found.sentences] == ["“green", "The", "This"]
+    assert [sentence.split()[0] for sentence in found.sentences] == ["“\u2068green", "The", "This"]
     assert check_text("drink", TITLE, BODY, STYLES["short generic"], queries("cargo")).sentences == []

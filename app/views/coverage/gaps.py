@@ -1,0 +1,94 @@
+"""Coverage, the gaps: how much is covered, regions without a query, and tasks to write some."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.coverage import measuring, region
+from app.views.curate.jobs import CurateContext, submit
+from curation.coverage.writing.progress import TaskCounts, tasks_of_clusters
+from curation.coverage.writing.state import CoverageState
+from curation.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
+from curation.coverage.writing.written import GAP, UNANSWERABLE
+from curation.people.annotators import JUDGING, list_annotators
+
+SHOWN = 25
+KINDS = {"Gaps: regions without a query": GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
+COLUMNS = ["Region", "Name", "Documents", "Searches", "To write", "Written"]
+
+
+def show(context: CurateContext, state: CoverageState) -> None:
+    _figures(state)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        _gaps(context, state)
+    with right:
+        ui.heading("Ask for queries")
+        _open(context, state)
+        ui.heading("Measure")
+        measuring.show(context, state)
+    region.show(context, state)
+
+
+def _figures(state: CoverageState) -> None:
+    found = state.regions
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Regions with a query", ui.share(found.msc), width="content")
+        st.metric("Regions without", f"{found.zqc:,} of {found.clusters:,}", width="content")
+        st.metric("Documents in regions with 5 queries", ui.share(found.scc), width="content")
+        st.metric("Searches in regions with a query", ui.share(found.msc_by_traffic), width="content")
+    small = len(state.clusters) - found.clusters
+    ui.quiet(
+        f"{found.documents:,} documents in {found.clusters:,} regions; {small:,} clusters with fewer than "
+        f"{state.map.parameters['least_documents']:,} documents are not counted. {found.queries:,} queries "
+        f"are about a region, {len(state.nowhere):,} about nothing that the corpus has."
+    )
+
+
+def _gaps(context: CurateContext, state: CoverageState) -> None:
+    if not state.gaps:
+        st.info("Every region has a query.")
+        return
+    with context.store.reading() as cursor:
+        tasks = tasks_of_clusters(cursor, state.map.map_id)
+    none = TaskCounts(0, 0, 0)
+    rows = [
+        (
+            gap.number,
+            gap.name,
+            len(gap.documents),
+            None if gap.searches is None else round(gap.searches),
+            tasks.get(gap.number, none).open,
+            tasks.get(gap.number, none).written,
+        )
+        for gap in state.gaps[:SHOWN]
+    ]
+    order = "searches × documents" if state.gaps[0].searches is not None else "documents"
+    more = f"the first {SHOWN} of {len(state.gaps):,}, " if len(state.gaps) > SHOWN else ""
+    ui.table(f"Regions without a query, {more}by {order}", COLUMNS, rows, words=True)
+
+
+def _open(context: CurateContext, state: CoverageState) -> None:
+    with context.store.reading() as cursor:
+        people = [one for one in list_annotators(cursor) if one.role in JUDGING and not one.imported]
+    form = context.acts.form("writing tasks")
+    with st.form("writing tasks"):
+        kind = st.selectbox("For", list(KINDS))
+        queries = st.number_input("Queries", 1, MOST_AT_ONCE, min(12, max(1, len(state.gaps))))
+        writers = st.multiselect(
+            "Writers",
+            [one.name for one in people],
+            default=[one.name for one in people if one.role == "annotator"],
+        )
+        seed = st.number_input("Seed of documents and styles", value=0, step=1)
+        asked = submit("Open the tasks", "open tasks", form, state.map.map_id)
+    result: OpenedTasks | None = form.result
+    if asked:
+        store, by = context.store, context.annotator.name
+        context.acts.do(form, lambda: open_tasks(store, int(queries), writers, int(seed), KINDS[kind], by))
+    elif result is not None:
+        ui.confirmation(
+            f"Opened {result.tasks:,} tasks in {result.regions:,} regions. They are on the page Write."
+        )
+        ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in result.left_out.items()))

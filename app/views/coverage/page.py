@@ -1,0 +1,43 @@
+"""Coverage: the regions of the corpus that no query tests, and people who write queries for them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.page import LEADS, AppPage
+from app.views.coverage import gaps, measuring, written
+from app.views.coverage.kept import kept_state
+from app.views.curate.jobs import look
+from curation.store import Annotator
+
+PARTS = ("Gaps", "Written")
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("Which regions of the corpus no query tests, and who writes queries for them.")
+    context = look(annotator, (measuring.KIND,))
+    state = kept_state(context.store)
+    if state is None:
+        st.info(
+            "There is no coverage map of this corpus yet. Measuring makes one: it finds what the documents "
+            "are about and joins it by meaning. The first time it embeds every entity."
+        )
+        measuring.show(context, None)
+        return
+    part = st.segmented_control(
+        "Part",
+        PARTS,
+        default=PARTS[0],
+        required=True,
+        key="of",
+        bind="query-params",  # so that a reload stays there
+        label_visibility="collapsed",
+    )
+    if part == "Written":
+        written.show(context, state)
+    else:
+        gaps.show(context, state)
+
+
+PAGE = AppPage(45, "Coverage", "coverage", LEADS, show)

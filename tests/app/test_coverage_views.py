@@ -1,0 +1,205 @@
+"""The pages Coverage and Write, run by Streamlit's AppTest: who has them, tasks once, warnings, and names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import context
+from app.navigation import pages_of
+from app.views import write
+from app.views.coverage import gaps
+from curation.coverage.report import find_gaps
+from curation.coverage.writing.queue import WritingQueue, writing_queue
+from curation.coverage.writing.tasks import open_tasks
+from curation.coverage.writing.written import UNANSWERABLE, coverage_queries
+from curation.jobs import jobs_of
+from curation.store import Annotator, Store
+from tests.support.coverage_project import TEXTS, measured
+from tests.support.pool_project import put_texts
+from tests.support.projects import add_names, built_once, rows_of
+from tests.support.second_click import twice
+
+ANNA, LEE = Annotator("anna", "annotator", False), Annotator("lee", "lead", False)
+SCRIPT = "<script>window.hacked=1</script>"
+
+
+def fill(store: Store) -> Store:
+    measured(store)
+    add_names(store, "anna", "ben")
+    add_names(store, "lee", role="lead")
+    return store
+
+
+filled = built_once(fill)
+
+
+@pytest.fixture
+def project(filled: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv(context.PROJECT, str(filled.path))
+    yield filled
+    jobs_of(filled).wait()
+
+
+def opened(address: str, who: Annotator, part: str = "") -> AppTest:
+    def script(address, annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+
+        next(found for found in all_pages() if found.address == address).show(annotator)
+
+    page = AppTest.from_function(script, kwargs={"address": address, "annotator": who}, default_timeout=30)
+    if part:
+        page.session_state["of"] = part
+    page = page.run()
+    assert not page.exception, page.exception
+    return page
+
+
+def html(page: AppTest) -> str:
+    return " ".join(str(element.proto.body) for element in page.get("html"))
+
+
+def button(page: AppTest, label: str) -> Any:
+    return next(one for one in page.button if one.label.startswith(label))
+
+
+def queue(store: Store, writer: str = "anna") -> WritingQueue:
+    with store.reading() as cursor:
+        return writing_queue(cursor, writer)
+
+
+def written(store: Store) -> list[str]:
+    with store.reading() as cursor:
+        return [query.text for query in coverage_queries(cursor)]
+
+
+def test_leads_have_coverage_and_everybody_who_judges_has_write() -> None:
+    def who_has(title: str) -> set[str]:
+        roles = ("annotator", "reviewer", "evaluator", "lead")
+        return {role for role in roles if title in {page.title for page in pages_of(role)}}
+
+    assert who_has("Coverage") == {"lead"}
+    assert who_has("Write") == {"annotator", "reviewer", "lead"}
+
+
+def test_without_a_map_the_page_says_what_measuring_does(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    page = opened("coverage", LEE)
+    assert "There is no coverage map" in page.info[0].value
+    assert button(page, "Measure coverage")
+    assert "no queries to write" in opened("write", ANNA).info[0].value
+
+
+def test_gaps_are_listed_and_tasks_are_opened_once_for_two_clicks(
+    project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = opened("coverage", LEE)
+    assert {one.label: one.value for one in page.metric}["Regions without"] == "2 of 3"
+    assert all(gap.name in html(page) for gap in find_gaps(project))
+    assert page.multiselect[0].value == ["anna", "ben"]
+    button(page, "Open the tasks").click()
+    page = twice(page, gaps, "open_tasks", monkeypatch)
+    assert not page.error
+    assert "Opened 2 tasks in 2 regions" in html(page)
+    assert rows_of(project, "SELECT count(*), max(author) FROM writing_batches") == [(1, "lee")]
+
+
+def test_what_cannot_be_opened_is_said_and_new_queries_are_to_be_measured(
+    project: Store, tmp_path: Path
+) -> None:
+    page = opened("coverage", LEE)
+    page.multiselect[0].set_value([])
+    page = button(page, "Open the tasks").click().run()
+    assert "Nobody is named to write" in page.error[0].value
+    put_texts(project, tmp_path, TEXTS, {"q4": "cargo ship"})
+    page = opened("coverage", LEE)
+    assert "1 queries were added since coverage was measured" in page.warning[0].value
+
+
+def test_a_region_is_renamed_and_its_new_name_is_text(project: Store) -> None:
+    page = opened("coverage", LEE)
+    name = next(one for one in page.text_input if one.label == "Name of the region")
+    name.set_value(SCRIPT)
+    page = button(page, "Rename").click().run()
+    assert find_gaps(project)[0].name == SCRIPT
+    assert SCRIPT not in html(page)
+    assert SCRIPT.replace("<", "&lt;").replace(">", "&gt;") in html(page)
+
+
+def test_a_lead_takes_a_task_for_one_region(project: Store) -> None:
+    page = button(opened("coverage", LEE), "Write a query").click().run()
+    assert "on the page [Write](/write)" in " ".join(one.value for one in page.markdown)
+    task = queue(project, "lee").task
+    assert task is not None
+    assert task.document.document_id in find_gaps(project)[0].documents
+
+
+def test_a_writer_is_warned_once_of_a_text_and_may_save_it_as_it_is(project: Store) -> None:
+    open_tasks(project, 2, ["anna"], seed=5)
+    page = opened("write", ANNA)
+    task = queue(project).task
+    assert task is not None
+    assert task.document.body in html(page)
+    assert any(task.style.length in one.value for one in page.markdown)
+    page.text_area[0].set_value("green teas and more of it today")
+    page = button(page, "Save the query").click().run()
+    assert written(project) == []
+    assert any(one.value for one in page.warning)
+    assert page.text_area[0].value == "green teas and more of it today"
+    page = button(page, "Save it as it is").click().run()
+    assert written(project) == ["green teas and more of it today"]
+    assert "Saved: \u2068green teas" in html(page)
+    assert "1 to write, 1 written" in html(page)
+
+
+def test_a_second_click_on_save_counts_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_tasks(project, 2, ["anna"], seed=5)
+    page = opened("write", ANNA)
+    task = queue(project).task
+    assert task is not None
+    text = {"short": "Vessel Ann", "medium": "Vessel Ann of Hull", "question": "Who sails the vessel Ann"}
+    page.text_area[0].set_value(text[task.style.name.split()[0]])
+    button(page, "Save the query").click()
+    page = twice(page, write, "write_task", monkeypatch)
+    assert not page.error
+    assert (len(written(project)), queue(project).open) == (1, 1)
+
+
+def test_passing_on_shows_another_document_and_a_refusal_keeps_the_text(project: Store) -> None:
+    open_tasks(project, 1, ["anna"], seed=5)
+    page = opened("write", ANNA)
+    before = queue(project).task
+    page = button(page, "This document cannot").click().run()
+    after = queue(project).task
+    assert before is not None
+    assert after is not None
+    assert before.document != after.document
+    assert after.document.body in html(page)
+    page.text_area[0].set_value("mail ann@example.com")
+    page = button(page, "Save the query").click().run()
+    if page.warning:
+        page = button(page, "Save it as it is").click().run()
+    assert "personal data" in page.error[0].value
+    assert page.text_area[0].value == "mail ann@example.com"
+
+
+def test_what_was_written_is_listed_with_its_source_and_unanswerable_ones_with_what_is_known(
+    project: Store,
+) -> None:
+    open_tasks(project, 1, ["anna"], seed=5, kind=UNANSWERABLE)
+    page = opened("write", ANNA)
+    assert "does not have" in html(page)
+    page.text_area[0].set_value("sonnets of the sea")
+    page = button(page, "Save").click().run()
+    if page.warning:
+        button(page, "Save it as it is").click().run()
+    shown = html(opened("coverage", LEE, "Written"))
+    assert "sonnets of the sea" in shown
+    assert "anna (person)" in shown
+    assert "not pooled yet" in shown
