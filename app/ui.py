@@ -18,6 +18,7 @@ from curation.labeling.session.excerpts import Segment
 from curation.relabeling.staleness.text_changes import TextBlock
 from curation.reports.page import Section
 from curation.store import Annotator
+from curation.text import isolated
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _COMMAND = re.compile(r"`(goldset [^`]+)`")
@@ -139,7 +140,7 @@ def said(about: str, *words: str) -> None:
 
 def document(title: Iterable[Segment], body: Iterable[Segment], facts: Iterable[str | None] = ()) -> None:
     """A document as text, the query's words marked."""
-    below = "  ·  ".join(fact for fact in facts if fact)
+    below = "  ·  ".join(isolated(fact) for fact in facts if fact)
     heading = _marked(title) or "Untitled document"
     st.html(
         f'<article class="gs-document" tabindex="0"><h2 dir="auto">{heading}</h2>'
