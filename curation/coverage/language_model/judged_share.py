@@ -1,8 +1,9 @@
 """The share of a model's queries that people judge.
 
 A query that a language model wrote is withheld until it is drawn. Those that are drawn are in force: they are
-pooled, shown and graded like any other. The share is of all synthetic queries of the project, rounded up. It
-can be raised and not lowered, so what was drawn once stays. The order of drawing is random by seed.
+pooled, shown and graded like any other, and the document that each was written for is a candidate. The share is
+of all synthetic queries of the project, rounded up. It can be raised and not lowered, so what was drawn once
+stays. The order of drawing is random by seed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from curation.guides.guide import current_guide
 from curation.people.annotators import require_author
 from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
-from curation.text import seeded
+from curation.text import digest, seeded
 
 
 class JudgedShare(NamedTuple):
@@ -36,6 +37,8 @@ class JudgedShare(NamedTuple):
     added: int = 0
 
 
+ORIGIN = "origin"
+"""The system that proposes the document that a query was written for."""
 NOTHING_DRAWN = JudgedShare(None, 0, 0)
 
 
@@ -89,6 +92,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
         needed = max(0, ceil(round(share * len(rows), 9)) - (len(rows) - len(waiting)))
         new = sorted(seeded(waiting, seed, lambda row: ["judged share", row[0]])[:needed])
         if new:
+            _propose_origins(cursor, [query_id for query_id, _ in new])
             _append(
                 cursor, [(query_id, revision + 1, True) for query_id, revision in new], share, seed, author
             )
@@ -139,6 +143,18 @@ _ORIGINS = """
     WHERE q.source = 'synthetic' AND c.query_id NOT IN (SELECT query_id FROM retired_queries)
     GROUP BY c.writer ORDER BY c.writer
 """
+
+
+def _propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
+    """The document that each query was written for becomes a candidate to judge."""
+    sql = (
+        "SELECT query_id, document_id, map_id FROM coverage_queries WHERE list_contains(?::TEXT[], query_id)"
+    )
+    rows = sorted(cursor.execute(sql, [query_ids]).fetchall())
+    pairs = {"query_id": [row[0] for row in rows], "document_id": [row[1] for row in rows]}
+    append(cursor, "candidates", pairs)
+    pools = {"pool_id": [digest(ORIGIN, row[2]) for row in rows]}
+    append(cursor, "candidate_sources", {**pools, **pairs, "system": [ORIGIN] * len(rows)})
 
 
 def _append(

@@ -66,11 +66,8 @@ from curation.coverage.writing.written import (
 from curation.errors import RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.store import COMMAND_LINE, Store, append
+from curation.store import COMMAND_LINE, Store
 from curation.text import digest, normalise_query
-
-ORIGIN = "origin"
-"""The system that proposes the document that a query was written for."""
 
 ELSEWHERE = "candidates that are about no region without a query"
 UNANSWERED = "candidates that the document does not answer, by the second call"
@@ -241,7 +238,7 @@ class _Session:
         return known.answer(call)
 
     def _store_query(self, aim: QueryAim, candidate: RankedCandidate, quote: str) -> bool:
-        """Store a query, withheld until it is drawn, with its document as a candidate to judge."""
+        """Store a query, withheld until it is drawn; False where the project has its text."""
         request, found = self._request, self._inputs.map
         cluster = aim.cluster if aim.cluster in candidate.regions else candidate.regions[0]
         detail = {
@@ -268,10 +265,6 @@ class _Session:
                 query = add_coverage_query(cursor, candidate.text, origin, "synthetic", self._actor)
                 withhold(cursor, query.query_id, request.share, request.seed, self._actor)
                 write_texts(cursor, found.map_id, {query.normalised: candidate.match})
-                pair = {"query_id": [query.query_id], "document_id": [document.document_id]}
-                append(cursor, "candidates", pair)
-                source = {"pool_id": [digest(ORIGIN, found.map_id)], **pair, "system": [ORIGIN]}
-                append(cursor, "candidate_sources", source)
                 [row] = [row for row in coverage_queries(cursor) if row.query_id == query.query_id]
         except RefusedError:  # a text of the traffic
             self.found.refused[ALIKE] += 1

@@ -23,7 +23,7 @@ from curation.coverage.language_model.candidates import (
     why_refused,
 )
 from curation.coverage.language_model.endpoint import TokenPrices
-from curation.coverage.language_model.judged_share import draw_queries, judged_origins
+from curation.coverage.language_model.judged_share import ORIGIN, draw_queries, judged_origins
 from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.writing import (
     ELSEWHERE,
@@ -33,7 +33,6 @@ from curation.coverage.language_model.writing import (
     NO_CANDIDATES,
     NO_QUERY,
     NOT_NEEDED,
-    ORIGIN,
     UNANSWERED,
     SyntheticQueries,
     write_queries,
@@ -124,8 +123,6 @@ def test_every_gap_gets_a_query_with_all_that_decided_it(project: Store, model: 
         assert (detail["share"], detail["seed"], detail["candidates"]) == (0.5, 3, 3)
         assert row.cluster in detail["regions"]
         assert STYLES[row.style].holds(row.text)
-    origins = rows_of(project, "SELECT query_id, document_id, system FROM candidate_sources ORDER BY ALL")
-    assert origins == sorted((row.query_id, row.document_id, ORIGIN) for row in found.written)
 
 
 def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withheld(
@@ -134,6 +131,9 @@ def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withhel
     found = written(project, model)
     assert (found.drawn.queries, found.drawn.drawn, found.drawn.share) == (2, 1, 0.5)
     [drawn] = in_force(project)
+    origin = {row.query_id: row.document_id for row in found.written}
+    candidates = rows_of(project, "SELECT query_id, document_id, system FROM candidate_sources")
+    assert candidates == [(drawn.query_id, origin[drawn.query_id], ORIGIN)]
     report = find_coverage(project, COARSE)
     assert report.zqc == 1  # what is withheld tests nothing
     assert (report.synthetic, report.queries) == (1, 4)
@@ -151,6 +151,10 @@ def test_the_share_that_people_judge_is_in_force_and_pooled_and_the_rest_withhel
     assert written(project, model).gaps == 0  # withheld ones are not written again
     raised = draw_queries(project, 1.0, 9)
     assert (raised.added, raised.drawn) == (1, 2)
+    proposed = rows_of(
+        project, "SELECT query_id, document_id FROM candidate_sources WHERE system = ?", ORIGIN
+    )
+    assert dict(proposed) == origin
     assert len(in_force(project)) == 2
     assert draw_queries(project, 0.1, 9).drawn == 2  # never fewer
     assert find_coverage(project, COARSE).zqc == 0
