@@ -1,9 +1,9 @@
 """The share of a model's queries that people judge.
 
 A query that a language model wrote is withheld until it is drawn. Those that are drawn are in force: they are
-pooled, shown and graded like any other, and the document that each was written for is a candidate. The share is
-of all synthetic queries of the project, rounded up. It can be raised and not lowered, so what was drawn once
-stays. The order of drawing is random by seed.
+pooled, shown and graded like any other, and the document that each was written for is a candidate. The share
+is of all synthetic queries of the project, rounded up. It can be raised and not lowered, so what was drawn
+once stays. The order of drawing is random by seed.
 """
 
 from __future__ import annotations
@@ -146,11 +146,15 @@ _ORIGINS = """
 
 
 def _propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """The document that each query was written for becomes a candidate to judge."""
-    sql = (
-        "SELECT query_id, document_id, map_id FROM coverage_queries WHERE list_contains(?::TEXT[], query_id)"
-    )
-    rows = sorted(cursor.execute(sql, [query_ids]).fetchall())
+    """The document that each query was written for becomes a candidate to judge, if it is none yet."""
+    sql = """
+        SELECT query_id, document_id, map_id FROM coverage_queries c WHERE list_contains(?::TEXT[], query_id)
+        AND NOT EXISTS (FROM candidates k WHERE k.query_id = c.query_id AND k.document_id = c.document_id)
+        ORDER BY query_id
+    """
+    rows = cursor.execute(sql, [query_ids]).fetchall()
+    if not rows:
+        return
     pairs = {"query_id": [row[0] for row in rows], "document_id": [row[1] for row in rows]}
     append(cursor, "candidates", pairs)
     pools = {"pool_id": [digest(ORIGIN, row[2]) for row in rows]}
