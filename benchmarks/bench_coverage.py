@@ -1,125 +1,99 @@
-"""Coverage of the SMART collections by their own queries: the tables of docs/coverage.md.
+"""What a coverage map costs: the Icecat products, 1,000, 5,000 and all 19,406 of them, step by step.
 
-For MED and CISI: what the map is, how it depends on resolution and seed, what the queries cover, and Δ and J
-of the queries by the collection's relevant documents. A second run reads map and embeddings from the project.
+Times are seconds of one processor, so that a busy machine changes little. Embedding is by far the dearest:
+its rate is measured on a random sample of the entities' texts, and the whole is that rate times their number.
+Vectors are those of the whole corpus, which the first run embeds; a part of the corpus has those of its
+documents' entities.
 
-Usage: python -m benchmarks.bench_coverage SMART_FOLDER PROJECT_FOLDER [med|cisi]
+Usage: python -m benchmarks.bench_coverage PROJECT_FOLDER [documents ...]
 """
 
 from __future__ import annotations
 
-import json
+import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import process_time
+from typing import TypeVar
 
 import numpy as np
 
-from curation.coverage.coverage_map import CoverageMap, MapSettings
-from curation.coverage.grid import QueryShape, make_grid, query_shape
-from curation.coverage.matching import EntityMatch
-from curation.coverage.measures import Clusters
-from curation.coverage.report import CoverageReport, Span, find_coverage
-from curation.coverage.stored_map import map_in_force, read_map, read_texts
-from curation.project import init_project
-from curation.sources.corpus import import_corpus
+from benchmarks.coverage_collections import collection
+from curation.coverage.clusters import LEAST_DOCUMENTS
+from curation.coverage.entities import CorpusEntities, find_entities
+from curation.coverage.graph import join_neighbours
+from curation.coverage.matching import match_queries
+from curation.coverage.phrases import PhraseExtractor
+from curation.coverage.resolution import DRAWS, RESOLUTIONS, SEEDS, find_partitions
+from curation.retrieval.embeddings import DEFAULT_MODEL, Vectors, embed, find_model, open_model
 from curation.sources.queries import active_queries
-from curation.sources.query_import import import_queries
-from curation.store import Query, Store, open_store
-from tests.support.smart import qrels, records
+from curation.store import Document, Store
+from curation.store.documents import current_corpus
 
-COLLECTIONS = ("med", "cisi")
-
-
-def project(smart: Path, name: str, folder: Path) -> Store:
-    """A project with the collection's documents and queries."""
-    path = folder / f"{name}.duckdb"
-    if path.exists():
-        return open_store(path)
-    store = init_project(path).store
-    for kind, suffix in (("documents", "ALL"), ("queries", "QRY")):
-        rows = records(smart / name / f"{name.upper()}.{suffix}")
-        source = folder / f"{name}.{kind}.jsonl"
-        source.write_text("\n".join(json.dumps({"id": key, "text": text}) for key, text in rows.items()))
-        (import_corpus if kind == "documents" else import_queries)(store, source)
-    return store
+SIZES = (1_000, 5_000, 19_406)
+SAMPLE = 256
+Found = TypeVar("Found")
 
 
-def show(name: str, store: Store, relevant: dict[str, dict[str, int]]) -> None:
-    started = perf_counter()
-    report = find_coverage(store, MapSettings(seed=0))
-    print(f"\n{name}: {perf_counter() - started:.0f} s")
-    print(f"{report.documents:,} documents, {report.entities:,} entities, {report.loners:,} loners")
-    print(f"γ = {report.resolution:g} ({report.chosen}), {report.left_out}")
-    for what, found in (("regions", report.regions), ("all", report.all_clusters)):
-        print(what, found)
-    show_curve(report)
-    show_shapes(store, relevant)
+def timed(step: Callable[[], Found]) -> tuple[Found, float]:
+    started = process_time()
+    found = step()
+    return found, process_time() - started
 
 
-def show_curve(report: CoverageReport) -> None:
-    print(
-        "\n| γ | clusters | regions | adjusted Rand index | MSC | SCC | ZQC |\n|--:|--:|--:|--:|--:|--:|--:|"
-    )
-    for step in report.curve:
-        counts = [between(span, 0) for span in (step.clusters, step.regions)]
-        shares = [between(span, 2) for span in (step.msc, step.scc)]
-        index = "–" if step.rand_index is None else f"{step.rand_index:.2f}"
-        cells = [f"{step.resolution:g}", *counts, index, *shares, between(step.zqc, 0)]
-        print(f"| {' | '.join(cells)} |")
+def rate(store: Store, texts: list[str]) -> float:
+    """Texts of the sample embedded in a second."""
+    encoder = open_model(store, find_model(DEFAULT_MODEL))
+    sample = np.random.default_rng(0).choice(len(texts), min(SAMPLE, len(texts)), replace=False)
+    chosen = sorted((texts[place] for place in sample), key=len)
+    encoder.encode(chosen[:8], show_progress_bar=False)
+    _, seconds = timed(lambda: encoder.encode(chosen, batch_size=8, show_progress_bar=False))
+    return len(chosen) / seconds
 
 
-def between(span: Span, digits: int) -> str:
-    low, high = (f"{value:,.{digits}f}" if value is not None else "–" for value in span)
-    return low if low == high else f"{low} to {high}"
-
-
-def show_shapes(store: Store, relevant: dict[str, dict[str, int]]) -> None:
-    with store.reading() as cursor:
-        found = read_map(cursor, map_in_force(cursor))
-        matches = read_texts(cursor, found.map_id)
-        queries = active_queries(cursor)
-    print("\n| γ | Δ | J |\n|--:|--:|--:|")
-    for tried in found.partitions:
-        shapes = shapes_of(queries, matches, found, relevant, tried.labels[0].tolist())
-        print(
-            f"| {tried.resolution:g} | {' | '.join(summary(shapes, name) for name in QueryShape._fields)} |"
-        )
-    grid = make_grid(shapes_of(queries, matches, found, relevant, found.cluster_of))
-    assert grid is not None
-    print(grid.dispersion, grid.alignment, f"{len(grid.left_out)} queries without a relevant document")
-    for row in range(3):
-        print([sum(cell == (row, column) for cell in grid.cells.values()) for column in range(3)])
-
-
-def shapes_of(
-    queries: list[Query],
-    matches: dict[str, EntityMatch],
-    found: CoverageMap,
-    relevant: dict[str, dict[str, int]],
-    cluster_of: list[int],
-) -> dict[str, QueryShape | None]:
-    """The shape of each query by the clusters of one partition."""
-
-    def clusters(places: Sequence[int]) -> Clusters:
-        return frozenset(cluster_of[place] for place in places)
-
-    return {
-        query.query_id: query_shape(
-            clusters(matches[query.normalised].entities),
-            [clusters(found.of_documents[key]) for key in relevant.get(query.query_id, {})],
-        )
-        for query in queries
+def part(found: CorpusEntities, documents: list[Document]) -> tuple[list[int], dict[str, tuple[int, ...]]]:
+    """The places of the entities of some documents, and the documents' entities by their new places."""
+    kept = sorted({place for document in documents for place in found.of_documents[document.document_id]})
+    number = {place: new for new, place in enumerate(kept)}
+    return kept, {
+        document.document_id: tuple(number[place] for place in found.of_documents[document.document_id])
+        for document in documents
     }
 
 
-def summary(shapes: dict[str, QueryShape | None], figure: str) -> str:
-    values = np.array([getattr(shape, figure) for shape in shapes.values() if shape])
-    return f"{values.mean():.2f} ({values.min():.2f} to {values.max():.2f})"
+def row(store: Store, whole: CorpusEntities, vectors: Vectors, size: int) -> str:
+    with store.reading() as cursor:
+        documents = current_corpus(cursor)[:size]
+        queries = [query.normalised for query in active_queries(cursor)]
+    _, phrases = timed(lambda: find_entities(documents, PhraseExtractor()))
+    kept, of_documents = part(whole, documents)
+    embedding = len(kept) / rate(store, [whole.entities[place].text for place in kept])
+    own = np.ascontiguousarray(vectors[kept])
+    graph, joining = timed(lambda: join_neighbours(own))
+    _, leiden = timed(lambda: find_partitions(graph, of_documents, LEAST_DOCUMENTS, 0))
+    asked = embed(store, queries, "query")
+    names = [whole.entities[place].name for place in kept]
+    _, matching = timed(lambda: match_queries(queries, names, asked, own))
+    total = phrases + embedding + joining + leiden + matching
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    steps = (phrases, embedding, joining, leiden, matching)
+    shares = [f"{seconds:.1f} ({seconds / total:.0%})" for seconds in steps]
+    cells = [f"{len(documents):,}", f"{len(kept):,}", f"{len(graph.first):,}", *shares]
+    return f"| {' | '.join([*cells, f'{total:.0f}', f'{memory:.1f}'])} |"
+
+
+def main() -> None:
+    store = collection("icecat", Path(sys.argv[1])).store
+    with store.reading() as cursor:
+        whole = find_entities(current_corpus(cursor), PhraseExtractor())
+    vectors = embed(store, [entity.text for entity in whole.entities])
+    print(f"{len(RESOLUTIONS)} resolutions, {SEEDS} seeds and {DRAWS} draws each")
+    print("| documents | entities | edges | phrases | embedding | graph | clusters | queries | all | GiB |")
+    print("|" + "--:|" * 10)
+    for size in [int(text) for text in sys.argv[2:]] or SIZES:
+        print(row(store, whole, vectors, size), flush=True)
 
 
 if __name__ == "__main__":
-    for collection in sys.argv[3:] or COLLECTIONS:
-        made = project(Path(sys.argv[1]), collection, Path(sys.argv[2]))
-        show(collection, made, qrels(Path(sys.argv[1]) / collection / f"{collection.upper()}.REL"))
+    main()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curation.cli.coverage_effects import coverage_effects_command
 from curation.cli.coverage_model import (
     ExtractorName,
     ExtractorOption,
@@ -35,6 +36,7 @@ ENTITIES_SHOWN = 6
 
 coverage = typer.Typer()
 app.add_typer(coverage, name="coverage")
+coverage.command("effects")(coverage_effects_command)
 
 MapModel = Annotated[
     str | None,
@@ -254,13 +256,14 @@ def _show(report: CoverageReport, limit: int) -> None:
     )
     table(
         "Regions by resolution: lowest and highest of the seeds",
-        ["γ", "clusters", "regions", "same by seed (ARI)", "MSC", "SCC", "ZQC"],
+        ["γ", "clusters", "regions", "same by seed (ARI)", "recovered", "MSC", "SCC", "ZQC"],
         [
             (
                 f"{step.resolution:g}",
                 _between(step.clusters, ",.0f"),
                 _between(step.regions, ",.0f"),
                 step.rand_index,
+                step.recovered,
                 _between(step.msc, ".2f"),
                 _between(step.scc, ".2f"),
                 _between(step.zqc, ",.0f"),

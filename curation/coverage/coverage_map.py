@@ -14,8 +14,8 @@ from typing import Any
 from curation.coverage import graph as entity_graph
 from curation.coverage import matching, resolution
 from curation.coverage.clusters import LEAST_DOCUMENTS, Cluster, make_clusters
-from curation.coverage.entities import CorpusEntities, Entity, Extractor, find_entities
-from curation.coverage.graph import EntityGraph, Ints, join_neighbours
+from curation.coverage.entities import Entity, Extractor, find_entities
+from curation.coverage.graph import join_neighbours
 from curation.coverage.matching import EntityMatch, match_queries
 from curation.coverage.measures import Clusters
 from curation.coverage.phrases import PhraseExtractor
@@ -112,6 +112,7 @@ class MapSettings:
             "model": find_model(self.model).name,
             "resolution": self.resolution,
             "seed": self.seed,
+            "stability": {"drawn": resolution.DRAWN, "draws": resolution.DRAWS},
             "tried": {"resolutions": resolution.RESOLUTIONS, "seeds": resolution.SEEDS},
         }
 
@@ -140,12 +141,22 @@ def make_map(
     vectors = embed(store, [entity.text for entity in found.entities], "document", settings.model, progress)
     graph = join_neighbours(vectors, progress=progress)
     given = () if settings.resolution is None else (settings.resolution,)
-    partitions = find_partitions(graph, settings.seed, (*resolution.RESOLUTIONS, *given), progress=progress)
-    chosen, clusters = _choose(settings, graph, found, partitions)
+    resolutions = (*resolution.RESOLUTIONS, *given)
+    partitions = find_partitions(
+        graph, found.of_documents, settings.least_documents, settings.seed, resolutions, progress=progress
+    )
+    chosen = float(settings.resolution) if settings.resolution else choose_resolution(partitions)
+    labels = next(tried.labels[0] for tried in partitions if tried.resolution == chosen)
+    clusters = make_clusters(labels, graph, found.entities, found.of_documents, settings.least_documents)
     return CoverageMap(
         map_id=map_id_of(snapshot_id, parameters),
         snapshot_id=snapshot_id,
-        parameters={**parameters, "resolution": chosen, "chosen": GIVEN if given else BY_RULE},
+        parameters={
+            **parameters,
+            "resolution": chosen,
+            "chosen": GIVEN if given else BY_RULE,
+            "recovered": [[tried.resolution, list(tried.recovered)] for tried in partitions],
+        },
         entities=found.entities,
         neighbours=graph.degrees.tolist(),
         of_documents=found.of_documents,
@@ -153,22 +164,6 @@ def make_map(
         partitions=partitions,
         left_out=found.left_out,
     )
-
-
-def _choose(
-    settings: MapSettings, graph: EntityGraph, found: CorpusEntities, partitions: Sequence[Partitions]
-) -> tuple[float, list[Cluster]]:
-    """The resolution, given or by the rule, and its clusters."""
-
-    def clusters_at(labels: Ints) -> list[Cluster]:
-        return make_clusters(labels, graph, found.entities, found.of_documents, settings.least_documents)
-
-    candidates = {tried.resolution: clusters_at(tried.labels[0]) for tried in partitions}
-    regions = [sum(cluster.is_region for cluster in held) for held in candidates.values()]
-    chosen = (
-        choose_resolution(partitions, regions) if settings.resolution is None else float(settings.resolution)
-    )
-    return chosen, candidates[chosen]
 
 
 def match_texts(
@@ -184,4 +179,5 @@ def match_texts(
         return [EntityMatch((), ()) for _ in texts]
     entities = embed(store, [entity.text for entity in found.entities], "document", model, progress)
     queries = embed(store, texts, "query", model, progress)
-    return match_queries(texts, [entity.name for entity in found.entities], queries, entities)
+    most = int(found.parameters["matching"]["most_by_meaning"])
+    return match_queries(texts, [entity.name for entity in found.entities], queries, entities, most)

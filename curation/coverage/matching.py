@@ -1,8 +1,8 @@
 """Which entities a query is about: those that it names, and those that are near in meaning.
 
 By phrase: an entity whose name is in the query, word by word; a name inside a longer one that is found at the
-same place does not count. By meaning: the `MOST_BY_MEANING` entities with the highest cosine, from
-`LEAST_COSINE` on, the least cosine of an edge of the graph. The clusters of all of these are C(q).
+same place does not count. By meaning: as an entity of the graph is joined, to the `MOST_BY_MEANING` entities
+with the highest cosine, from `LEAST_COSINE` on. The clusters of all of these are C(q).
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.coverage.graph import LEAST_COSINE, nearest
+from curation.coverage.graph import LEAST_COSINE, NEIGHBOURS, nearest
 from curation.coverage.phrases import LONGEST
 from curation.retrieval.embeddings import Vectors
 from curation.words import words
 
-MOST_BY_MEANING = 5
+MOST_BY_MEANING = NEIGHBOURS
 
 
 class EntityMatch(NamedTuple):
@@ -32,7 +32,11 @@ class EntityMatch(NamedTuple):
 
 
 def match_queries(
-    texts: Sequence[str], names: Sequence[str], query_vectors: Vectors, entity_vectors: Vectors
+    texts: Sequence[str],
+    names: Sequence[str],
+    query_vectors: Vectors,
+    entity_vectors: Vectors,
+    most: int = MOST_BY_MEANING,
 ) -> list[EntityMatch]:
     """The entities of each query, in the order of the texts.
 
@@ -41,13 +45,14 @@ def match_queries(
     names: of the entities, normalised.
     query_vectors: unit vectors, shape (texts, dimension).
     entity_vectors: unit vectors, shape (names, dimension).
+    most: entities by meaning.
     """
     places = {name: place for place, name in enumerate(names)}
     longest = max((name.count(" ") + 1 for name in names), default=LONGEST)
     found = []
     for text, vector in zip(texts, query_vectors, strict=True):
         cosines = np.round((entity_vectors @ vector).astype(np.float64), 6)
-        near = nearest(cosines, MOST_BY_MEANING, LEAST_COSINE) if words(text) else np.zeros(0, np.int64)
+        near = nearest(cosines, most, LEAST_COSINE) if words(text) else np.zeros(0, np.int64)
         found.append(EntityMatch(named_entities(text, places, longest), tuple(sorted(near.tolist()))))
     return found
 

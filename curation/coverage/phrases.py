@@ -1,12 +1,18 @@
 """Entities without a model: the phrases of one to three words that tell a document from the others.
 
 A phrase weighs (1 + ln tf) (1 + ln((1 + N) / (1 + df))), tf its count in the document, df its documents of N.
-Phrases do not cross punctuation and neither begin nor end with a word of asking and joining. Left out are:
+Phrases do not cross punctuation and neither begin nor end with a word that joins others in every text.
+Which these are the corpus says, in any language: a word of more than half of the documents whose
+occurrences are spread as chance spreads them, by its residual IDF (K. W. Church and W. A. Gale 1995,
+Inverse document frequency (IDF): a measure of deviations from Poisson, section 3); a topic comes in bursts.
+Lists of such words are added for English only. Left out are:
 
 - phrases that begin or end with a single letter, a number, or a word that is too general to name a thing;
 - phrases of more than a tenth of the documents;
 - phrases that the corpus has once, where a document has others;
 - a part of a longer phrase of the document, where it is always that phrase.
+
+In scripts without spaces a phrase is a gram, two signs (`curation.words`); their words are not known here.
 
 A phrase is described by its most telling sentence: of the sentences of the document that have it the one in
 which the document's chosen phrases weigh most for its length.
@@ -16,8 +22,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from math import sqrt
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
+from math import expm1, log2, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,8 +45,14 @@ GENERAL = 0.1
 """Share of the documents from which a phrase is too general …"""
 ALWAYS_KEPT = 5
 """… unless it is in no more documents than these."""
+COMMON = 0.5
+"""Share of the documents from which a word that is spread evenly joins others …"""
+EVENLY = 0.4
+"""… where its residual IDF is below this, in bits."""
 LONGEST_SENTENCE = 40
 """Words of a description."""
+LONGEST_DESCRIPTION = 280
+"""Letters of it: a sentence of a script without spaces has no words to count."""
 
 _GENERAL_WORDS = frozenset(
     "about above after again against all almost already also although always among another any around away "
@@ -56,7 +69,7 @@ _GENERAL_WORDS = frozenset(
 )
 _EDGE = STOP_WORDS | _GENERAL_WORDS
 _CUTS = re.compile(r"[^\w\s'’\-‐‑]+|\n\s*\n")
-_SENTENCES = re.compile(r"(?<=[.!?…。！？])[\"”’)\]]*\s+|\n\s*\n")
+_SENTENCES = re.compile(r"(?<=[.!?…])[\"”’)\]]*\s+|(?<=[。！？])[」』）]*\s*|\n\s*\n")
 
 
 class _Counts(NamedTuple):
@@ -81,6 +94,9 @@ class PhraseExtractor:
         """See `Extractor.settings`."""
         return {
             "always_kept": ALWAYS_KEPT,
+            "common": COMMON,
+            "description": LONGEST_DESCRIPTION,
+            "evenly": EVENLY,
             "general": GENERAL,
             "longest": LONGEST,
             "most": self._most,
@@ -96,44 +112,71 @@ class PhraseExtractor:
         """
         if not any(words(document.text) for document in documents):
             return Extraction([[] for _ in documents])
-        counts = _count(documents)
+        joining = joining_words([document.text for document in documents])
+        counts = _count(documents, joining)
         idf = 1 + np.log((1 + len(documents)) / (1 + counts.documents_with))
         found = []
         for row, document in enumerate(documents):
             weights = _chosen(counts, idf, row, len(documents), self._most)
-            found.append(_described(document, weights))
+            found.append(_described(document, weights, joining))
             if row % 256 == 255 or row + 1 == len(documents):
                 progress("coverage: phrases", row + 1, len(documents))
         return Extraction(found)
 
 
-def phrases_of(text: str) -> Iterator[str]:
-    """The phrases of a text that may name a thing, as often as they occur."""
+def joining_words(texts: Sequence[str]) -> frozenset[str]:
+    """The words that join others, by how the texts use them; see the head of the module."""
+    documents_with: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
+    for text in texts:
+        held = Counter(words(text))
+        documents_with.update(held.keys())
+        occurrences.update(held)
+    least = max(ALWAYS_KEPT, COMMON * len(texts))
+    return frozenset(
+        word
+        for word, documents in documents_with.items()
+        if documents > least and _residual_idf(documents, occurrences[word], len(texts)) < EVENLY
+    )
+
+
+def _residual_idf(documents_with: int, occurrences: int, documents: int) -> float:
+    """Bits by which fewer documents have a word than if its occurrences were strewn among them."""
+    return log2(documents * -expm1(-occurrences / documents) / documents_with)
+
+
+def phrases_of(text: str, joining: Collection[str] = frozenset()) -> Iterator[str]:
+    """The phrases of a text that may name a thing, as often as they occur.
+
+    Parameters
+    ----------
+    joining: words at which none begins or ends, besides the English ones.
+    """
     for piece in _CUTS.split(text):
         found = words(piece)
         for start in range(len(found)):
             for length in range(1, min(LONGEST, len(found) - start) + 1):
                 phrase = found[start : start + length]
-                if _may_name(phrase):
+                if _may_name(phrase, joining):
                     yield " ".join(phrase)
 
 
-def _may_name(phrase: Sequence[str]) -> bool:
+def _may_name(phrase: Sequence[str], joining: Collection[str]) -> bool:
     if len(phrase) > 1 and any(map(is_unspaced, phrase)):
         return False  # grams overlap already
-    return _may_end(phrase[0]) and _may_end(phrase[-1])
+    return all(_may_end(word) and word not in joining for word in (phrase[0], phrase[-1]))
 
 
 def _may_end(word: str) -> bool:
     return word not in _EDGE and (len(word) > 1 or is_unspaced(word)) and not word.isnumeric()
 
 
-def _count(documents: Sequence[Document]) -> _Counts:
+def _count(documents: Sequence[Document], joining: Collection[str]) -> _Counts:
     try:
         from sklearn.feature_extraction.text import CountVectorizer
     except ImportError as error:
         raise RefusedError("Coverage needs scikit-learn: pip install 'goldset[dense]'.") from error
-    counter = CountVectorizer(analyzer=_phrases_of_document)
+    counter = CountVectorizer(analyzer=partial(_phrases_of_document, joining))
     try:
         matrix = counter.fit_transform(documents).tocsr()
     except ValueError:  # no phrase at all
@@ -150,9 +193,9 @@ def _count(documents: Sequence[Document]) -> _Counts:
     )
 
 
-def _phrases_of_document(document: Document) -> Iterator[str]:
-    yield from phrases_of(document.title)
-    yield from phrases_of(document.body)
+def _phrases_of_document(joining: Collection[str], document: Document) -> Iterator[str]:
+    yield from phrases_of(document.title, joining)
+    yield from phrases_of(document.body, joining)
 
 
 def _chosen(
@@ -187,11 +230,11 @@ def _always_inside(held: Mapping[str, int]) -> set[str]:
     return inside
 
 
-def _described(document: Document, weights: Mapping[str, float]) -> list[Mention]:
+def _described(document: Document, weights: Mapping[str, float], joining: Collection[str]) -> list[Mention]:
     """The phrases as mentions, each with its most telling sentence."""
     best: dict[str, tuple[float, str]] = {}
     for sentence in _sentences(document):
-        held = Counter(phrases_of(sentence)).keys() & weights.keys()
+        held = set(phrases_of(sentence, joining)) & weights.keys()
         worth = round(sum(sorted(weights[phrase] for phrase in held)) / sqrt(len(words(sentence)) or 1), 9)
         for phrase in held:
             if phrase not in best or worth > best[phrase][0]:
@@ -210,6 +253,7 @@ def _sentences(document: Document) -> Iterator[str]:
 
 
 def shortened(sentence: str) -> str:
-    """The sentence, or its first words and an ellipsis."""
+    """The sentence, or its first words or letters and an ellipsis."""
     parts = sentence.split(" ")
-    return sentence if len(parts) <= LONGEST_SENTENCE else f"{' '.join(parts[:LONGEST_SENTENCE])} …"
+    kept = " ".join(parts[:LONGEST_SENTENCE])[:LONGEST_DESCRIPTION].rstrip()
+    return sentence if kept == sentence else f"{kept} …"

@@ -22,7 +22,7 @@ from curation.coverage.measures import (
     measure_coverage,
     spread,
 )
-from curation.coverage.resolution import Partitions
+from curation.coverage.resolution import Partitions, documents_of
 from curation.coverage.stored_map import has_map, map_in_force, read_map, write_map
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
@@ -63,15 +63,21 @@ class CurveStep(NamedTuple):
     Attributes
     ----------
     rand_index: mean adjusted Rand index between the seeds, without loners.
+    recovered: share of the corpus in regions that other draws of it give, too; see `coverage.resolution`.
+    all_msc, all_scc, all_zqc: as those without the prefix, over all clusters instead of regions.
     """
 
     resolution: float
     clusters: Span
     regions: Span
     rand_index: float | None
+    recovered: float | None
     msc: Span
     scc: Span
     zqc: Span
+    all_msc: Span
+    all_scc: Span
+    all_zqc: Span
 
 
 @dataclass(frozen=True)
@@ -240,14 +246,19 @@ def _curve_step(found: CoverageMap, asked: AskedOfCorpus, tried: Partitions) -> 
     """The measures over the regions of each partition of one resolution."""
     least = int(found.parameters["least_documents"])
     measured = [_of_partition(found.of_documents, asked, labels, least) for labels in tried.labels]
+    whole = [_of_partition(found.of_documents, asked, labels, 0) for labels in tried.labels]
     return CurveStep(
         resolution=tried.resolution,
-        clusters=_span([len(np.unique(labels)) for labels in tried.labels]),
-        regions=_span([regions.clusters for regions in measured]),
+        clusters=span([len(np.unique(labels)) for labels in tried.labels]),
+        regions=span([regions.clusters for regions in measured]),
         rand_index=tried.rand_index,
-        msc=_span([regions.msc for regions in measured]),
-        scc=_span([regions.scc for regions in measured]),
-        zqc=_span([regions.zqc for regions in measured]),
+        recovered=tried.recovered_share,
+        msc=span([regions.msc for regions in measured]),
+        scc=span([regions.scc for regions in measured]),
+        zqc=span([regions.zqc for regions in measured]),
+        all_msc=span([clusters.msc for clusters in whole]),
+        all_scc=span([clusters.scc for clusters in whole]),
+        all_zqc=span([clusters.zqc for clusters in whole]),
     )
 
 
@@ -256,11 +267,10 @@ def _of_partition(
 ) -> CoverageMeasures:
     cluster_of = labels.tolist()
     held = [clusters_at(places, cluster_of) for places in of_documents.values()]
-    documents = count_in_clusters(held)
-    regions = [number for number, count in documents.items() if count >= least]
+    regions = np.flatnonzero(documents_of(labels, of_documents) >= least).tolist()
     return measure_coverage(regions, held, asked.of_queries(cluster_of))
 
 
-def _span(values: Sequence[float | None]) -> Span:
+def span(values: Sequence[float | None]) -> Span:
     known = [value for value in values if value is not None]
     return Span(min(known), max(known)) if known else Span(None, None)

@@ -121,7 +121,7 @@ def read_map(cursor: Cursor, map_id: str, with_partitions: bool = True) -> Cover
         neighbours=[neighbours for *_, neighbours in entities],
         of_documents=of_documents,
         clusters=_read_clusters(cursor, map_id, of_documents, settings["least_documents"]),
-        partitions=_read_partitions(cursor, map_id) if with_partitions else [],
+        partitions=_read_partitions(cursor, map_id, settings) if with_partitions else [],
         left_out=json.loads(left_out),
     )
 
@@ -290,11 +290,13 @@ def _read_clusters(
     return found
 
 
-def _read_partitions(cursor: Cursor, map_id: str) -> list[Partitions]:
+def _read_partitions(cursor: Cursor, map_id: str, settings: Mapping[str, Any]) -> list[Partitions]:
+    recovered: dict[float, list[float]] = dict(settings.get("recovered", []))  # maps of before have none
     rows = _rows(cursor, "resolution, rand_index, labels", "coverage_partitions", "resolution, seed", map_id)
     found = []
     for (resolution, rand_index), group in groupby(rows, key=lambda row: row[:2]):
-        found.append(Partitions(resolution, [np.array(row[2], np.int64) for row in group], rand_index))
+        labels = [np.array(row[2], np.int64) for row in group]
+        found.append(Partitions(resolution, labels, rand_index, tuple(recovered.get(resolution, ()))))
     return found
 
 

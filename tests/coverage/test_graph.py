@@ -14,10 +14,14 @@ from curation.coverage.clusters import make_clusters, partition
 from curation.coverage.entities import Entity
 from curation.coverage.graph import EntityGraph, join_neighbours, nearest
 from curation.coverage.resolution import (
+    GraphDraw,
     Partitions,
     choose_resolution,
+    draw_graphs,
+    entity_masses,
     find_partitions,
     mean_rand_index,
+    recovered_shares,
 )
 from curation.retrieval.embeddings import Vectors
 from tests.support import examples
@@ -102,18 +106,51 @@ def test_clusters_are_named_by_their_most_central_entities_and_ordered_by_docume
     assert (loner.number, loner.documents, loner.is_region) == (1, ("c",), False)
 
 
+DOCUMENTS = {f"d{place}": (place,) for place in range(9)}
+
+
 def test_the_rand_index_of_seeds_leaves_loners_out() -> None:
-    [found] = find_partitions(cliques(4, 5)._replace(nodes=30), 0, [1.0])
+    [found] = find_partitions(cliques(4, 5)._replace(nodes=30), DOCUMENTS, 1, 0, [1.0])
     assert found.rand_index == 1.0
     assert len(found.labels) == 3
     assert mean_rand_index([np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])]) == pytest.approx(-0.5)
     assert mean_rand_index([np.array([0])]) is None
 
 
-def test_the_resolution_with_most_regions_among_stable_ones_is_chosen() -> None:
-    def at(resolution: float, index: float | None) -> Partitions:
-        return Partitions(resolution, [], index)
+def test_the_finest_resolution_within_a_standard_error_of_the_best_is_chosen() -> None:
+    def at(resolution: float, *recovered: float) -> Partitions:
+        return Partitions(resolution, [], None, recovered)
 
-    tried = [at(1, 0.9), at(5, 0.85), at(10, 0.85), at(40, 0.7)]
-    assert choose_resolution(tried, [3, 9, 9, 20]) == 5
-    assert choose_resolution([at(1, 0.3), at(5, 0.6), at(9, None)], [3, 9, 9]) == 5
+    best = at(2, 0.70, 0.74, 0.78)  # 0.74 ± 0.0231
+    assert choose_resolution([at(1, 0.73), best, at(5, 0.72), at(10, 0.71)]) == 5
+    assert choose_resolution([best, at(5, 0.716), at(10, 0.717)]) == 10
+    assert choose_resolution([at(1), at(5)]) == 1
+
+
+def test_a_region_is_recovered_by_the_cluster_that_agrees_with_it_best() -> None:
+    graph = cliques(4, 5)._replace(nodes=10)
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1, 1, 2])
+    masses = entity_masses(10, {"a": (0, 1), "b": (2, 3), "c": (4, 5, 6, 7), "d": (8, 9)})
+    assert masses.tolist() == [0.5] * 4 + [0.25] * 4 + [0.5, 0.5]
+    whole = GraphDraw(np.arange(10), graph)
+    part = GraphDraw(np.array([0, 1, 4, 5, 9]), join_neighbours(at_angles(0, 5, 90, 180, 184)))
+    regions = np.array([True, True, False])
+    # of the part, cluster 0 is there again; of cluster 1 one half is alone and one half is with the loner
+    found = recovered_shares(labels, regions, masses, [whole, part], 1.0, 0)
+    assert found == [(2 + 1.5) / 4, (2 * 1 + 1.5 * 0.5) / 4]
+    assert recovered_shares(labels, ~regions, masses, [whole], 1.0, 0) == [0.5 / 4]
+
+
+def test_draws_have_the_entities_of_four_fifths_of_the_documents() -> None:
+    graph = cliques(4, 5)._replace(nodes=10)
+    documents = {f"d{place}": (place, 9) for place in range(5)}
+    draws = draw_graphs(graph, documents, seed=1)
+    assert [len(draw.kept) for draw in draws] == [5] * 5
+    assert [draw.kept.tolist() for draw in draws] == [
+        d.kept.tolist() for d in draw_graphs(graph, documents, 1)
+    ]
+    for draw in draws:
+        kept = draw.kept.tolist()
+        ends = {(kept[a], kept[b]) for a, b in zip(draw.graph.first, draw.graph.second, strict=True)}
+        assert ends == {pair for pair in edges(graph) if set(pair) <= set(kept)}
+    assert draw_graphs(graph, {"d": (1, 2), "e": ()}, 1) == []

@@ -107,7 +107,7 @@ def test_a_query_matches_by_meaning_where_it_names_nothing() -> None:
     entities = np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
     names = list("abcdefg")
     x_axis = np.array([[1, 0], [1, 0]], np.float32)
-    found = match_queries(["brew c", "?"], names, x_axis, entities)
+    found = match_queries(["brew c", "?"], names, x_axis, entities, most=5)
     assert found == [EntityMatch((2,), (0, 1, 4, 5, 6)), EntityMatch((), ())]
     assert found[0].entities == (0, 1, 2, 4, 5, 6)
 

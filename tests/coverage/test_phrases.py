@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from curation.coverage.entities import NO_ENTITY, Entity, Extraction, Mention, entity_name, find_entities
-from curation.coverage.phrases import LONGEST_SENTENCE, PhraseExtractor, phrases_of
+from curation.coverage.phrases import (
+    LONGEST_DESCRIPTION,
+    LONGEST_SENTENCE,
+    PhraseExtractor,
+    joining_words,
+    phrases_of,
+)
 from curation.progress import Progress, silent
 from curation.store import Document
 
@@ -110,3 +116,45 @@ def test_names_that_are_equal_once_normalised_are_one_entity_with_the_heaviest_d
 
 def test_the_order_of_the_documents_changes_nothing() -> None:
     assert find_entities(TEA, PhraseExtractor()) == find_entities(TEA[::-1], PhraseExtractor())
+
+
+GERMAN = [
+    f"Der {ding} und die {anderes} sind hier. Die {anderes} ist gross, der {ding} ist klein und alt."
+    for ding, anderes in [
+        *(("Apfel", "Birne"), ("Hund", "Katze"), ("Turm", "Kirche"), ("Zug", "Bahn")),
+        *(("Berg", "Wiese"), ("Fluss", "Quelle"), ("Stuhl", "Lampe"), ("Brief", "Karte")),
+    ]
+]
+
+
+def test_words_that_join_others_are_found_from_the_corpus_in_any_language() -> None:
+    joining = joining_words(GERMAN)
+    assert {"der", "die", "und", "ist"} <= joining
+    assert not {"apfel", "katze"} & joining
+    found = list(phrases_of("Der Apfel und die Birne", joining))
+    assert found == ["apfel", "birne"]
+
+
+def test_a_word_of_many_documents_that_comes_in_bursts_joins_nothing() -> None:
+    of_cells = [f"cell cell cell cell cell cell paper {number}" for number in range(10)]
+    corpus = [*of_cells, *(f"paper {number}" for number in range(5))]
+    assert joining_words(corpus) == {"paper"}
+
+
+def test_scripts_without_spaces_have_grams_and_short_descriptions() -> None:
+    corpus = [
+        document("zh", "绿茶是一种茶。货船离开港口！" * 3),
+        document("ja", "緑茶はお茶の一種です。貨物船が港を出た。" * 3),
+        document("th", "ชาเขียวเป็นชาชนิดหนึ่งเรือสินค้าออกจากท่าเรือ" * 20),
+    ]
+    found = find_entities(corpus, PhraseExtractor())
+    assert found.left_out == {}
+    described = {entity.name: entity.description for entity in found.entities}
+    sentences = [text for text in described.values() if text.endswith(("。", "！"))]
+    assert set(sentences) == {
+        *("绿茶是一种茶。", "货船离开港口！"),
+        *("緑茶はお茶の一種です。", "貨物船が港を出た。"),
+    }
+    assert len(described) > len(sentences) > 8  # the others are Thai
+    assert all(len(text) <= LONGEST_DESCRIPTION + 2 for text in described.values())
+    assert all(" " not in name for name in described)

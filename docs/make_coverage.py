@@ -1,0 +1,255 @@
+"""Write the tables of docs/coverage.md: what the maps of MED, CISI and Icecat say of their own queries.
+
+For each collection: the map, the curve over γ, what queries and relevant documents share, what explains the
+scores of bm25, dense and hybrid, and the 3 × 3 grid. Of CISI also the trial of queries in the order of the
+gaps. Tables that the page has no place for are printed. Projects are kept in the folder, with their
+embeddings: the first run takes long (a minute of two free processors for 20,000 words), another a few
+minutes.
+
+Usage: python -m docs.make_coverage PROJECT_FOLDER [med|cisi|icecat ...] [--systems bm25,dense,hybrid]
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.coverage_collections import COLLECTIONS, CoverageCollection, collection
+from benchmarks.coverage_trial import ORDERS, SIZES, trial
+from curation.coverage.asked import match_asked
+from curation.coverage.coverage_map import CoverageMap, MapSettings
+from curation.coverage.matching import match_queries
+from curation.coverage.report import CoverageReport, Span, find_coverage
+from curation.coverage.stored_map import map_in_force, read_map
+from curation.evaluation.coverage_effects import (
+    MEASURES,
+    NDCG,
+    CoverageEffects,
+    PlacedQueries,
+    SystemEffects,
+    effects_of,
+    place_queries,
+    values_of_queries,
+)
+from curation.evaluation.metrics.measures import measures_named
+from curation.evaluation.metrics.qrels import qrels_of
+from curation.evaluation.metrics.scores import score_run
+from curation.pooling.systems import Systems
+from curation.progress import silent
+from curation.retrieval.embeddings import DEFAULT_MODEL, embed
+from curation.sources.queries import active_queries
+from curation.statistics.explained import SpreadWithin
+from curation.store.documents import current_corpus
+
+TARGET = Path(__file__).with_name("coverage.md")
+MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+SYSTEMS = ("bm25", "dense", "hybrid")
+DEPTH = 100
+THIRDS = ("low", "middle", "high")
+NEAREST = (0, 5, 20, 50, 100)
+Scored = dict[str, dict[str, dict[str, float]]]
+
+
+def scores(found: CoverageCollection, systems: Sequence[str]) -> Scored:
+    """System → measure → query → value, by the collection's grades."""
+    with found.store.reading() as cursor:
+        documents, queries = current_corpus(cursor), active_queries(cursor)
+    judged = [query for query in queries if found.grades.get(query.query_id)]
+    rows = [(key, name, grade) for key, held in found.grades.items() for name, grade in held.items()]
+    qrels = qrels_of(rows, scale=(0, *range(1, 1 + max(grade for *_, grade in rows))))
+    made = Systems(found.store, systems, documents, DEFAULT_MODEL)
+    runs = {}
+    for hits in made.search(judged, DEPTH, silent):
+        lists = zip(judged, hits.hits, strict=True)
+        run = {query.query_id: {hit.document_id: hit.score or 0.0 for hit in held} for query, held in lists}
+        runs[hits.name] = values_of_queries(score_run(run, qrels, measures_named(MEASURES)))
+    return runs
+
+
+def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
+    """Name of a table → its lines."""
+    report = find_coverage(found.store, MapSettings(seed=0))
+    with found.store.reading() as cursor:
+        made = read_map(cursor, map_in_force(cursor))
+    asked = match_asked(found.store, made, DEFAULT_MODEL, silent)
+    entities = {query.query_id: asked.matches[query.normalised].entities for query in asked.queries}
+    relevant = found.relevant
+    judged = {key: held for key, held in entities.items() if relevant.get(key)}
+    effects = effects_of(made, found.name, judged, relevant, scores(found, systems), 0, {})
+    return {
+        f"{found.name} map": "".join(_map(report, made, judged, relevant)),
+        f"{found.name} curve": "".join(_curve(report)),
+        f"{found.name} effects": "".join(_effects(effects)),
+        f"{found.name} resolutions": "".join(_resolutions(effects)),
+        f"{found.name} grid": "".join(_grid(effects)),
+        f"{found.name} matching": "".join(_matching(found, made)),
+    }
+
+
+def _map(
+    report: CoverageReport,
+    made: CoverageMap,
+    judged: Mapping[str, Sequence[int]],
+    relevant: Mapping[str, Sequence[str]],
+) -> Iterator[str]:
+    kinds = {"regions": (report.regions, made.regions), "all clusters": (report.all_clusters, None)}
+    yield (
+        f"{report.documents:,} documents, {report.queries:,} queries, {len(judged):,} with a relevant "
+        f"document; {report.entities:,} entities, {report.loners:,} loners. γ = {report.resolution:g}, "
+        f"{report.chosen}.\n\n"
+    )
+    yield "| of | number | MSC | by mass | SCC | ZQC | Δ | J |\n|---|--:|--:|--:|--:|--:|--:|--:|\n"
+    for name, (measured, counted) in kinds.items():
+        placed = place_queries(made, judged, relevant, made.cluster_of, counted)
+        shapes = np.array([shape for shape in placed.shapes.values() if shape])
+        cells = [measured.msc, measured.msc_by_mass, measured.scc]
+        shares = " | ".join("–" if value is None else f"{value:.2f}" for value in cells)
+        means = " | ".join(
+            f"{column.mean():.2f} ({column.min():.2f} to {column.max():.2f})" for column in shapes.T
+        )
+        yield f"| {name} | {measured.clusters:,} | {shares} | {measured.zqc:,} | {means} |\n"
+
+
+def _matching(found: CoverageCollection, made: CoverageMap) -> Iterator[str]:
+    """J by the number of entities that a query is matched to by meaning."""
+    with found.store.reading() as cursor:
+        queries = active_queries(cursor)
+    texts, names = [query.normalised for query in queries], [entity.name for entity in made.entities]
+    entities = embed(found.store, [entity.text for entity in made.entities])
+    asked, regions = embed(found.store, texts, "query"), frozenset(made.regions)
+    yield "| nearest entities | J of regions | J of all | right | MSC of regions |\n|--:|--:|--:|--:|--:|\n"
+    for most in NEAREST:
+        matches = match_queries(texts, names, asked, entities, most)
+        pairs = zip(queries, matches, strict=True)
+        held = {
+            query.query_id: match.entities for query, match in pairs if found.relevant.get(query.query_id)
+        }
+        placed = place_queries(made, held, found.relevant, made.cluster_of, made.regions)
+        whole = place_queries(made, held, found.relevant, made.cluster_of, None)
+        touched = regions & frozenset().union(*(made.clusters_of(match.entities) for match in matches))
+        means = [_mean_alignment(placed), _mean_alignment(whole), _right(found, made, placed)]
+        cells = [f"{value:.2f}" for value in (*means, len(touched) / len(regions))]
+        yield f"| {most} | {' | '.join(cells)} |\n"
+
+
+def _mean_alignment(placed: PlacedQueries) -> float:
+    return float(np.mean([shape.alignment for shape in placed.shapes.values() if shape]))
+
+
+def _right(found: CoverageCollection, made: CoverageMap, placed: PlacedQueries) -> float:
+    """The share of a query's regions that its relevant documents have, averaged over the queries."""
+    shares = []
+    for query_id, own in placed.clusters.items():
+        documents = (made.of_documents.get(name, ()) for name in found.relevant[query_id])
+        if own:
+            shares.append(len(own & frozenset().union(*map(made.clusters_of, documents))) / len(own))
+    return float(np.mean(shares))
+
+
+def _curve(report: CoverageReport) -> Iterator[str]:
+    yield "| γ | regions | recovered | Rand index | MSC | SCC | ZQC | MSC of all | SCC of all | ZQC of all "
+    yield "|\n"
+    yield "|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+    for step in report.curve:
+        chosen = "**" if step.resolution == report.resolution else ""
+        cells = [f"{chosen}{step.resolution:g}{chosen}", _span(step.regions, 0)]
+        cells += [_figure(step.recovered), _figure(step.rand_index)]
+        cells += [_span(step.msc), _span(step.scc), _span(step.zqc, 0)]
+        cells += [_span(step.all_msc), _span(step.all_scc), _span(step.all_zqc, 0)]
+        yield f"| {' | '.join(cells)} |\n"
+
+
+def _effects(found: CoverageEffects) -> Iterator[str]:
+    yield "| system | of | nDCG@10 by Δ: r (r², p) | recall@100 by J: r (r², p) | σ of nDCG@10 "
+    yield "| in cells (chance, p) | in clusters (chance, p) |\n|---|---|---|---|--:|--:|--:|\n"
+    for kind, systems in (("regions", found.regions), ("all", found.all_clusters)):
+        for one in systems:
+            yield f"| {one.system} | {kind} | {_of_system(one)} |\n"
+
+
+def _of_system(one: SystemEffects) -> str:
+    lines = [
+        "–" if found.share is None else f"{found.correlation:+.2f} ({found.share:.2f}, {found.p:.3f})"
+        for found in (one.dispersion, one.alignment)
+    ]
+    cells, clusters = one.grid[NDCG], one.clusters[NDCG]
+    return " | ".join([*lines, _figure(cells.overall, 3), _within(cells), _within(clusters)])
+
+
+def _within(found: SpreadWithin) -> str:
+    p = "–" if found.p is None else f"{found.p:.3f}"
+    return f"{_figure(found.within, 3)} ({_figure(found.by_chance, 3)}, {p})"
+
+
+def _resolutions(found: CoverageEffects) -> Iterator[str]:
+    yield "| system | γ | r² of Δ | r² of J | σ | σ in cells | explained | σ in clusters | explained |\n"
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+    for step in found.curve:
+        yield f"| {step.system} | {step.resolution:g} | {' | '.join(_span(value) for value in step[2:])} |\n"
+
+
+def _grid(found: CoverageEffects) -> Iterator[str]:
+    systems = list(found.cells[0].means) if found.cells else []
+    yield f"| Δ | J | queries | {' | '.join(systems)} |\n|---|---|--:|{'--:|' * len(systems)}\n"
+    for cell in found.cells:
+        means = " | ".join(map(_figure, cell.means.values()))
+        yield f"| {THIRDS[cell.dispersion]} | {THIRDS[cell.alignment]} | {cell.queries} | {means} |\n"
+
+
+def _trial(found: CoverageCollection) -> str:
+    rows = trial(found.store)
+    head = (
+        f"| γ | order | {' | '.join(f'MSC at {size}' for size in SIZES)} |\n|--:|---|{'--:|' * len(SIZES)}\n"
+    )
+    body = [
+        f"| {row.resolution:g} | {row.order} | "
+        + " | ".join(f"{mean:.3f} ± {half:.3f}" for mean, half in zip(row.means, row.halves, strict=True))
+        + " |\n"
+        for row in rows
+    ]
+    assert {row.order for row in rows} == {*ORDERS, "difference"}
+    return head + "".join(body)
+
+
+def _span(span: Span, digits: int = 2) -> str:
+    low, high = (_figure(value, digits) for value in span)
+    return low if low == high else f"{low} to {high}"
+
+
+def _figure(value: float | None, digits: int = 2) -> str:
+    return "–" if value is None else f"{value:,.{digits}f}"
+
+
+def page(text: str, written: Mapping[str, str]) -> str:
+    """The text of docs/coverage.md with these of its tables written again."""
+    return MARKED.sub(
+        lambda match: match[1] + written[match[2]] + match[3] if match[2] in written else match[0], text
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("collections", nargs="*", default=COLLECTIONS)
+    parser.add_argument("--systems", default=",".join(SYSTEMS))
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    for name in asked.collections:
+        found = collection(name, asked.folder)
+        written = tables(found, asked.systems.split(","))
+        if name == "cisi":
+            written["trial"] = _trial(found)
+        text = TARGET.read_text(encoding="utf-8")
+        TARGET.write_text(page(text, written), encoding="utf-8")
+        for table, lines in written.items():
+            if f"<!-- generated: {table} -->" not in text:
+                print(f"\n{table}\n\n{lines}", flush=True)
+        print(f"wrote the tables of {name}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
