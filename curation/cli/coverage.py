@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +21,7 @@ from curation.cli.coverage_model import (
     refuse_without_model,
 )
 from curation.cli.goldset import Json, Seed, app, project_store
-from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.text import plain
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from curation.coverage.writing.progress import BatchProgress
     from curation.coverage.writing.tasks import OpenedTasks
     from curation.coverage.writing.written import CoverageQuery
+    from curation.evaluation.coverage_report.values import EvaluatedValues
+    from curation.progress import Progress
 
 IDS_SHOWN = 5
 WITHOUT_SYNTHETIC = "regions, without synthetic queries"
@@ -201,6 +204,62 @@ def coverage_written(as_json: Json = False) -> None:
         "tasks": tasks,
     }
     emit(as_json, result, lambda: _show_written(found, verdicts, tasks))
+
+
+@coverage.command("map")
+def coverage_map(
+    file: Annotated[Path, typer.Argument(help="The HTML file to write.")],
+    release: Annotated[
+        str | None, typer.Option(help="Release on which the runs are evaluated.", show_default="no results")
+    ] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A run file, or NAME=FILE; repeatable. The first colours the map.", show_default="none"
+        ),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="A part of the release, or all.", show_default="all parts that are not sealed"),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Draw the map in force as one HTML file that needs no network.
+
+    It has documents against queries by region, the graph of regions, and for each region its entities,
+    documents and queries. With runs, regions are coloured by nDCG@10; boxes show it within regions, and
+    systems are compared region by region and by what counts (overall, macro, median, worst). Nothing of a
+    sealed part is drawn.
+
+    \b
+    Examples:
+      goldset coverage map map.html
+      goldset coverage map map.html --release v1 --run bm25.trec --run dense=dense.trec
+    """
+    from curation.evaluation.coverage_report.page import coverage_page
+
+    with progress_bar() as progress:
+        found = _evaluated(release, run or [], split, seed, progress)
+        page = coverage_page(project_store(), found)
+    write_page(file, page, option="FILE")
+    say(f"Wrote {file}.")
+
+
+def _evaluated(
+    release: str | None, runs: Sequence[str], split: str | None, seed: int, progress: Progress
+) -> EvaluatedValues | None:
+    from curation.errors import InputError
+    from curation.evaluation.coverage_report.values import values_of
+    from curation.evaluation.evaluate import evaluate
+    from curation.evaluation.evaluation import EvaluationOptions
+    from curation.evaluation.inputs.system_runs import named_runs
+
+    if (release is None) != (not runs):
+        raise InputError("Results need both --release and --run; expected both, or neither.")
+    if release is None:
+        return None
+    options = EvaluationOptions(split=split, by=(), seed=seed)
+    return values_of(evaluate(project_store(), release, named_runs(runs), options, progress=progress))
 
 
 def _show_opened(opened: OpenedTasks) -> None:

@@ -67,13 +67,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report; `drawings` are charts, and each line of `sentence` is a paragraph."""
+    """A part of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` an id."""
 
     heading: str
     sentence: str
     drawings: tuple[Markup, ...] = ()
     tables: tuple[Table, ...] = ()
     remark: str = ""
+    anchor: str = ""
 
 
 def html_page(

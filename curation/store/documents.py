@@ -28,6 +28,10 @@ _COLUMNS = ", ".join(f"d.{name}" for name in Document._fields)
 _IN_SNAPSHOT = f"FROM snapshot_documents s JOIN {VERSION} WHERE s.snapshot_id"
 
 
+BEGINNING = 90
+"""Characters that stand for the title of a document without one."""
+
+
 class VersionText(NamedTuple):
     """What a screen shows of a version; `body` is None where it was too long to be read."""
 
@@ -102,8 +106,9 @@ def snapshot_texts(cursor: Cursor, snapshot: str, document_ids: Sequence[str] | 
 
 
 def snapshot_titles(cursor: Cursor, snapshot: str, document_ids: Sequence[str]) -> dict[str, str]:
-    """Document id → title of those documents that the snapshot has."""
-    sql = f"SELECT d.document_id, d.title {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)"
+    """Document id → title, or the beginning of the text, of those documents that the snapshot has."""
+    title = f"coalesce(nullif(trim(d.title), ''), left(d.body, {BEGINNING}))"
+    sql = f"SELECT d.document_id, {title} {_IN_SNAPSHOT} = ? AND list_contains(?::TEXT[], s.document_id)"
     return dict(cursor.execute(sql, [snapshot, list(document_ids)]).fetchall())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,12 @@ from app.views import write
 from app.views.coverage import gaps
 from curation.coverage.report import find_gaps
 from curation.coverage.writing.queue import WritingQueue, writing_queue
+from curation.coverage.writing.state import read_state
 from curation.coverage.writing.tasks import open_tasks
 from curation.coverage.writing.written import UNANSWERABLE, coverage_queries
 from curation.jobs import jobs_of
-from curation.store import Annotator, Store
+from curation.store import Annotator, Store, utc_now
+from curation.text import isolated
 from tests.support.coverage_project import TEXTS, measured
 from tests.support.pool_project import put_texts
 from tests.support.projects import add_names, built_once, rows_of
@@ -203,3 +206,32 @@ def test_what_was_written_is_listed_with_its_source_and_unanswerable_ones_with_w
     assert "sonnets of the sea" in shown
     assert "anna (person)" in shown
     assert "not pooled yet" in shown
+
+
+def put_evaluation(store: Store, values: list[float | None]) -> None:
+    result = {
+        "release": "v1",
+        "parts": ["test"],
+        "measures": ["ndcg_exp@10"],
+        "query_ids": ["q1", "q2"],
+        "runs": [{"name": name, "per_query": {"ndcg_exp@10": values}} for name in ("bm25", "dense")],
+    }
+    row = ["e1", "r", "v1", ["test"], [], ["bm25", "dense"], json.dumps(result), "{}", "lee", utc_now()]
+    with store.transaction() as cursor:
+        cursor.execute("INSERT INTO evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def test_the_map_has_every_region_and_its_results_and_a_click_shows_the_region(project: Store) -> None:
+    page = opened("coverage", LEE, "Map")
+    assert "the map has no results" in html(page)
+    put_evaluation(project, [0.25, 0.75])
+    page = opened("coverage", LEE, "Map")
+    assert "1 of 3 regions have a query" in html(page)
+    assert "bm25 is higher in 0, dense in 0, and 1 are level" in html(page)
+    page.query_params["region"] = "1"
+    page = page.run()
+    with project.reading() as cursor:
+        name = read_state(cursor).map.clusters[1].name
+    region = next(one for one in page.selectbox if one.label == "Region")
+    assert region.value == 1
+    assert isolated(name.split(",")[0]) in html(page)

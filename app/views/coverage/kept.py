@@ -6,6 +6,7 @@ import streamlit as st
 
 from curation.coverage.writing.state import CoverageState, read_state, state_fingerprint
 from curation.errors import RefusedError
+from curation.evaluation.coverage_report.regions import RegionGraph, region_graph_of
 from curation.store import Store
 
 KEPT = 4
@@ -26,3 +27,13 @@ def _state(_store: Store, state: tuple[str, str]) -> CoverageState | None:
             return read_state(cursor)
     except RefusedError:
         return None
+
+
+def kept_graph(store: Store, state: CoverageState) -> RegionGraph:
+    """The regions and their places, which depend on the map alone."""
+    return _graph(state, (str(store.path), state.map.map_id))
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner="Placing the regions…")
+def _graph(_state: CoverageState, key: tuple[str, str]) -> RegionGraph:
+    return region_graph_of(_state)

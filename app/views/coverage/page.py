@@ -6,12 +6,12 @@ import streamlit as st
 
 from app import ui
 from app.page import LEADS, AppPage
-from app.views.coverage import gaps, measuring, written
+from app.views.coverage import gaps, map_part, measuring, written
 from app.views.coverage.kept import kept_state
 from app.views.curate.jobs import look
 from curation.store import Annotator
 
-PARTS = ("Gaps", "Written")
+PARTS = ("Gaps", "Map", "Written")
 
 
 def show(annotator: Annotator) -> None:
@@ -36,6 +36,8 @@ def show(annotator: Annotator) -> None:
     )
     if part == "Written":
         written.show(context, state)
+    elif part == "Map":
+        map_part.show(context, state)
     else:
         gaps.show(context, state)
 

@@ -17,6 +17,8 @@ from curation.text import isolated
 ENTITIES = 40
 DOCUMENTS = 12
 QUERIES = 30
+LINKED = "region"
+"""The parameter of the address that names a region."""
 
 
 def show(
@@ -34,14 +36,15 @@ def show(
     if not regions:
         return
     ui.heading("One region")
-    first = state.gaps[0].number if state.gaps else regions[0]
+    linked = _linked(regions)
+    usual = state.gaps[0].number if state.gaps else regions[0]
+    first = usual if linked is None else linked
     number = st.selectbox(
         "Region",
         regions,
         regions.index(first),
         format_func=lambda at: f"{at} {state.map.clusters[at].name}",
-        key="region",
-        bind="query-params",
+        key=f"region of {first}",
     )
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -51,6 +54,12 @@ def show(
         _entities(state, number)
         _rename(context, state, number)
         _write(context, number)
+
+
+def _linked(regions: Sequence[int]) -> int | None:
+    """The region that a click on the map asked for."""
+    asked = st.query_params.get(LINKED, "")
+    return int(asked) if asked.isdecimal() and int(asked) in regions else None
 
 
 def _entities(state: CoverageState, number: int) -> None:

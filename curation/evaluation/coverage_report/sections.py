@@ -1,0 +1,186 @@
+"""The sections of the map: the drawings, systems against each other, and for the HTML page every region."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from curation.coverage.writing.state import CoverageState
+from curation.evaluation.comparison.aggregations import AGGREGATIONS, StrataSummary, about, summarise
+from curation.evaluation.coverage_report.regions import (
+    Link,
+    RegionGraph,
+    region_facet,
+    region_marks,
+    region_means,
+    region_values,
+)
+from curation.evaluation.coverage_report.values import EvaluatedValues, QueryValues
+from curation.reports.charts import Mark
+from curation.reports.page import Section, Table
+from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
+from curation.reports.regions import RegionBox, region_boxes, region_graph, region_map
+from curation.text import isolated
+
+BOX_LEAST = 5
+"""Values that a box needs."""
+BOXES = 30
+"""Boxes that are drawn, those with the lowest medians."""
+NOT_EVALUATED = "no run"
+
+
+def map_sections(
+    state: CoverageState, graph: RegionGraph, found: EvaluatedValues | None, system: str | None, link: Link
+) -> list[Section]:
+    """The drawings.
+
+    Parameters
+    ----------
+    found: None: no run was evaluated.
+    system: whose values colour the regions.
+    link: where more is said of a region, by its number.
+    """
+    values: QueryValues = found.systems[system] if found and system else {}
+    measure = f"{found.measure} of {system}" if found and system else NOT_EVALUATED
+    marks = region_marks(state, region_means(state, values), link)
+    asked = sum(mark.queries > 0 for mark in marks)
+    proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
+    told = f"{asked:,} of {len(marks):,} regions have a query."
+    sections = [
+        Section(
+            "Documents and queries by region",
+            f"{told} On the diagonal a region has as many queries for its documents as all regions together; "
+            "below it, fewer. Grey: nothing was asked.",
+            (region_map("Documents of each region against its queries", measure, marks, proportion),),
+        ),
+        Section(
+            "The regions and how they touch",
+            "Two regions are joined where documents are about both. Larger: more documents.",
+            (region_graph("Regions joined by their documents", measure, marks, graph.places, graph.edges),),
+        ),
+    ]
+    if found and system:
+        sections.append(_boxes(state, values, f"{found.measure} of {system}", link))
+    return sections
+
+
+def comparison_sections(state: CoverageState, found: EvaluatedValues, seed: int = 0) -> list[Section]:
+    """Each pair of systems cluster by cluster, and who wins under which aggregation."""
+    systems = list(found.systems)
+    if len(systems) < 2:
+        return []
+    first, second = systems[:2]
+    summary = _summary(state, found, seed)
+    return [_against(state, found, first, second), _win_rates(summary)]
+
+
+def region_sections(
+    state: CoverageState,
+    titles: Mapping[str, str],
+    found: EvaluatedValues | None,
+    anchors: Mapping[int, str],
+) -> list[Section]:
+    """Every region: its entities, documents, queries with results, and how to have one written."""
+    return [_region(state, number, titles, found, anchors[number]) for number in state.map.regions]
+
+
+def _boxes(state: CoverageState, values: QueryValues, measure: str, link: Link) -> Section:
+    held = {number: own for number, own in region_values(state, values).items() if len(own) >= BOX_LEAST}
+    ordered = sorted(held, key=lambda number: (float(np.median(held[number])), number))[:BOXES]
+    boxes = [RegionBox(state.map.clusters[number].name, held[number], link(number)) for number in ordered]
+    sentence = (
+        f"{measure} of single queries, in {len(held):,} regions with {BOX_LEAST} values or more. "
+        f"{len(state.map.regions) - len(held):,} regions have fewer."
+    )
+    if len(held) > BOXES:
+        sentence += f" Drawn are the {BOXES} with the lowest medians."
+    drawings = (region_boxes(f"{measure} within regions", boxes),) if boxes else ()
+    return Section("Within regions", sentence, drawings)
+
+
+def _against(state: CoverageState, found: EvaluatedValues, first: str, second: str) -> Section:
+    ones, others = (region_means(state, found.systems[name]) for name in (first, second))
+    points = []
+    for number in state.map.regions:
+        one, other = ones[number], others[number]
+        if one is None or other is None:
+            continue
+        name = state.map.clusters[number].name
+        points.append(PlotPoint(one, other, f"{isolated(name)}: {first} {one:.3f}, {second} {other:.3f}"))
+    above = sum(point.x > point.y for point in points)
+    below = sum(point.x < point.y for point in points)
+    sentence = (
+        f"Mean {found.measure} in {len(points):,} regions with a value for both: {first} is higher in "
+        f"{above:,}, {second} in {below:,}, and {len(points) - above - below:,} are level."
+    )
+    drawing = scatter(f"{first} and {second}, region by region", f"{first}", f"{second}", points)
+    return Section("Two systems, region by region", sentence, (drawing,) if points else ())
+
+
+def _summary(state: CoverageState, found: EvaluatedValues, seed: int) -> StrataSummary:
+    query_ids = sorted({query_id for values in found.systems.values() for query_id in values})
+    table = [
+        [np.nan if (value := values.get(one)) is None else value for one in query_ids]
+        for values in found.systems.values()
+    ]
+    facet = region_facet(state, query_ids)
+    return summarise(list(found.systems), found.measure, np.array(table, float), facet, seed=seed)
+
+
+def _win_rates(summary: StrataSummary) -> Section:
+    rows = []
+    for name in AGGREGATIONS:
+        figures = {system: of[name] for system, of in summary.figures.items()}
+        marks = [
+            Mark(system, one.value, one.low, one.high, "" if one.value is not None else "unknown")
+            for system, one in figures.items()
+        ][:6]
+        strata = next((one.strata for one in figures.values()), None)
+        rows.append(DotRow(name if strata is None else f"{name}, {strata:,} regions", "", marks))
+    cells: dict[tuple[str, str], list[object]] = {}
+    for rate in summary.win_rates:
+        cells.setdefault((rate.system, rate.other), []).append(rate.wins)
+    table = Table(
+        f"Share of {summary.resamples:,} resamples in which the first system is above the second",
+        ("systems", *AGGREGATIONS),
+        tuple((f"{one} above {other}", *rates) for (one, other), rates in cells.items()),
+    )
+    names = list(summary.figures)[:6]
+    title = f"{summary.measure} under each aggregation"
+    return Section(
+        "Win rates by aggregation",
+        about(summary),
+        (dot_plot(title, names, rows),) if names else (),
+        (table,) if cells else (),
+        "Overall is the mean over queries. Macro, median and worst are over the means of regions."
+        if names
+        else "",
+    )
+
+
+def _region(
+    state: CoverageState, number: int, titles: Mapping[str, str], found: EvaluatedValues | None, anchor: str
+) -> Section:
+    cluster = state.map.clusters[number]
+    systems = found.systems if found else {}
+    names = [state.map.entities[place].name for place in cluster.entities]
+    documents = tuple((name, titles.get(name) or "–") for name in cluster.documents)
+    queries: Sequence[tuple[object, ...]] = [
+        (query.text, query.source, *(values.get(query.query_id) for values in systems.values()))
+        for query in state.queries.get(number, [])
+    ]
+    tables = [Table(f"{len(documents):,} documents", ("document", "title"), documents)]
+    if queries:
+        tables.append(
+            Table(f"{len(queries):,} queries", ("query", "source", *systems), tuple(queries), words=True)
+        )
+    none = "" if queries else "\nNo query is about it."
+    return Section(
+        f"Region {number}: {isolated(cluster.name)}",
+        f"Entities, the most central first: {', '.join(map(isolated, names))}.{none}",
+        (),
+        tuple(tables),
+        f"To write a query: goldset coverage open-tasks --region {number} --queries 1 --writers NAME",
+        anchor,
+    )

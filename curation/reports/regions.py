@@ -1,0 +1,233 @@
+"""Drawings of the regions of a corpus: documents against queries, the graph of regions, and boxes of values.
+
+A region is coloured by a value from 0 to 1 in five steps, darker (in the dark: lighter) for higher ones, so
+that a print in black and white keeps the order. A region that nothing was asked in is grey, one that was
+asked in and has no value is an empty circle. Each region links to where more is said of it. Sizes are pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import log, sqrt
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from curation.reports.page import render
+from curation.text import isolated
+
+STEPS = 5
+_WIDTH, _HEIGHT = 800, 510
+_LEFT, _TOP, _LANE = 64, 12, 64
+_RIGHT, _BOTTOM = 780, 410
+_GRAPH = 560
+_LABELLED = 14
+_NAME_HIGH, _NAME_WIDE = 24, 185
+_BOX, _BOX_LEFT, _BOX_PLOT = 24, 250, 420
+
+
+class RegionMark(NamedTuple):
+    """A region to draw.
+
+    Attributes
+    ----------
+    queries: that are about it; 0: nothing was asked.
+    value: from 0 to 1; None is unknown.
+    link: where more is said of it.
+    """
+
+    name: str
+    documents: int
+    queries: int
+    value: float | None
+    link: str
+
+    @property
+    def shade(self) -> str:
+        """The class of its colour."""
+        if not self.queries:
+            return "unasked"
+        return "unknown" if self.value is None else f"v{min(STEPS, 1 + int(self.value * STEPS))}"
+
+    def described(self, measure: str) -> str:
+        """What the region is and has, in words."""
+        value = "nothing was asked" if not self.queries else "not evaluated"
+        if self.queries and self.value is not None:
+            value = f"{measure} {self.value:.3f}"
+        return f"{isolated(self.name)}: {self.documents:,} documents, {self.queries:,} queries, {value}"
+
+
+class RegionBox(NamedTuple):
+    """The values of a region's queries, each from 0 to 1."""
+
+    name: str
+    values: Sequence[float]
+    link: str
+
+    @property
+    def described(self) -> str:
+        """The whole name, which turns no words around it."""
+        return isolated(self.name)
+
+
+class _Placed(NamedTuple):
+    mark: RegionMark
+    x: float
+    y: float
+    radius: float
+
+
+class _PlacedBox(NamedTuple):
+    box: RegionBox
+    top: int
+    low: float
+    first: float
+    middle: float
+    third: float
+    high: float
+
+
+def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion: float | None) -> Markup:
+    """Documents of each region against its queries, both on logarithmic scales; those without any are below.
+
+    Parameters
+    ----------
+    proportion: queries for each document of all regions together; the diagonal is where a region has as many.
+    """
+    most_documents = max((mark.documents for mark in marks), default=1)
+    most_queries = max((mark.queries for mark in marks), default=1) or 1
+    floor = _BOTTOM - _LANE
+
+    def across(documents: float) -> float:
+        return _LEFT + _log_share(documents, most_documents) * (_RIGHT - _LEFT)
+
+    def up(queries: float) -> float:
+        return floor - _log_share(queries, most_queries) * (floor - _TOP)
+
+    placed = [
+        _Placed(mark, across(mark.documents), up(mark.queries) if mark.queries else _lane(place), 6)
+        for place, mark in enumerate(marks)
+    ]
+    return render(
+        "region_map.svg",
+        title=title,
+        measure=measure,
+        width=_WIDTH,
+        height=_HEIGHT,
+        left=_LEFT,
+        right=_RIGHT,
+        top=_TOP,
+        floor=floor,
+        bottom=_BOTTOM,
+        across=[(value, across(value)) for value in _powers(most_documents)],
+        up=[(value, up(value)) for value in _powers(most_queries)],
+        diagonal=_diagonal(proportion, most_documents, most_queries, across, up),
+        placed=placed,
+        legend=_legend(),
+    )
+
+
+def region_graph(
+    title: str,
+    measure: str,
+    marks: Sequence[RegionMark],
+    places: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int, float]],
+) -> Markup:
+    """The regions where a layout placed them; the larger, the more documents. The largest are named.
+
+    Parameters
+    ----------
+    places: x and y from 0 to 1 of each region.
+    edges: two regions by their place in `marks`, and a weight from 0 to 1.
+    """
+    most = max((mark.documents for mark in marks), default=1)
+    placed = [
+        _Placed(mark, 30 + x * (_WIDTH - 60), 20 + y * (_GRAPH - 40), 4 + 12 * sqrt(mark.documents / most))
+        for mark, (x, y) in zip(marks, places, strict=True)
+    ]
+    return render(
+        "region_graph.svg",
+        title=title,
+        measure=measure,
+        width=_WIDTH,
+        height=_GRAPH + 56,
+        bottom=_GRAPH,
+        placed=placed,
+        named=_named(placed),
+        edges=[(placed[one], placed[other], weight) for one, other, weight in edges],
+        legend=_legend(),
+    )
+
+
+def region_boxes(title: str, boxes: Sequence[RegionBox]) -> Markup:
+    """Rows with a box from the first to the third quartile, a line at the median and whiskers to the ends."""
+    placed = []
+    for number, box in enumerate(boxes):
+        ordered = sorted(box.values)
+        five = [_BOX_LEFT + _BOX_PLOT * _quantile(ordered, share) for share in (0, 0.25, 0.5, 0.75, 1)]
+        placed.append(_PlacedBox(box, 8 + _BOX * number, *five))
+    bottom = 8 + _BOX * len(boxes)
+    ticks = [(value, _BOX_LEFT + _BOX_PLOT * value) for value in (0, 0.25, 0.5, 0.75, 1)]
+    return render(
+        "region_boxes.svg",
+        title=title,
+        width=_WIDTH,
+        height=bottom + 26,
+        bottom=bottom,
+        ticks=ticks,
+        rows=placed,
+    )
+
+
+def _named(placed: Sequence[_Placed]) -> list[_Placed]:
+    """The largest regions whose names do not run into each other."""
+    found: list[_Placed] = []
+    for one in sorted(placed, key=lambda item: (-item.mark.documents, item.mark.name)):
+        free = all(abs(one.y - item.y) > _NAME_HIGH or abs(one.x - item.x) > _NAME_WIDE for item in found)
+        if free and len(found) < _LABELLED:
+            found.append(one)
+    return found
+
+
+def _log_share(value: float, most: float) -> float:
+    """0 for 1, 1 for twice the most or so, so that the largest is inside."""
+    return log(max(value, 1)) / log(1.15 * max(most, 2))
+
+
+def _lane(place: int) -> float:
+    """Regions without a query are in one row; steps keep equal ones apart."""
+    return _BOTTOM - _LANE / 2 + 8 + 5 * (place % 5 - 2)
+
+
+def _powers(most: float) -> list[int]:
+    return [value for power in range(7) for value in (10**power, 3 * 10**power) if value <= most]
+
+
+def _diagonal(
+    proportion: float | None,
+    most_documents: float,
+    most_queries: float,
+    across: Callable[[float], float],
+    up: Callable[[float], float],
+) -> tuple[float, float, float, float] | None:
+    """The line of as many queries for each document as in all regions, where it is inside the plot."""
+    if not proportion:
+        return None
+    first, last = max(1.0, 1 / proportion), min(float(most_documents), most_queries / proportion)
+    if first >= last:
+        return None
+    return across(first), up(first * proportion), across(last), up(last * proportion)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Linear between neighbours (Hyndman and Fan's type 7)."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def _legend() -> list[tuple[str, str]]:
+    steps = [(f"v{step}", f"{(step - 1) / STEPS:g}–{step / STEPS:g}") for step in range(1, STEPS + 1)]
+    return [*steps, ("unknown", "not evaluated"), ("unasked", "nothing asked")]
