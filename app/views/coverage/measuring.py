@@ -32,7 +32,7 @@ def show(context: CurateContext, state: CoverageState | None) -> None:
             min_value=0.1,
             value=given,
             placeholder="by rule",
-            help="Higher is finer. Without one, a rule chooses the finest that hardly depends on the seed.",
+            help="Higher is finer. Without one, a rule chooses it.",
         )
         least = three.number_input(
             "Documents of a region",
