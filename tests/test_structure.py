@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted([*ROOT.glob("curation/**/*.py"), *ROOT.glob("app/**/*.py")])
@@ -68,3 +70,12 @@ def test_the_app_never_talks_to_the_database_itself() -> None:
     app = [path for path in MODULES if path.is_relative_to(ROOT / "app")]
     assert [str(path) for path in app if "duckdb" in imported(path)] == []
     assert [str(path) for path in app if ".execute(" in path.read_text(encoding="utf-8")] == []
+
+
+def test_the_duckdb_that_is_tested_is_admitted_and_none_that_cannot_read_its_files() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    (duckdb,) = (found for found in map(Requirement, declared) if found.name == "duckdb")
+    pins = (ROOT / ".ci/constraints.txt").read_text(encoding="utf-8").splitlines()
+    (tested,) = (pin.partition("==")[2] for pin in pins if pin.startswith("duckdb=="))
+    assert tested in duckdb.specifier
+    assert not [other for other in ("1.5.5", "1.5.6", "3.0.0") if other in duckdb.specifier]
