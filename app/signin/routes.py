@@ -18,9 +18,9 @@ from app.context import project_store
 from app.signin import oidc, pages
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
-from app.signin.sessions import LASTS, SignIn
-from app.signin.throttle import login_throttle
-from curation.errors import CurationError, InputError, StoreBusyError
+from app.signin.sessions import KNOWN_FOR, LASTS, SignIn
+from app.signin.throttle import Tried, login_throttle, tried_at_change, tried_at_sign_in
+from curation.errors import CurationError, InputError, StoreError
 from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
 from curation.people.identities import end_sign_in, find_identity, sign_in_states
 
@@ -41,17 +41,19 @@ async def sign_in(request: Request) -> Response:
     if form is None:
         return sign_in_page(target, status=413, problem="That is longer than a name and a password.")
     name = form.get("name", "").strip()
-    if wait := login_throttle.attempt(name):
+    tried = _tried(request, name)
+    if wait := login_throttle.attempt(tried):
         problem = f"Too many wrong tries for this name. Try again in {wait} s."
         return sign_in_page(target, name, 429, problem, {"Retry-After": str(wait)})
     try:
         found = await to_thread.run_sync(_check, name, form.get("password", ""), limiter=pages.hashing())
-    except CurationError as error:
+    except CurationError as error:  # nothing was found out about the password
+        login_throttle.withdrawn(tried)
         return sign_in_page(target, name, 503, str(error))
     if found is None:
         return sign_in_page(target, name, 401, "The name or the password is wrong.")
-    login_throttle.succeeded(name)
-    return enter(request, found, target)
+    login_throttle.succeeded(tried)
+    return _know_browser(request, enter(request, found, target), name)
 
 
 async def sign_out(request: Request) -> Response:
@@ -81,6 +83,27 @@ def enter(request: Request, sign_in: SignIn, target: str) -> Response:
         sessions().issue(sign_in),
         max_age=LASTS,
         path="/",
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+    return response
+
+
+def _tried(request: Request, name: str) -> list[Tried]:
+    """What a wrong password for a name counts for; behind a proxy, uvicorn has put the visitor's address."""
+    browser = sessions().browser_of(name, request.cookies.get(sessions().known_cookie(name), ""))
+    return tried_at_sign_in(name, request.client.host if request.client else "", browser)
+
+
+def _know_browser(request: Request, response: Response, name: str) -> Response:
+    """Let a browser keep that this name has signed in with it."""
+    cookie = sessions().known_cookie(name)
+    response.set_cookie(
+        cookie,
+        sessions().know(name, sessions().browser_of(name, request.cookies.get(cookie, ""))),
+        max_age=KNOWN_FOR,
+        path="/sign-in",
         secure=request.url.scheme == "https",
         httponly=True,
         samesite="lax",
@@ -147,7 +170,8 @@ async def _change(request: Request, sign_in: SignIn, old: str, new: str, again: 
     name = sign_in.name
     if new != again:
         return _password_page(name, 422, "The new password was not written alike twice.")
-    if rest := login_throttle.attempt(name):
+    tried = tried_at_change(name, sign_in.key)
+    if rest := login_throttle.attempt(tried):
         problem = f"Too many wrong tries. Try again in {rest} s."
         return _password_page(name, 429, problem, {"Retry-After": str(rest)})
     try:
@@ -155,11 +179,14 @@ async def _change(request: Request, sign_in: SignIn, old: str, new: str, again: 
             change_password, project_store(), name, old, new, limiter=pages.hashing()
         )
     except InputError as error:  # about the new one: the old one was right
-        login_throttle.succeeded(name)
+        login_throttle.succeeded(tried)
         return _password_page(name, 422, str(error))
+    except StoreError as error:  # nothing was found out about the password
+        login_throttle.withdrawn(tried)
+        return _password_page(name, 503, str(error))
     except CurationError as error:
-        return _password_page(name, 503 if isinstance(error, StoreBusyError) else 422, str(error))
-    login_throttle.succeeded(name)
+        return _password_page(name, 422, str(error))
+    login_throttle.succeeded(tried)
     accounts().expire()
     return enter(request, SignIn(name, revision, sign_in.email), "/")
 

@@ -12,10 +12,12 @@ import secrets
 import time
 from typing import NamedTuple
 
-from itsdangerous import BadData, URLSafeSerializer
+from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
 LASTS = 12 * 60 * 60
 """Seconds for which a sign-in lasts: a working day."""
+KNOWN_FOR = 180 * 24 * 60 * 60
+"""Seconds for which a browser is known as one in which a name has signed in."""
 
 
 class SignIn(NamedTuple):
@@ -38,6 +40,8 @@ class Sessions:
     def __init__(self, key: bytes) -> None:
         signing = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
         self._serializer = URLSafeSerializer(key, salt=b"goldset sign-in", signer_kwargs=signing)
+        self._known = URLSafeTimedSerializer(key, salt=b"goldset known browser", signer_kwargs=signing)
+        self._key = key
         # Browsers keep unsent answers under this id, so it must stay the same for a project.
         self.project = hmac.new(key, b"goldset sign-in\0project", "sha256").hexdigest()[:8]
         # Cookies are shared by all ports of a host: two projects on one machine need two names.
@@ -58,3 +62,23 @@ class Sessions:
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
             return None
         return sign_in if expires > (time.time() if now is None else now) else None
+
+    def known_cookie(self, name: str) -> str:
+        """The cookie by which a browser is known to a name; it does not tell the name."""
+        digest = hmac.new(self._key, b"goldset known browser\0" + name.encode(), "sha256").hexdigest()
+        return f"{self.cookie}_known_{digest[:8]}"
+
+    def know(self, name: str, key: str | None = None) -> str:
+        """A cookie value for a browser (with the key that it has) in which a name has signed in now.
+
+        It signs nobody in.
+        """
+        return str(self._known.dumps([name, key or secrets.token_hex(16)]))
+
+    def browser_of(self, name: str, value: str) -> str | None:
+        """The key of a browser that is known to a name, or None."""
+        try:
+            known, key = self._known.loads(value, max_age=KNOWN_FOR)
+        except (BadData, TypeError, ValueError):
+            return None
+        return str(key) if known == name else None

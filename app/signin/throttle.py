@@ -1,53 +1,111 @@
-"""The login throttle: repeated wrong passwords make a name wait before the next try.
+"""The login throttle: repeated wrong passwords make the next try wait.
 
-The first few wrong passwords for a name cost nothing; after that the wait doubles with each one. Only that
-name waits, and it waits whether or not it exists.
+Wrong passwords are counted by name and address, so that nobody keeps the owner of a name out from elsewhere.
+A browser in which the name has signed in before has a count of its own, whatever happens at its address. All
+unknown browsers together have a larger count for each name, against guesses from many addresses. A change of
+the password is counted by the sign-in that asks for it. A name waits whether or not it exists.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import math
 import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Tried(NamedTuple):
+    """What wrong passwords are counted for, how many cost nothing, and the longest wait in seconds."""
+
+    key: tuple[str, ...]
+    free: int = 5
+    longest_wait: float = 300.0
+
+
+class Failures(NamedTuple):
+    """How many wrong passwords, until when the next try waits, and when the last one came."""
+
+    count: int = 0
+    until: float = 0.0
+    last: float = 0.0
+
+
+def tried_at_sign_in(name: str, address: str, browser: str | None) -> list[Tried]:
+    """What a sign-in counts for; `browser` is the key of one in which this name has signed in before."""
+    if browser is not None:
+        return [Tried(("browser", name, browser))]
+    return [
+        Tried(("address", name, network(address))),
+        Tried(("name", name), free=100, longest_wait=30.0),
+    ]
+
+
+def tried_at_change(name: str, sign_in: str) -> list[Tried]:
+    """What a change of the password counts for: the sign-in with this key."""
+    return [Tried(("change", name, sign_in))]
+
+
+def network(address: str) -> str:
+    """An address as it is counted: of IPv6 the first 64 bits, which one customer has as a whole."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return address
+    mapped = parsed.ipv4_mapped
+    return str(mapped or ipaddress.ip_network((int(parsed) >> 64 << 64, 64)))
 
 
 class LoginThrottle:
-    """Counts wrong passwords by name, in memory."""
+    """Counts wrong passwords, in memory; what had none for an hour is forgotten."""
 
-    FREE_TRIES = 5
-    LONGEST_WAIT = 300.0
-    NAMES_KEPT = 10_000
+    FORGOTTEN_AFTER = 3600.0
+    COUNTS_KEPT = 10_000
 
     def __init__(self) -> None:
-        self._failures: dict[str, tuple[int, float]] = {}
+        self._failures: dict[tuple[str, ...], Failures] = {}
 
-    def wait(self, name: str, now: float) -> float:
-        """Seconds until the name may be tried again."""
-        _, until = self._failures.get(name, (0, 0.0))
-        return max(0.0, until - now)
-
-    def failed(self, name: str, now: float) -> None:
-        """Count a wrong password; beyond `NAMES_KEPT` names the one that failed longest ago is dropped."""
-        count = self._failures.pop(name, (0, 0.0))[0] + 1
-        excess = count - self.FREE_TRIES
-        wait = min(self.LONGEST_WAIT, 4.0 * 2.0**excess) if excess >= 0 else 0.0
-        self._failures[name] = (count, now + wait)
-        if len(self._failures) > self.NAMES_KEPT:
-            del self._failures[next(iter(self._failures))]
-
-    def succeeded(self, name: str) -> None:
-        """Forget the wrong passwords of a name."""
-        self._failures.pop(name, None)
-
-    def attempt(self, name: str) -> int:
+    def attempt(self, tried: Sequence[Tried], now: float | None = None) -> int:
         """Whole seconds to wait, or 0: then a try starts, and counts as wrong until `succeeded`.
 
         It counts before the password is checked, so that simultaneous tries count as well.
         """
-        now = time.monotonic()
-        wait = self.wait(name, now)
-        if not wait:
-            self.failed(name, now)
-        return math.ceil(wait)
+        now = time.monotonic() if now is None else now
+        wait = max(self._found(one, now).until - now for one in tried)
+        if wait > 0:
+            return math.ceil(wait)
+        for one in tried:
+            self._failed(one, now)
+        return 0
+
+    def succeeded(self, tried: Sequence[Tried]) -> None:
+        """The password was right: forget the wrong ones, but for those of a name from everywhere."""
+        self._failures.pop(tried[0].key, None)
+        self.withdrawn(tried[1:])
+
+    def withdrawn(self, tried: Sequence[Tried]) -> None:
+        """The password was not checked after all: that try does not count."""
+        for one in tried:
+            found = self._failures.get(one.key, Failures())
+            if found.count > 1:
+                self._failures[one.key] = found._replace(count=found.count - 1, until=0.0)
+            else:
+                self._failures.pop(one.key, None)
+
+    def _found(self, one: Tried, now: float) -> Failures:
+        found = self._failures.get(one.key, Failures())
+        return found if now - found.last < self.FORGOTTEN_AFTER else Failures()
+
+    def _failed(self, one: Tried, now: float) -> None:
+        """Count a wrong password; beyond `COUNTS_KEPT` counts the one that grew longest ago is dropped."""
+        count = self._found(one, now).count + 1
+        wait = min(one.longest_wait, 4.0 * 2.0 ** min(count - one.free, 30)) if count >= one.free else 0.0
+        self._failures.pop(one.key, None)
+        self._failures[one.key] = Failures(count, now + wait, now)
+        if len(self._failures) > self.COUNTS_KEPT:
+            del self._failures[next(iter(self._failures))]
 
 
 login_throttle = LoginThrottle()
