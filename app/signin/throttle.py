@@ -26,7 +26,7 @@ class Tried(NamedTuple):
 class Failures(NamedTuple):
     """How many wrong passwords, until when the next try waits, and when the last one came."""
 
-    count: int = 0
+    number: int = 0
     until: float = 0.0
     last: float = 0.0
 
@@ -89,8 +89,8 @@ class LoginThrottle:
         """The password was not checked after all: that try does not count."""
         for one in tried:
             found = self._failures.get(one.key, Failures())
-            if found.count > 1:
-                self._failures[one.key] = found._replace(count=found.count - 1, until=0.0)
+            if found.number > 1:
+                self._failures[one.key] = found._replace(number=found.number - 1, until=0.0)
             else:
                 self._failures.pop(one.key, None)
 
@@ -100,7 +100,7 @@ class LoginThrottle:
 
     def _failed(self, one: Tried, now: float) -> None:
         """Count a wrong password; beyond `COUNTS_KEPT` counts the one that grew longest ago is dropped."""
-        count = self._found(one, now).count + 1
+        count = self._found(one, now).number + 1
         wait = min(one.longest_wait, 4.0 * 2.0 ** min(count - one.free, 30)) if count >= one.free else 0.0
         self._failures.pop(one.key, None)
         self._failures[one.key] = Failures(count, now + wait, now)
