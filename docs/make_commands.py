@@ -33,7 +33,7 @@ STEPS = {
     "People and rounds": ["annotator", "round"],
     "Practice": ["practice"],
     "Label": ["app"],
-    "Agreement": ["agreement", "consistency", "plan-overlap", "gate"],
+    "Agreement": ["agreement", "quality", "consistency", "plan-overlap", "gate"],
     "Adjudicate": ["consensus", "adjudicate"],
     "Split": ["duplicates", "leakage", "split", "certificate"],
     "Release": ["freeze", "verify", "export", "card", "release", "diff"],

@@ -229,12 +229,12 @@ def _show_pairs(details: Details) -> None:
 
 
 def _row(name: str, figure: Any, value: float | None) -> tuple[object, ...]:
-    from curation.agreement.report.report import not_shown
+    from curation.agreement.report.verdict import not_shown
 
     return (name, None, None, None) if not_shown(figure) else (name, value, figure.low, figure.high)
 
 
 def _note(figure: Any) -> str:
-    from curation.agreement.report.report import not_shown
+    from curation.agreement.report.verdict import not_shown
 
     return not_shown(figure) or figure.no_interval or ""

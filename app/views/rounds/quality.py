@@ -8,47 +8,52 @@ from app import ui
 from app.acts import Acts
 from app.views.rounds import blind
 from app.views.rounds.blind import figure_row
-from curation.agreement import agreement_report
-from curation.agreement.annotators.early_warnings import early_warnings
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.registry import DURING_ROUND
-from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Raised
-from curation.agreement.report.report import findings, not_shown
+from curation.agreement.annotators.signals.signal import FALSE_ROUNDS
+from curation.agreement.report.quality import CHECKS, RoundQuality, round_quality
+from curation.agreement.report.report import AgreementReport, in_words
+from curation.agreement.report.verdict import not_shown
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
-    _warnings(early_warnings(store, status.round))
+    with st.spinner("Computing intervals…"):
+        found = round_quality(store, status.round)
+    _worth_a_look(found)
     if status.kind == "pilot":
         blind.pilot(store, status.round)
     if status.kind != "practice":
-        with st.spinner("Computing intervals…"):
-            _agreement(store, status.round)
+        _agreement(found.report)
     blind.duplicates(status)
     blind.control_items(status)
 
 
-def _warnings(raised: Raised) -> None:
+def _worth_a_look(found: RoundQuality) -> None:
+    if found.not_checked:
+        ui.heading("Could not be checked")
+        rows = [
+            (one.about.capitalize(), in_words(one.annotators) or "The round", one.why)
+            for one in found.not_checked
+        ]
+        ui.table("Nothing is known about these", ["Check", "Of", "Why"], rows, words=True)
     ui.heading("Worth a look")
-    for annotator, finding in raised.findings:
-        st.warning(ui.plain(f"{annotator}: {finding.sentence}"), icon=":material/visibility:")
-    if not raised.findings:
-        ui.quiet("Nothing unusual in what could be checked.")
-    with st.expander("How this is found, and who could not be checked"):
-        ui.sentences("\n".join(f"{signal.name.capitalize()}: {signal.label}." for signal in DURING_ROUND))
+    for annotator, finding in found.findings:
+        who = f"{annotator}: " if annotator and not finding.sentence.startswith(annotator) else ""
+        st.warning(ui.plain(f"{who}{finding.sentence}"), icon=":material/visibility:")
+    ui.quiet(found.conclusion)
+    with st.expander("How this is found"):
+        checks = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
+        ui.sentences("\n".join(f"{name.capitalize()}: {label}." for name, label in checks.items()))
         ui.sentences(
-            f"In at most {FALSE_ROUNDS:.0%} of rounds in which nothing is the matter anything is shown here, "
-            "for one look and for answers that do not depend on each other."
+            f"In at most {FALSE_ROUNDS:.0%} of rounds in which nothing is the matter a signal of a person is "
+            "shown here, for one look and for answers that do not depend on each other."
         )
-        if raised.not_checked:
-            ui.table("Not checked", ["Signal", "Annotator", "Why"], sorted(raised.not_checked))
 
 
-def _agreement(store: Store, name: str) -> None:
-    report = agreement_report(store, name)
+def _agreement(report: AgreementReport) -> None:
     ui.heading("Agreement so far")
-    ui.sentences("\n".join(findings(report)))
     rows: list[tuple[object, ...]] = []
     alpha, raw = report.between.ordinal, report.between.raw
     for label, figure, value in (("Ordinal alpha", alpha, alpha.alpha), ("Same grade", raw, raw.share)):

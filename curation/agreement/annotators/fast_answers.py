@@ -1,7 +1,8 @@
 """Fast answers: how many of each annotator's answers came faster than a query and a document can be read.
 
 That is less than a third of the others' median time over texts as long, in three groups by length; and,
-whoever else there is, less than a second.
+whoever else there is, less than a second. Whose median is below that second has a pace that no reader has,
+however easy the pairs are: 3,600 answers an hour.
 """
 
 from __future__ import annotations
@@ -21,7 +22,16 @@ FAST = 1 / 3
 """Of the others' median time: below it an answer is called fast."""
 
 FASTEST = 1.0
-"""Seconds: an answer in less is fast, however fast the others are; `forecast` has the same limit of pace."""
+"""Seconds: an answer in less is fast, however fast the others are; `forecast` has the same limit of pace.
+
+Wood, Harms, Lowman and DeSimone (2017), Social Psychological and Personality Science 8: below one second an
+item, answers to one-line items of questionnaires stop being consistent. Huang and others (2012), Journal of
+Business and Psychology 27, ask for two. A query and a document are longer than such an item.
+"""
+
+FEWEST_AT_FLOOR = 20
+"""Timed answers from which a median below `FASTEST` counts: of quick readers a quarter are below it, and then
+the median of 20 is in fewer than one case of 200."""
 
 FEWEST_ANSWERS = 30
 """Answers, or pairs that others graded, too, below which nothing is said about speed or grades."""
@@ -38,10 +48,39 @@ class AnswerTimes(NamedTuple):
     lengths: Sequence[int]
 
 
+class AnswerPace(NamedTuple):
+    """An annotator's timed answers, those in less than `FASTEST`, and their median in seconds, if any."""
+
+    annotator: str
+    answers: int
+    below_second: int
+    median: float | None
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough timed answers to say something about the pace."""
+        return self.answers >= FEWEST_AT_FLOOR
+
+    @property
+    def unread(self) -> bool:
+        """Whether nobody who reads has this pace."""
+        return self.enough and self.median is not None and self.median < FASTEST
+
+    @property
+    def sentence(self) -> str:
+        """The pace in words."""
+        return (
+            f"{self.annotator}: half of {self.answers:,} answers came in {self.median or 0.0:.1f} seconds or "
+            f"less, {self.below_second:,} in less than {FASTEST:g} second. Nobody reads a query and a "
+            "document at this pace."
+        )
+
+
 class FastAnswers(NamedTuple):
     """Fast answers among all of an annotator's timed ones, and likewise of the others'.
 
-    `below_second`: those in less than `FASTEST`; `compared`: whether there are others to compare with.
+    `below_second`: those in less than `FASTEST`; `compared`: whether there are others to compare with;
+    `median`: of the annotator's answers, in seconds.
     """
 
     fast: int
@@ -50,12 +89,18 @@ class FastAnswers(NamedTuple):
     others_answers: int
     below_second: int
     compared: bool
+    median: float
 
 
 def read_times(cursor: Cursor, round_id: str | None) -> AnswerTimes:
     """The times of a round's answers, or of all but those of pilots and practice."""
     rows = cursor.execute(_TIMES, [LONGEST, round_id, round_id]).fetchall()
     return AnswerTimes(*map(list, zip(*rows, strict=True))) if rows else AnswerTimes([], [], [])
+
+
+def read_paces(cursor: Cursor, round_id: str | None) -> tuple[AnswerPace, ...]:
+    """The pace of everybody who answered, by name, in the rounds of `read_times`."""
+    return tuple(AnswerPace(*row) for row in cursor.execute(_PACES, [round_id, round_id]).fetchall())
 
 
 def fast_answers(
@@ -69,7 +114,8 @@ def fast_answers(
     for name in people:
         mine = who == name
         others, own = inside & ~mine, int(mine.sum())
-        if own < FEWEST_ANSWERS:
+        median = float(np.median(seconds[mine])) if own else 0.0
+        if own < FEWEST_ANSWERS and not AnswerPace(name, own, 0, median).unread:
             found[name] = f"{own:,} timed answers, {FEWEST_ANSWERS} are needed"
             continue
         compared = len(set(who[others])) >= FEWEST_OTHERS and others.sum() >= FEWEST_ANSWERS
@@ -77,7 +123,7 @@ def fast_answers(
         fast = seconds < np.maximum(bounds, FASTEST)
         below = int((seconds[mine] < FASTEST).sum())
         counts = (int(fast[mine].sum()), own, int(fast[others].sum()), int(others.sum()))
-        found[name] = FastAnswers(*counts, below, bool(compared))
+        found[name] = FastAnswers(*counts, below, bool(compared), median)
     return found
 
 
@@ -102,14 +148,21 @@ def _bounds(seconds: Floats, groups: NDArray[np.int64], others: NDArray[np.bool_
 
 
 # The first answer's time: a grade that is changed later takes a moment only.
-_TIMES = f"""
-SELECT p.annotator, e.active_ms / 1000, {LENGTH}
-FROM judgment_events e
+_FIRST = """
 JOIN live_presentations p USING (presentation_id)
-JOIN {VERSION}
+{}
 JOIN rounds r USING (round_id)
 WHERE (p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice')))
   AND e.kind IN ('grade', 'cannot_tell')
-QUALIFY row_number() OVER (PARTITION BY e.presentation_id ORDER BY e.revision) = 1 AND e.active_ms IS NOT NULL
+QUALIFY row_number() OVER (PARTITION BY e.presentation_id ORDER BY e.revision) = 1
+"""
+_TIMES = f"""
+SELECT p.annotator, e.active_ms / 1000, {LENGTH}
+FROM judgment_events e {_FIRST.format(f"JOIN {VERSION}")} AND e.active_ms IS NOT NULL
 ORDER BY e.submitted_at, p.presentation_id
+"""  # noqa: S608
+_PACES = f"""
+SELECT annotator, count(ms), count(ms) FILTER (ms < {FASTEST * 1000}), median(ms) / 1000
+FROM (SELECT p.annotator, e.active_ms AS ms FROM judgment_events e {_FIRST.format("")})
+GROUP BY annotator ORDER BY annotator
 """  # noqa: S608

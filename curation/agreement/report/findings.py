@@ -14,7 +14,8 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
-from curation.agreement.report.report import AgreementReport, not_shown
+from curation.agreement.report.report import AgreementReport
+from curation.agreement.report.verdict import not_shown
 
 REMARKABLE = 0.005
 """How far too low a mean of kappas must be to be mentioned."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from curation.agreement.annotators.agreement_with_others import reference_of
+from curation.agreement.annotators.fast_answers import FEWEST_AT_FLOOR, AnswerPace, read_paces
 from curation.agreement.annotators.intra_annotator import (
     MINIMUM_REPEATS,
     NOT_PLANTED,
@@ -24,14 +25,11 @@ from curation.agreement.between.disagreement_sources import (
 )
 from curation.agreement.between.grades import Grades, at_boundary, read_grades, value_counts
 from curation.agreement.between.inter_annotator import (
-    MINIMUM_UNITS,
-    AgreementFigure,
-    Alpha,
     InterAgreement,
-    RawAgreement,
     basis_of,
     inter_agreement,
 )
+from curation.agreement.report.verdict import not_shown, verdict_of
 from curation.consensus.consensus import ConsensusCounts, counted
 from curation.consensus.votes import read_votes
 from curation.errors import InputError
@@ -40,9 +38,6 @@ from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store
-
-RELIABLE, TENTATIVE = 0.8, 0.667
-"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +65,7 @@ class AgreementReport:
     `seed` and `resamples` are those of the bootstrap; `scale` are the guide's values, `steps` its names for
     them; with a `boundary` these are its two sides, 0 and 1. `annotators` are those asked for; None is all.
     `details` are None where they were not asked for. `uninformative` are the annotators who agree with
-    nobody, or give one grade only, so that their consistency says nothing.
+    nobody, or give one grade only, so that their consistency says nothing. `pace` is everybody's, by name.
     """
 
     round_name: str | None
@@ -85,6 +80,7 @@ class AgreementReport:
     uninformative: tuple[str, ...] = ()
     annotators: list[str] | None = None
     boundary: int | None = None
+    pace: tuple[AnswerPace, ...] = ()
 
 
 def agreement_report(
@@ -115,6 +111,7 @@ def agreement_report(
         grades = read_grades(cursor, round_id, names)
         repeats = [row for row in read_repeats(cursor, round_id) if names is None or row.annotator in names]
         votes = read_votes(cursor, round_id)
+        pace = tuple(row for row in read_paces(cursor, round_id) if names is None or row.annotator in names)
         asides = (read_types(cursor), read_words(cursor)) if details else None
     uninformative = tuple(sorted(reference_of(grades).uninformative))
     scale, steps = guide.values, tuple(step.name for step in guide.scale)
@@ -134,26 +131,42 @@ def agreement_report(
         uninformative=uninformative,
         annotators=names,
         boundary=boundary,
+        pace=pace,
     )
 
 
 def findings(report: AgreementReport) -> list[str]:
-    """What the figures say, a sentence each."""
-    return [
-        _between_finding(report.between),
-        *_older_finding(report.between.older),
-        _within_finding(report.within, report.uninformative),
-        _open_finding(report.consensus),
-    ]
+    """What could not be checked, then what the figures say, a sentence each."""
+    missing = not_checked(report)
+    found = [] if not_shown(report.between.ordinal) else [verdict_of(report.between).sentence]
+    found += [row.sentence for row in report.pace if row.unread]
+    found += _older_finding(report.between.older)
+    if _consistency_missing(_counting(report)) is None:
+        found.append(_within_finding(report))
+    return [*missing, *found, _open_finding(report.consensus)]
 
 
-def not_shown(figure: Alpha | RawAgreement | AgreementFigure) -> str | None:
-    """Why a figure is not shown to people, or None when it is."""
-    if figure.undefined:
-        return f"undefined: {figure.undefined}"
-    if figure.too_few:
-        return f"too few: {figure.units} of at least {MINIMUM_UNITS} doubly judged pairs"
-    return None
+def not_checked(report: AgreementReport) -> list[str]:
+    """What nothing can be said about yet, and why, a sentence each."""
+    found = []
+    why = not_shown(report.between.ordinal)
+    if why:
+        found.append(f"Not checked: agreement between annotators is not known, {why}.")
+    consistency = _consistency_missing(_counting(report))
+    if consistency is not None:
+        found.append(f"Not checked: {consistency}{_uninformative(report)}")
+    few = [row.annotator for row in report.pace if not row.enough]
+    if few:
+        found.append(
+            f"Not checked: the pace of {in_words(few)}, with fewer than {FEWEST_AT_FLOOR} timed answers each."
+        )
+    return found
+
+
+def in_words(names: Sequence[str], most: int = 5) -> str:
+    """Names for a sentence; of many, how many more there are."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _chosen(cursor: Cursor, annotators: Sequence[str] | None) -> list[str] | None:
@@ -183,31 +196,6 @@ def _round(cursor: Cursor, name: str | None) -> tuple[str | None, Guide]:
     return found.round_id, guide_by_hash(cursor, found.guide_hash)
 
 
-def _between_finding(result: InterAgreement) -> str:
-    alpha = result.ordinal
-    why = not_shown(alpha)
-    if why or alpha.alpha is None:
-        return f"Agreement between annotators is {why}."
-    if alpha.low is None or alpha.high is None:
-        return f"Ordinal alpha is {alpha.alpha:.3f} on {alpha.units:,} pairs; {alpha.no_interval}."
-    doubt = result.doubts.get("ordinal")
-    return (
-        f"Ordinal alpha is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}) on "
-        f"{alpha.units:,} pairs of {result.queries:,} queries: {_verdict(alpha.low, alpha.high)}."
-        f"{f' But {doubt}.' if doubt else ''}"
-    )
-
-
-def _verdict(low: float, high: float) -> str:
-    if low >= RELIABLE:
-        return f"reliable, the whole interval is above {RELIABLE}"
-    if low >= TENTATIVE:
-        return f"good enough for tentative conclusions, the whole interval is above {TENTATIVE}"
-    if high < TENTATIVE:
-        return f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
-    return f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
-
-
 def _older_finding(older: int) -> list[str]:
     if not older:
         return []
@@ -217,29 +205,39 @@ def _older_finding(older: int) -> list[str]:
     ]
 
 
-def _within_finding(results: tuple[IntraAgreement, ...], uninformative: tuple[str, ...]) -> str:
+def _counting(report: AgreementReport) -> tuple[IntraAgreement, ...]:
+    return tuple(row for row in report.within if row.annotator not in report.uninformative)
+
+
+def _uninformative(report: AgreementReport) -> str:
     """Consistency without agreement is not consistency: it is named, and left out."""
-    counting = tuple(row for row in results if row.annotator not in uninformative)
-    sentence = _consistency(counting)
-    if not uninformative:
-        return sentence
+    if not report.uninformative:
+        return ""
     return (
-        f"{sentence} Without {', '.join(uninformative)}, whose grades agree with nobody's or are nearly "
+        f" Without {', '.join(report.uninformative)}, whose grades agree with nobody's or are nearly "
         "always the same: repeating such grades is no consistency."
     )
 
 
-def _consistency(results: tuple[IntraAgreement, ...]) -> str:
-    shown = [row for row in results if row.n >= MINIMUM_REPEATS]
-    if shown:
-        repeats = sum(row.n for row in shown)
-        same = sum((row.identical or 0.0) * row.n for row in shown)
-        who = f"{len(shown)} annotator{'s' * (len(shown) > 1)}"
-        return f"{who} repeated {same / repeats:.0%} of {repeats:,} grades on blind duplicates."
+def _within_finding(report: AgreementReport) -> str:
+    shown = [row for row in _counting(report) if row.n >= MINIMUM_REPEATS]
+    repeats = sum(row.n for row in shown)
+    same = sum((row.identical or 0.0) * row.n for row in shown)
+    who = f"{len(shown)} annotator{'s' * (len(shown) > 1)}"
+    return (
+        f"{who} repeated {same / repeats:.0%} of {repeats:,} grades on blind duplicates."
+        f"{_uninformative(report)}"
+    )
+
+
+def _consistency_missing(results: tuple[IntraAgreement, ...]) -> str | None:
+    """Why nothing can be said about consistency; None where something can."""
+    if any(row.n >= MINIMUM_REPEATS for row in results):
+        return None
     if any(row.n for row in results):
-        return f"Consistency: too few blind duplicates judged twice so far (at least {MINIMUM_REPEATS} each)."
+        return f"consistency, too few blind duplicates judged twice so far (at least {MINIMUM_REPEATS} each)."
     why = next((row.undefined for row in results if row.planted), NOT_PLANTED)
-    return f"Consistency of annotators with themselves is undefined: {why}."
+    return f"consistency of annotators with themselves is undefined: {why}."
 
 
 def _open_finding(counts: ConsensusCounts) -> str:

@@ -15,7 +15,8 @@ from curation.agreement.between.confusion import GradeConfusion
 from curation.agreement.between.disagreement_sources import DisagreementSources, GuideLine
 from curation.agreement.between.inter_annotator import AgreementFigure, AnyFigure, InterAgreement
 from curation.agreement.report.findings import section_findings
-from curation.agreement.report.report import RELIABLE, TENTATIVE, AgreementReport, Details, not_shown
+from curation.agreement.report.report import AgreementReport, Details
+from curation.agreement.report.verdict import RELIABLE, TENTATIVE, not_shown
 from curation.reports import charts
 from curation.reports.charts import HeatCell, Mark, heat_map, weeks
 from curation.reports.page import Section, Table

@@ -103,10 +103,12 @@ class Raised(NamedTuple):
     ----------
     findings: annotator and finding, by person and signal in the order given.
     not_checked: signal, annotator and why there was no look.
+    looks: how many there were.
     """
 
     findings: tuple[tuple[str, Finding], ...]
     not_checked: tuple[tuple[str, str, str], ...]
+    looks: int = 0
 
 
 def raise_findings(people: Sequence[Evidence], signals: Sequence[Signal], share: float) -> Raised:
@@ -135,7 +137,7 @@ def raise_findings(people: Sequence[Evidence], signals: Sequence[Signal], share:
         for p, finding in look.findings
         if p <= line
     )
-    return Raised(findings, tuple(not_checked))
+    return Raised(findings, tuple(not_checked), len(looks))
 
 
 def control_item_share(right: int, answered: int) -> ControlItemShare:

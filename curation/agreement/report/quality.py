@@ -1,0 +1,131 @@
+"""Round quality: what in a round is worth a look, and first what could not be checked.
+
+No finding is an all-clear only for what was checked. So this counts the checks that were made, and names
+those that were not with the reason. Agreement near chance and paces that no reader has are beside the signals
+of the round's people.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from curation.agreement.annotators.early_warnings import early_warnings
+from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_AT_FLOOR
+from curation.agreement.annotators.signals.signal import Finding, Raised
+from curation.agreement.annotators.signals.speed import SPEED
+from curation.agreement.report.report import AgreementReport, agreement_report
+from curation.agreement.report.verdict import SLIGHT, TENTATIVE, chance_unknown, verdict_of
+from curation.store import Store
+
+CHANCE, PACE = "near chance", "pace"
+
+CHECKS = {
+    CHANCE: f"ordinal alpha whose 95 % interval is below {SLIGHT}, or holds 0 and ends below {TENTATIVE}",
+    PACE: f"a median below {FASTEST:g} second over at least {FEWEST_AT_FLOOR} timed answers",
+}
+"""What is checked beside the signals of people."""
+
+
+class NotChecked(NamedTuple):
+    """A check that could not be made: of whom (empty: of the round), and why."""
+
+    about: str
+    annotators: tuple[str, ...]
+    why: str
+
+
+@dataclass(frozen=True)
+class RoundQuality:
+    """What is worth a look in a round.
+
+    Attributes
+    ----------
+    not_checked: what could not be checked, before anything else.
+    findings: annotator (None: the whole round) and what to look at, the weightiest first.
+    checks: how many checks were made.
+    report: the agreement of the round.
+    """
+
+    round_name: str
+    not_checked: tuple[NotChecked, ...]
+    findings: tuple[tuple[str | None, Finding], ...]
+    checks: int
+    report: AgreementReport
+
+    @property
+    def conclusion(self) -> str:
+        """What the absence or number of findings means, in a sentence."""
+        missing = sum(max(1, len(one.annotators)) for one in self.not_checked)
+        if not self.checks:
+            return "Nothing could be checked yet."
+        made = f"{self.checks:,} check{'s' * (self.checks > 1)}"
+        if self.findings:
+            many = len(self.findings)
+            return f"{many:,} finding{'s' * (many > 1)} in {made}; {missing:,} could not be made."
+        if missing:
+            return f"Nothing unusual in {made}. {missing:,} could not be made, so this is no all-clear."
+        return f"Nothing unusual in {made}; none was left out."
+
+
+def round_quality(store: Store, round_name: str) -> RoundQuality:
+    """Look at a round and at everybody in it.
+
+    Raises
+    ------
+    NotFoundError: there is no round of that name.
+    """
+    raised = early_warnings(store, round_name)
+    return quality_of(agreement_report(store, round_name), raised, round_name)
+
+
+def quality_of(report: AgreementReport, raised: Raised, round_name: str) -> RoundQuality:
+    """A round's report and its raised signals, as one list."""
+    known = chance_unknown(report.between.ordinal) is None
+    paced = [row for row in report.pace if row.enough]
+    return RoundQuality(
+        round_name,
+        _not_checked(report, raised),
+        (*_near_chance(report), *_paces(report), *_signals(report, raised)),
+        known + len(paced) + raised.looks,
+        report,
+    )
+
+
+def _near_chance(report: AgreementReport) -> tuple[tuple[None, Finding], ...]:
+    verdict, alpha = verdict_of(report.between), report.between.ordinal
+    if verdict.state != CHANCE:
+        return ()
+    figures = {"alpha": alpha.alpha, "low": alpha.low, "high": alpha.high, "units": alpha.units}
+    return ((None, Finding(CHANCE, verdict.sentence, figures)),)
+
+
+def _paces(report: AgreementReport) -> tuple[tuple[str, Finding], ...]:
+    return tuple(
+        (row.annotator, Finding(PACE, row.sentence, row._asdict())) for row in report.pace if row.unread
+    )
+
+
+def _signals(report: AgreementReport, raised: Raised) -> tuple[tuple[str, Finding], ...]:
+    """Without the speed of those whose pace says more."""
+    unread = {row.annotator for row in report.pace if row.unread}
+    return tuple(
+        (name, one) for name, one in raised.findings if not (one.about == SPEED.name and name in unread)
+    )
+
+
+def _not_checked(report: AgreementReport, raised: Raised) -> tuple[NotChecked, ...]:
+    found = []
+    why = chance_unknown(report.between.ordinal)
+    if why:
+        found.append(NotChecked(CHANCE, (), why))
+    groups: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in report.pace:
+        if not row.enough:
+            few = f"{row.answers:,} timed answers, {FEWEST_AT_FLOOR} are needed"
+            groups[PACE, few].append(row.annotator)
+    for about, name, reason in raised.not_checked:
+        groups[about, reason].append(name)
+    found += [NotChecked(about, tuple(sorted(who)), reason) for (about, reason), who in groups.items()]
+    return tuple(found)

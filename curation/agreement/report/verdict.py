@@ -1,0 +1,97 @@
+"""The verdict: what ordinal alpha says about the labels, in a word and a sentence.
+
+Agreement is near chance where the whole interval is below 0.2, or holds 0 and ends below what allows
+tentative conclusions: then the grades may as well have been drawn. Without an interval, or with one that
+holds 0 and reaches beyond that, nothing is said: of professional raters a quarter would be near chance on two
+queries by the figure alone. Nobody is accused: of two people nobody can say whose the disagreement is, and it
+may be the guide that is unclear.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from curation.agreement.between.inter_annotator import (
+    MINIMUM_UNITS,
+    AgreementFigure,
+    Alpha,
+    InterAgreement,
+    RawAgreement,
+)
+
+RELIABLE, TENTATIVE = 0.8, 0.667
+"""Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
+
+SLIGHT = 0.2
+"""Landis and Koch (1977), Biometrics 33: agreement up to 0.20 is slight."""
+
+State = Literal["reliable", "tentative", "undecided", "too low", "near chance", "no interval", "no figure"]
+
+
+class Verdict(NamedTuple):
+    """What ordinal alpha says: a state, and a sentence with the figure and what it rests on."""
+
+    state: State
+    sentence: str
+
+
+def not_shown(figure: Alpha | RawAgreement | AgreementFigure) -> str | None:
+    """Why a figure is not shown to people, or None when it is."""
+    if figure.undefined:
+        return f"undefined: {figure.undefined}"
+    if figure.too_few:
+        return f"too few: {figure.units} of at least {MINIMUM_UNITS} doubly judged pairs"
+    return None
+
+
+def near_chance(alpha: Alpha) -> bool:
+    """Whether the agreement is close to that of grades drawn at random; False where that is unknown."""
+    if chance_unknown(alpha) or alpha.low is None or alpha.high is None:
+        return False
+    return alpha.high < SLIGHT or alpha.low <= 0
+
+
+def chance_unknown(alpha: Alpha) -> str | None:
+    """Why nothing can be said about chance, or None where something can."""
+    why = not_shown(alpha) or alpha.no_interval
+    if why or alpha.low is None or alpha.high is None:
+        return why or "no interval"
+    if alpha.low <= 0 and alpha.high >= TENTATIVE:
+        return f"the interval of ordinal alpha, {alpha.low:.3f} to {alpha.high:.3f}, allows chance and more"
+    return None
+
+
+def verdict_of(result: InterAgreement) -> Verdict:
+    """The verdict on what annotators said."""
+    alpha = result.ordinal
+    why = not_shown(alpha)
+    if why or alpha.alpha is None:
+        return Verdict("no figure", f"Agreement between annotators is {why}.")
+    if alpha.low is None or alpha.high is None:
+        found = f"Ordinal alpha is {alpha.alpha:.3f} on {alpha.units:,} pairs; {alpha.no_interval}."
+        return Verdict("no interval", found)
+    state, words = _judged(alpha, alpha.low, alpha.high)
+    doubt = result.doubts.get("ordinal")
+    return Verdict(
+        state,
+        f"Ordinal alpha is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}) on "
+        f"{alpha.units:,} pairs of {result.queries:,} queries: {words}.{f' But {doubt}.' if doubt else ''}",
+    )
+
+
+_LOOK_FIRST = "Look first at what was graded and how fast, then at the guide"
+
+
+def _judged(alpha: Alpha, low: float, high: float) -> tuple[State, str]:
+    if near_chance(alpha):
+        how = "grades drawn at random would agree about as well" if low <= 0 else "agreement is slight"
+        return "near chance", f"near chance, {how}. {_LOOK_FIRST}"
+    if low >= RELIABLE:
+        return "reliable", f"reliable, the whole interval is above {RELIABLE}"
+    if low >= TENTATIVE:
+        return "tentative", f"good enough for tentative conclusions, the whole interval is above {TENTATIVE}"
+    if high < TENTATIVE:
+        words = f"too low to rely on, the whole interval is below {TENTATIVE}; look at the guide first"
+        return "too low", words
+    words = f"undecided, the interval reaches below {TENTATIVE}; more doubly judged pairs would narrow it"
+    return "undecided", words

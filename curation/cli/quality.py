@@ -1,0 +1,51 @@
+"""`goldset quality`: what in a round is worth a look, and what could not be checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from curation.cli.goldset import Json, app, project_store
+from curation.cli.output import emit, say, table
+from curation.cli.round import Name
+
+if TYPE_CHECKING:
+    from curation.agreement.report.quality import RoundQuality
+
+
+@app.command()
+def quality(name: Name, as_json: Json = False) -> None:
+    """Show what in a round is worth a look, and first what could not be checked.
+
+    Agreement near chance, a pace that no reader has, and each annotator's signals: agreement with the others,
+    one grade throughout, speed, and a fall of consistency.
+
+    \b
+    Examples:
+      goldset quality first
+      goldset quality first --json
+    """
+    from curation.agreement.report.quality import round_quality
+
+    found = round_quality(project_store(), name)
+    emit(as_json, _as_json(found), lambda: _show_quality(found))
+
+
+def _as_json(found: RoundQuality) -> dict[str, object]:
+    findings = [
+        {"annotator": name, "about": one.about, "sentence": one.sentence, "evidence": one.evidence}
+        for name, one in found.findings
+    ]
+    return {
+        "round": found.round_name,
+        "not_checked": found.not_checked,
+        "findings": findings,
+        "checks": found.checks,
+        "conclusion": found.conclusion,
+    }
+
+
+def _show_quality(found: RoundQuality) -> None:
+    rows = [(one.about, ", ".join(one.annotators) or "the round", one.why) for one in found.not_checked]
+    if rows:
+        table("Could not be checked", ["check", "of", "why"], rows)
+    say(found.conclusion, *(f"- {name or 'The round'}: {one.sentence}" for name, one in found.findings))
