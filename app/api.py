@@ -23,7 +23,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from app.context import project_store
+from app.context import project_store, unreadable
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.query_answers import answer_query
@@ -186,11 +186,11 @@ async def answers(request: Request) -> Any:
 
 
 async def health(request: Request) -> Response:
-    """GET: whether the app can read its project."""
+    """GET: whether the app can read its project; anybody may ask, so why not is in the log alone."""
     try:
         await run_in_threadpool(_read_something)
     except CurationError as error:
-        return JSONResponse({"status": "failing", "message": str(error)}, 503)
+        return JSONResponse({"status": "failing", "message": unreadable(error)}, 503)
     return JSONResponse({"status": "ok"})
 
 
@@ -289,5 +289,9 @@ async def _json(request: Request) -> Any:
     body = await _body(request)
     try:
         return json.loads(body)
+    except RecursionError as error:
+        raise InputError(
+            "the request is nested too deeply; expected a list of objects without lists"
+        ) from error
     except ValueError as error:
         raise InputError(f"the request is not JSON: {error}") from error

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
+from curation.errors import CurationError, StoreBusyError
 from curation.store import Store, open_store
 
 PROJECT = "GOLDSET_PROJECT"
@@ -19,3 +21,11 @@ def project_store() -> Store:
     NotFoundError: there is no such project.
     """
     return open_store(Path(os.environ.get(PROJECT, "data/goldset.duckdb")))
+
+
+def unreadable(error: CurationError) -> str:
+    """What somebody who is not signed in may know of a project that cannot be read; the log has the rest."""
+    logging.getLogger("goldset").warning("The project could not be read: %s", error)
+    if isinstance(error, StoreBusyError):
+        return "The project is busy. Try again in a moment."
+    return "The project cannot be read. Why is in the log of the server."

@@ -2,6 +2,10 @@
 
 It runs before every route, Streamlit's own and its websocket included. A request that changes something must
 also come from a page of this host, so that no other site can act with somebody's cookie.
+
+A websocket stays open after its sign-in has ended. What a tab sends then reaches no page: in its place a bare
+request to draw the page does, which says that the sign-in has ended. Files are taken only from those who have
+a page that asks for them, because Streamlit keeps uploads in memory.
 """
 
 from __future__ import annotations
@@ -14,14 +18,20 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ClientState_pb2 import ClientState
 
+from app.context import unreadable
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation.errors import CurationError
+from curation.people.annotators import EVALUATING
 from curation.store import Annotator
 
 OPEN = frozenset({"/sign-in", "/health"})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
+UPLOADS = "/_stcore/upload_file/"
+DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -53,9 +63,9 @@ class Guard:
         if scope["type"] == "websocket":
             allowed = name is not None and same_origin(headers)
             refused = WebSocketClose(code=1008, reason="not signed in")
-            await (self._app if allowed else refused)(scope, receive, send)
+            await (self._app if allowed else refused)(scope, _while_signed_in(receive, headers), send)
             return
-        refusal = _refusal(scope, headers, name)
+        refusal = _refusal(scope, headers, account)
         await (refusal or self._app)(scope, receive, _with_headers(send))
 
 
@@ -70,7 +80,27 @@ async def _account(headers: Headers) -> Annotator | None:
 def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
     if scope["type"] == "websocket":
         return WebSocketClose(code=1013, reason="the project cannot be read")
-    return JSONResponse({"message": str(error)}, 503)
+    return JSONResponse({"message": unreadable(error)}, 503)
+
+
+def _while_signed_in(receive: Receive, headers: Headers) -> Receive:
+    """What a websocket receives: once its sign-in has ended, nothing that could act."""
+
+    async def wrapped() -> Message:
+        message = await receive()
+        if message["type"] != "websocket.receive" or await _still_signed_in(headers):
+            return message
+        return {"type": "websocket.receive", "bytes": DRAW_AGAIN}
+
+    return wrapped
+
+
+async def _still_signed_in(headers: Headers) -> bool:
+    try:
+        return await _account(headers) is not None
+    except CurationError as error:
+        unreadable(error)
+        return False
 
 
 def same_origin(headers: Headers) -> bool:
@@ -79,11 +109,13 @@ def same_origin(headers: Headers) -> bool:
     return bool(origin.netloc) and origin.netloc.lower() == headers.get("host", "").lower()
 
 
-def _refusal(scope: Scope, headers: Headers, name: str | None) -> Response | None:
+def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Response | None:
     path = scope["path"]
     if scope["method"] not in HARMLESS and not same_origin(headers):
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
-    if name is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
+    if account is not None and path.startswith(UPLOADS) and account.role not in EVALUATING:
+        return JSONResponse({"message": "No page of yours takes files."}, 403)
+    if account is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
         return None
     if path.startswith("/api/"):
         sentence = "You are not signed in, or your sign-in has ended."

@@ -24,6 +24,10 @@ from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
 from curation.errors import RefusedError
 
+OTHERS_CAN_READ = (
+    "%s can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
+    "`chmod 600` keeps it to you."
+)
 MAIN = Path(__file__).with_name("main.py")
 
 
@@ -67,6 +71,9 @@ def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> 
     InputError: the identity provider is not configured as it must be.
     """
     os.environ[PROJECT] = str(project.resolve())
+    os.umask(0o077)  # the log that DuckDB keeps beside the project holds grades, too
+    if project.is_file() and project.stat().st_mode & 0o077:
+        logging.getLogger("goldset").warning(OTHERS_CAN_READ, project)
     application = build()
     listener = listen(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound

@@ -17,6 +17,8 @@ Item = TypeVar("Item")
 LONGEST_NOTE = 4_000
 """Characters of a note, a reason or a question that a person writes."""
 
+_CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
+_CONTROLS |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _ISOLATES = re.compile("[\u2066-\u2069]")
 
 
@@ -28,6 +30,11 @@ def normalise_query(text: str) -> str:
 def isolated(text: str) -> str:
     """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
     return f"\u2068{_ISOLATES.sub('', text)}\u2069"
+
+
+def printable(text: str) -> str:
+    """The text with visible signs for control characters, which would command a terminal (ECMA-48)."""
+    return text.translate(_CONTROLS)
 
 
 def canonical_json(value: Any) -> str:

@@ -7,12 +7,14 @@ import re
 import shlex
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from curation.cli import output
 from docs import make_commands
 from tests.support import GOLDSET, ROOT
 from tests.support.command_line import COMMAND, invoke
@@ -104,6 +106,18 @@ def test_json_is_one_object_and_nothing_else(tmp_path: Path) -> None:
     added = invoke(command, input="a long password\n")
     assert json.loads(added.stdout) == {"name": "ada", "role": "annotator", "imported": False}
     assert added.stderr == ""
+
+
+def test_no_text_commands_a_terminal_and_json_has_it_exactly(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "red \x1b[31m kettle \x9b2J"
+    output.table(text, [text], [[text]])
+    output.say(text)
+    shown = capsys.readouterr().out
+    assert shown.count("red ␛[31m kettle \ufffd2J") == 4
+    output.emit(True, {"text": text}, "")
+    in_json = capsys.readouterr().out
+    assert json.loads(in_json) == {"text": text}
+    assert not [sign for sign in shown + in_json if sign != "\n" and unicodedata.category(sign) == "Cc"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from app.context import project_store
+from app.context import project_store, unreadable
 from app.signin import oidc, pages
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
@@ -49,7 +49,7 @@ async def sign_in(request: Request) -> Response:
         found = await to_thread.run_sync(_check, name, form.get("password", ""), limiter=pages.hashing())
     except CurationError as error:  # nothing was found out about the password
         login_throttle.withdrawn(tried)
-        return sign_in_page(target, name, 503, str(error))
+        return sign_in_page(target, name, 503, unreadable(error))
     if found is None:
         return sign_in_page(target, name, 401, "The name or the password is wrong.")
     login_throttle.succeeded(tried)
@@ -68,7 +68,9 @@ async def sign_out(request: Request) -> Response:
             await to_thread.run_sync(end_sign_in, project_store(), found.name, found.key, found.expires)
             accounts().expire()
     except CurationError as error:
-        response = sign_in_page("/", found.name if found else "", 503, f"{_THIS_BROWSER_ONLY} {error}")
+        response = sign_in_page(
+            "/", found.name if found else "", 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}"
+        )
     response.delete_cookie(sessions().cookie, path="/")
     oidc.SIGNED_IN_BY.delete(response)
     return response
@@ -244,7 +246,7 @@ async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
     try:
         sign_in = await to_thread.run_sync(_find_sign_in, answer.email)
     except CurationError as error:
-        return sign_in_page(pending.target, status=503, problem=str(error))
+        return sign_in_page(pending.target, status=503, problem=unreadable(error))
     if sign_in is None:
         problem = (
             f"{answer.email} is not known to this project. Ask its lead to add this address: "

@@ -14,6 +14,7 @@ import duckdb
 from curation.cli import goldset
 from curation.errors import CurationError, InputError
 from curation.store import close_all
+from curation.text import printable
 
 COMMANDS = """
     init coverage coverage_synthetic sample pool contributions app agreement quality consensus consistency
@@ -30,7 +31,7 @@ def main() -> None:
         _refuse_broken_arguments()
         goldset.app()
     except CurationError as error:
-        print(f"goldset: {error}", file=sys.stderr)
+        print(printable(f"goldset: {error}"), file=sys.stderr)
         sys.exit(1)
     except duckdb.Error as error:
         print(f"goldset: the database refused this step, and nothing was changed: {error}", file=sys.stderr)

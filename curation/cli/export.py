@@ -68,6 +68,8 @@ def export(
     """Write a release for other tools, with a manifest of checksums.
 
     Grades of sealed parts (`goldset freeze --seal`) are written only with a reason, which is logged.
+    Texts are written as they are. A spreadsheet takes one that begins with =, +, - or @ as a formula:
+    import the columns of a CSV or TSV file as text there.
 
     \b
     Examples:
@@ -106,6 +108,8 @@ def _show_exported(name: str, format: str, exported: Exported) -> None:
         say("Queries and documents share ids: all got a prefix (see manifest.json).")
     if exported.ids.get("mapped"):
         say(f"{exported.ids['mapped']:,} ids hold white space and were encoded: see ids.tsv.")
+    if any(file.endswith((".csv", ".tsv")) for file in exported.files):
+        say("Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas.")
     if exported.rows:
         say(*(f"{file}: {rows:,} rows" for file, rows in exported.rows.items()))
     left_out(exported.left_out, "×")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,13 +12,16 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
-from curation.text import plain
+from curation.text import plain, printable
+
+_CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
 
 def emit(as_json: bool, result: Any, text: str | Callable[[], object]) -> None:
     """Print what a command found or did: as one JSON object, else as a sentence or by calling `text`."""
     if as_json:
-        print(json.dumps(plain(result), ensure_ascii=False, indent=2, allow_nan=False))
+        text = json.dumps(plain(result), ensure_ascii=False, indent=2, allow_nan=False)
+        print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
     elif isinstance(text, str):
         say(text)
     else:
@@ -27,7 +31,7 @@ def emit(as_json: bool, result: Any, text: str | Callable[[], object]) -> None:
 def say(*sentences: str) -> None:
     """Lines for people, on standard output."""
     for sentence in sentences:
-        print(sentence)
+        print(printable(sentence))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -38,12 +42,12 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     drawn = Table(header_style="bold")
     for index, column in enumerate(columns):
         numeric = all(isinstance(row[index], int | float | None) for row in rows)
-        drawn.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        drawn.add_column(printable(column), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        drawn.add_row(*(_cell(value) for value in row))
+        drawn.add_row(*(printable(_cell(value)) for value in row))
     terminal = Console().is_terminal
     console = Console(width=None if terminal else 110, markup=False, highlight=False)
-    console.print(title, style="bold")
+    console.print(printable(title), style="bold")
     console.print(drawn)
 
 

@@ -40,6 +40,7 @@ Row = TypeVar("Row", bound=tuple[Any, ...])
 IDLE = 0.1
 LONGEST = 0.25
 GAP = 4 * RETRY  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
+OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
 ENGINE_KEPT = 5.0  # seconds for which the engine waits for work, without the file
 
 
@@ -234,6 +235,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
             migrations.create(connection)
             with _transaction(connection, "BEGIN TRANSACTION"):
                 fill(connection)
+        new.chmod(OWNER_ONLY)
         try:
             os.link(new, path)  # unlike a rename, it never replaces a file made meanwhile
         except FileExistsError:

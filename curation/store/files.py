@@ -28,6 +28,7 @@ Cursor = duckdb.DuckDBPyConnection
 Opened = TypeVar("Opened")
 
 PATIENCE = 10.0
+OURS = frozenset({"goldset", "curation.jobs.worker"})
 RETRY = 0.005
 HEADERS = 3 * 4096
 """Bytes: DuckDB's main header and the two database headers that checkpoints write in turn."""
@@ -205,19 +206,22 @@ def first_line(error: Exception) -> str:
 
 def _busy(path: Path, message: str, patience: float) -> str:
     holder = re.search(r"held in (.+?) \(PID (\d+)\)", message)
-    command = (_command_line(holder[2]) or holder[1]) if holder else ""
+    program = (_program(holder[2]) or Path(holder[1]).name) if holder else ""
     others = "another connection of this process" if _OURS in message else "another process"
-    who = f"process {holder[2]} ({command})" if holder else others
+    who = f"process {holder[2]} ({program})" if holder else others
     way_out = (
         "It is writing much at once: wait until it is done and try again."
-        if "goldset" in command
+        if "goldset" in program
         else "goldset lets go between its steps: close the other program (a DuckDB shell or a notebook, "
         "perhaps) and try again."
     )
     return f"{path} has been held by {who} for over {patience:g} s. {way_out}"
 
 
-def _command_line(pid: str) -> str:
+def _program(pid: str) -> str:
+    """The name of a process's program; its arguments may hold tokens and stay unsaid."""
+    words = [""]
     with suppress(OSError):
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-    return ""
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
+    names = [Path(word).name for word in words[:4]]  # Python, two options, and what it runs
+    return "goldset" if OURS.intersection(names) else names[0]

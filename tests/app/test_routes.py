@@ -14,9 +14,10 @@ import pytest
 from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
-from starlette.websockets import WebSocketDisconnect
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app import api, context
 from app.guard import Guard
@@ -25,6 +26,7 @@ from app.signin import routes as signin
 from app.signin.routes import password
 from app.signin.sessions import LASTS, Sessions, SignIn
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
+from curation.errors import StoreBusyError
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.lifecycle import close_round, pause_round
 from curation.labeling.rounds.rounds import open_round
@@ -401,6 +403,18 @@ def test_no_grade_is_refused_for_the_time_that_its_browser_measured(
     assert rows == [(stored, None)]
 
 
+@pytest.mark.parametrize(
+    "shown", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-14:00"]
+)
+def test_a_clock_at_either_end_of_time_loses_no_grade_and_breaks_no_later_answer(
+    anna: TestClient, shown: str
+) -> None:
+    (outcome,) = send(anna, grade(items(anna)[0], shown_at=shown)).json()["outcomes"]
+    assert outcome["status"] == "saved"
+    paths = ("/api/presentations", "/api/presentations/previous", "/api/history")
+    assert [anna.get(path).status_code for path in paths] == [200] * 3
+
+
 def test_while_the_project_is_elsewhere_or_its_disk_full_nothing_is_final_and_the_reason_is_said(
     anna: TestClient, project: Store
 ) -> None:
@@ -433,6 +447,9 @@ def no_more_on_disk() -> Iterator[None]:
 def test_what_is_not_json_or_too_large_is_refused(anna: TestClient) -> None:
     headers = {**ORIGIN, "Content-Type": "application/json"}
     assert anna.post("/api/judgments", content=b"{", headers=headers).status_code == 422
+    nested = b'{"submissions":' + b"[" * 50_000 + b"]" * 50_000 + b"}"
+    deep = anna.post("/api/judgments", content=nested, headers=headers)
+    assert (deep.status_code, "too deeply" in deep.json()["message"]) == (422, True)
     assert anna.post("/api/judgments", data={"a": "b"}, headers=ORIGIN).status_code == 422
     large = anna.post("/api/judgments", content=b" " * (api.LARGEST_BODY + 1), headers=headers)
     assert (large.status_code, "larger than" in large.json()["message"]) == (422, True)
@@ -640,10 +657,56 @@ def test_signing_out_ends_it(anna: TestClient) -> None:
     assert anna.get("/api/presentations").status_code == 401
 
 
-def test_health_tells_whether_the_project_can_be_read(anyone: TestClient, project: Store) -> None:
+def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_not(
+    anyone: TestClient, project: Store, caplog: pytest.LogCaptureFixture
+) -> None:
     assert anyone.get("/health").json() == {"status": "ok"}
     project.close()
     Path(project.path).unlink()
     failing = anyone.get("/health")
     assert failing.status_code == 503
-    assert "no goldset project" in failing.json()["message"]
+    told = "The project cannot be read. Why is in the log of the server."
+    assert failing.json() == {"status": "failing", "message": told}
+    assert "no goldset project" in caplog.text
+    assert told in enter(anyone, "anna").text
+
+
+def test_a_stranger_is_told_neither_path_nor_process_while_the_project_is_busy() -> None:
+    error = StoreBusyError("/home/anna/project.duckdb has been held by process 7 (psql --token=x) for 10 s.")
+    assert context.unreadable(error) == "The project is busy. Try again in a moment."
+
+
+def test_files_are_taken_only_from_those_who_have_a_page_that_asks_for_them(
+    anna: TestClient, project: Store
+) -> None:
+    address = "/_stcore/upload_file/a-session/a-file"
+    for method in ("PUT", "POST", "DELETE"):
+        assert anna.request(method, address, content=b"x", headers=ORIGIN).status_code == 403
+    add_annotator(project, "eve", "evaluator", PASSWORD)
+    enter(anna, "eve")
+    assert anna.put(address, content=b"x", headers=ORIGIN).status_code == 404, "Streamlit's own route"
+
+
+def test_a_tab_that_is_still_open_acts_no_more_once_its_sign_in_has_ended(
+    project: Store, anna: TestClient
+) -> None:
+    async def echo(websocket: WebSocket) -> None:
+        await websocket.accept()
+        async for message in websocket.iter_bytes():
+            await websocket.send_bytes(message)
+
+    click = BackMsg()
+    click.rerun_script.fragment_id = "the progress of a job"
+    click.rerun_script.widget_states.widgets.add(id="Stop", trigger_value=True)
+    pages = Starlette(routes=[WebSocketRoute("/_stcore/stream", echo)], middleware=[Middleware(Guard)])
+    with (
+        TestClient(pages, cookies=dict(anna.cookies)) as tab,
+        tab.websocket_connect("/_stcore/stream", headers=ORIGIN) as open_tab,
+    ):
+        open_tab.send_bytes(click.SerializeToString())
+        assert open_tab.receive_bytes() == click.SerializeToString()
+        assert anna.post("/sign-out", headers=ORIGIN).status_code == 303
+        open_tab.send_bytes(click.SerializeToString())
+        arrived = BackMsg.FromString(open_tab.receive_bytes())
+    assert arrived.WhichOneof("type") == "rerun_script"
+    assert (arrived.rerun_script.fragment_id, len(arrived.rerun_script.widget_states.widgets)) == ("", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import sys
 from collections.abc import Iterator
@@ -29,6 +30,9 @@ from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project, gold_project
 from tests.support.projects import add_names
 
+UMASK = os.umask(0)
+os.umask(UMASK)
+
 
 @pytest.fixture
 def gold(tmp_path: Path) -> Iterator[Store]:
@@ -36,6 +40,16 @@ def gold(tmp_path: Path) -> Iterator[Store]:
     store = frozen_project(tmp_path / "project")
     yield store
     store.close()
+
+
+def test_exported_sealed_grades_are_readable_by_who_took_them_only(gold: Store, tmp_path: Path) -> None:
+    def modes(out: Path) -> set[str]:
+        return {oct(path.stat().st_mode & 0o077) for path in [out, *out.rglob("*")]}
+
+    export(gold, "v1", "beir", tmp_path / "all", reason="a test")
+    export(gold, "v1", "beir", tmp_path / "dev", without_grades=["test"])
+    assert modes(tmp_path / "all") == {"0o0"}
+    assert modes(tmp_path / "dev") == {oct(0o77 & ~mask) for mask in (UMASK, UMASK | 0o011)}
 
 
 def test_releases_and_openings_are_in_the_order_of_writing_whatever_the_clock_said(store: Store) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -99,16 +100,18 @@ def test_a_lock_that_does_not_clear_gives_a_sentence_naming_the_process(tmp_path
     hold = (
         "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('held', flush=True); time.sleep(60)"
     )
-    holder = subprocess.Popen([sys.executable, "-c", hold, str(path)], stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", hold, str(path), "--token=hunter2"]
+    holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         impatient = Store(path, patience=0.3)
         with (
-            pytest.raises(StoreBusyError, match=rf"process {holder.pid} .*duckdb\.connect"),
+            pytest.raises(StoreBusyError, match=rf"process {holder.pid} \(python\S*\) for") as refused,
             impatient.reading(),
         ):
             pass
+        assert "hunter2" not in str(refused.value), "arguments may hold secrets"
     finally:
         holder.kill()
         holder.communicate()
@@ -160,6 +163,11 @@ def test_many_threads_share_the_file_without_errors(store: Store) -> None:
     assert not failures
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM settings WHERE value = 'x'").fetchone() == (120,)
+
+
+def test_a_new_project_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    create_store(tmp_path / "project.duckdb").close()
+    assert stat.S_IMODE((tmp_path / "project.duckdb").stat().st_mode) == 0o600
 
 
 def test_an_existing_file_is_never_overwritten(tmp_path: Path) -> None:

@@ -186,8 +186,10 @@ def _written(
 ) -> Exported:
     """Write the files beside their place and move them there when all are whole."""
     try:
-        with staged(out) as new:
+        with staged(out, private=opening is not None) as new:
             exported = write_files(store, release, format, new, graded, options, out, opening)
+            if opening is not None:
+                _keep_private(new)
             _move(new, out)
     except OSError as error:
         why = error.strerror or str(error)
@@ -196,6 +198,12 @@ def _written(
             f"the export could not be written, and nothing was left: {why}.{logged}", path=out
         ) from error
     return exported
+
+
+def _keep_private(folder: Path) -> None:
+    """Sealed grades are for the user who took them."""
+    for path in folder.rglob("*"):
+        path.chmod(0o700 if path.is_dir() else 0o600)
 
 
 def write_files(

@@ -11,11 +11,14 @@ from threading import get_ident
 
 
 @contextmanager
-def staged(out: Path) -> Iterator[Path]:
-    """An empty folder beside `out`. Move from it what is whole; the rest is removed at the end."""
+def staged(out: Path, private: bool = False) -> Iterator[Path]:
+    """An empty folder beside `out`. Move from it what is whole; the rest is removed at the end.
+
+    private: only the user who writes it can look into it.
+    """
     new = out.parent / f".{out.name}.new-{os.getpid()}-{get_ident()}"
     try:
-        new.mkdir(parents=True)
+        new.mkdir(0o700 if private else 0o777, parents=True)
         yield new
     finally:
         shutil.rmtree(new, ignore_errors=True)
