@@ -1,7 +1,8 @@
 """The current user: which annotator the sign-in cookie of a request belongs to, if it is still valid.
 
-A sign-in is valid until its password changes, its e-mail address is taken away, or its owner signs out. All
-three are read from the project, at most every few seconds: the grading loop asks this several times a second.
+A sign-in is valid until its password changes, its e-mail address is taken away, or its owner is deactivated
+or signs out. All this is read from the project, at most every second: the grading loop asks this several
+times a second. What changes the project checks its author once more.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from curation.store import Annotator, require_setting
 
 
 class AccountCache:
-    """The accounts that can sign in and the sign-ins that have ended, read again after some seconds."""
+    """The accounts that can sign in and the sign-ins that have ended, read again after a second."""
 
-    MAX_AGE = 5.0
+    MAX_AGE = 1.0
     """Seconds."""
 
     def __init__(self) -> None:
@@ -60,7 +61,7 @@ class AccountCache:
         self._current = object()
 
     def _read(self) -> None:
-        started, token = time.monotonic(), self._current
+        token = self._current
         try:
             with project_store().reading() as cursor:
                 self._accounts = sign_in_states(cursor)
@@ -69,7 +70,8 @@ class AccountCache:
             if not self._accounts:
                 raise
             # Another process has the file open: keep the accounts rather than sign everybody out.
-        self._expires, self._read_for = started + self.MAX_AGE, token
+            # A wait for it takes longer than MAX_AGE: not again at once.
+        self._expires, self._read_for = time.monotonic() + self.MAX_AGE, token
 
 
 @cache

@@ -22,7 +22,8 @@ from app.signin.sessions import KNOWN_FOR, LASTS, SignIn
 from app.signin.throttle import Tried, login_throttle, tried_at_change, tried_at_sign_in
 from curation.errors import CurationError, InputError, StoreError
 from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
-from curation.people.identities import end_sign_in, find_identity, sign_in_states
+from curation.people.emails import find_identity
+from curation.people.identities import end_sign_in, sign_in_states
 
 _FORM = pages.template("signin.html")
 _THIS_BROWSER_ONLY = (

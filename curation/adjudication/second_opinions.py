@@ -17,7 +17,7 @@ from curation.labeling.practice.status import practice_statuses
 from curation.labeling.rounds.assignment import Candidate, Slot
 from curation.labeling.rounds.layout import presentations_of
 from curation.labeling.rounds.members import members
-from curation.people.annotators import JUDGING, list_annotators, require_author
+from curation.people.annotators import able_to_judge, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 from curation.text import digest
 
@@ -100,7 +100,7 @@ def _whom(cursor: Cursor, found: _Round, pair: Pair, version: str, reviewer: str
     """The member of the round with fewest open items who never had the pair with this text."""
     had = {row[0] for row in cursor.execute(_HAD, [*pair, version]).fetchall()}
     practising = {one.annotator for one in practice_statuses(cursor) if one.open}
-    judging = {one.name for one in list_annotators(cursor) if one.role in JUDGING and not one.imported}
+    judging = {one.name for one in able_to_judge(cursor)}
     able = judging - had - practising - {reviewer}
     left = [who for who in members(cursor, found.round_id) if who in able]
     if not left:

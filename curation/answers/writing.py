@@ -18,6 +18,7 @@ from curation.answers.matching import answer_tokens
 from curation.answers.settling import settle_query
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.labeling.session.excerpts import Segment, best_passage, mark, query_stems
+from curation.people.annotators import JUDGING, require_author
 from curation.sources.redaction.personal_data import redact
 from curation.sources.tables.lines import clean
 from curation.store import Cursor, Store, utc_now
@@ -282,6 +283,7 @@ def _refuse(found: _Assignment, kind: str, seen: int) -> None:
 
 
 def _own(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
+    require_author(cursor, writer, *JUDGING)
     row = cursor.execute(_OWN, [assignment_id, writer]).fetchone()
     if row is None:
         raise NotFoundError("This query is not among those that you were asked to answer.")

@@ -1,23 +1,23 @@
-"""`goldset annotator`: add and list who judges."""
+"""`goldset annotator`: add and list who judges, and change what they may do."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli.goldset import Json, command_group, project_store
-from curation.cli.output import emit, table
+from curation.cli.output import emit, say, table
 from curation.errors import InputError
 
 if TYPE_CHECKING:
-    from curation.people.identities import SignInState
+    from curation.labeling.transfers.leaving import AccountChange
 
 FromStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input, its first line.")
 ]
-annotators = command_group("annotator", "Add and list annotators.")
+annotators = command_group("annotator", "Add and list annotators, and change what they may do.")
 
 
 @annotators.command("add")
@@ -98,6 +98,60 @@ def annotator_password(
     )
 
 
+@annotators.command("role")
+def annotator_role(
+    name: Annotated[str, typer.Argument(help="Name of an annotator.")],
+    role: Annotated[str, typer.Argument(help="annotator, reviewer, lead or evaluator.")],
+    as_json: Json = False,
+) -> None:
+    """Give somebody another role, at once and for open sessions. The last lead stays lead.
+
+    An evaluator judges nothing: what they have not answered goes to the other members of its rounds.
+
+    \b
+    Examples:
+      goldset annotator role ada reviewer
+      goldset annotator role vera evaluator
+    """
+    from curation.labeling.transfers.leaving import change_role
+
+    changed = change_role(project_store(), name, role)
+    emit(as_json, changed, lambda: _show_change(changed, f"{name} is {role} now."))
+
+
+@annotators.command("deactivate")
+def annotator_deactivate(
+    name: Annotated[str, typer.Argument(help="Name of an annotator.")], as_json: Json = False
+) -> None:
+    """End somebody's access at once, open sessions too. Their judgments remain and count.
+
+    What they have not answered goes to the other members of its rounds. The last lead cannot be deactivated.
+
+    \b
+    Examples:
+      goldset annotator deactivate ada
+    """
+    from curation.labeling.transfers.leaving import deactivate_annotator
+
+    changed = deactivate_annotator(project_store(), name)
+    emit(as_json, changed, lambda: _show_change(changed, f"{name} is deactivated. Their judgments remain."))
+
+
+@annotators.command("activate")
+def annotator_activate(
+    name: Annotated[str, typer.Argument(help="Name of an annotator.")], as_json: Json = False
+) -> None:
+    """Let somebody who was deactivated sign in again, as before.
+
+    \b
+    Examples:
+      goldset annotator activate ada
+    """
+    from curation.people.accounts import activate
+
+    emit(as_json, activate(project_store(), name), f"{name} can sign in again.")
+
+
 @annotators.command("list")
 def annotator_list(as_json: Json = False) -> None:
     """List the annotators with their roles.
@@ -107,27 +161,19 @@ def annotator_list(as_json: Json = False) -> None:
       goldset annotator list
       goldset annotator list --json
     """
-    from curation.people.annotators import list_annotators
-    from curation.people.identities import sign_in_states
+    from curation.people.accounts import list_accounts
 
     with project_store().reading() as cursor:
-        found = list_annotators(cursor)
-        states = sign_in_states(cursor)
-    listed = [{**one._asdict(), **_sign_in_ways(states.get(one.name))} for one in found]
-    rows = [(one["name"], one["role"], _ways_in_words(one)) for one in listed]
+        found = list_accounts(cursor)
+    listed = [{**one._asdict(), "active": one.active} for one in found]
+    rows = [(one.name, one.role, one.ways) for one in found]
     emit(as_json, {"annotators": listed}, lambda: table("Annotators", ["name", "role", "signs in"], rows))
 
 
-def _sign_in_ways(state: SignInState | None) -> dict[str, Any]:
-    emails = sorted(state.emails) if state else []
-    return {"password": state is not None and state.password_revision >= 0, "emails": emails}
-
-
-def _ways_in_words(ways: dict[str, Any]) -> str:
-    found = [f"as {email}" for email in ways["emails"]]
-    if ways["password"]:
-        found.insert(0, "by password")
-    return ", ".join(found) or "no: from imported judgments only"
+def _show_change(changed: AccountChange, sentence: str) -> None:
+    say(sentence)
+    for one in changed.returned:
+        say(one.sentence)
 
 
 def _password(from_stdin: bool) -> str:

@@ -1,1 +1,1 @@
-"""People: annotators, their roles and their identities."""
+"""People: annotators, their accounts, roles and identities."""

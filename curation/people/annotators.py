@@ -1,12 +1,14 @@
 """Annotators: names, roles and passwords.
 
-Passwords are stored as argon2id hashes, a new one as a new revision. Annotators known only from imported
-judgments have no password and cannot sign in. Who signs in through an identity provider needs none.
+Passwords are stored as argon2id hashes, a new one as a new revision. They are compared in Unicode's form NFC:
+keyboards differ in how they write an accented letter. Annotators known only from imported judgments have no
+password and cannot sign in. Who signs in through an identity provider needs none.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
@@ -14,7 +16,7 @@ from typing import NamedTuple
 import argon2
 
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.people.identities import email_problems, insert_identity
+from curation.people.emails import email_problems, insert_identity
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
@@ -34,30 +36,46 @@ class _Password(NamedTuple):
 
 
 def add_annotator(
-    store: Store, name: str, role: str, password: str | None, email: str | None = None
+    store: Store,
+    name: str,
+    role: str,
+    password: str | None,
+    email: str | None = None,
+    author: str = COMMAND_LINE,
 ) -> Annotator:
-    """Add somebody who signs in by a password or as `email`, and gets the judgments imported under the name.
+    """Add somebody who signs in by a password or as `email`; judgments imported by that name are theirs.
 
     Raises
     ------
     InputError: the name, role, password or address breaks a rule, or there is neither of the latter.
-    RefusedError: the name is taken by somebody who can sign in, or the address by somebody else.
+    RefusedError: the name is taken by somebody who can sign in, the address by somebody else, or the author
+        is no lead.
     """
     _check(name, role, password, email)
-    hashed = None if password is None else _hasher.hash(password)
+    with store.reading() as cursor:  # before the hash, which takes long
+        require_author(cursor, author, "lead")
+    hashed = None if password is None else _hash(password)
     with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
         known = find_annotator(cursor, name)
         if known is None:
             _insert(cursor, name, role, imported=False)
         elif known.imported:
             cursor.execute("UPDATE annotators SET imported = false, role = ? WHERE name = ?", [role, name])
+        elif not known.active:
+            raise RefusedError(
+                f"An annotator {name!r} exists already and is deactivated. Activate them, or choose another "
+                "name.",
+                command=f"`goldset annotator activate {name}` lets them sign in again.",
+            )
         else:
             raise RefusedError(f"An annotator {name!r} exists already. Choose another name.")
         if hashed is not None:
             cursor.execute("INSERT INTO passwords VALUES (?, 0, ?, ?)", [name, hashed, utc_now()])
         if email is not None:
             insert_identity(cursor, name, email)
-        record_event(cursor, "add annotator", {"name": name, "role": role, "was_imported": known is not None})
+        detail = {"name": name, "role": role, "was_imported": known is not None}
+        record_event(cursor, "add annotator", detail, author)
     return Annotator(name, role, imported=False)
 
 
@@ -68,21 +86,26 @@ def add_imported(cursor: Cursor, name: str) -> None:
 
 def find_annotator(cursor: Cursor, name: str) -> Annotator | None:
     """The annotator of that name, or None."""
-    sql = "SELECT name, role, imported FROM annotators WHERE name = ?"
-    return next(iter(fetch(cursor, Annotator, sql, [name])), None)
+    return next(iter(fetch(cursor, Annotator, f"{_ANNOTATORS} WHERE name = ?", [name])), None)
 
 
 def list_annotators(cursor: Cursor) -> list[Annotator]:
     """All annotators by name."""
-    return fetch(cursor, Annotator, "SELECT name, role, imported FROM annotators ORDER BY name")
+    return fetch(cursor, Annotator, f"{_ANNOTATORS} ORDER BY name")
+
+
+def able_to_judge(cursor: Cursor) -> list[Annotator]:
+    """Who can be given documents to grade, by name: they can sign in, and their role judges."""
+    return [one for one in list_annotators(cursor) if one.role in JUDGING and one.active and not one.imported]
 
 
 def authenticate(store: Store, name: str, password: str) -> Annotator | None:
-    """The annotator, if name and password match; a mismatch takes as long as a match."""
+    """The annotator, if name and password match and they are active; a mismatch takes as long as a match."""
     with store.reading() as cursor:
         annotator = find_annotator(cursor, name)
         current = _current_password(cursor, name)
-    return annotator if _fits(current, password) else None
+    fits = _fits(current, password)
+    return annotator if fits and annotator is not None and annotator.active else None
 
 
 def change_password(store: Store, name: str, old: str, new: str) -> int:
@@ -97,37 +120,41 @@ def change_password(store: Store, name: str, old: str, new: str) -> int:
         current = _current_password(cursor, name)
     if current is None or not _fits(current, old):
         raise RefusedError("The old password is not right.")
-    if new == old:
+    if _nfc(new) == _nfc(old):
         raise InputError("the new password is the old one: expected another")
     return _replace_password(store, name, new, current.revision, author=name)
 
 
-def set_password(store: Store, name: str, new: str) -> int:
-    """Give somebody who forgot it a new password, as the lead does; returns its revision.
+def set_password(store: Store, name: str, new: str, author: str = COMMAND_LINE) -> int:
+    """Give somebody who forgot it a new password, as the lead does; returns its revision. Their sign-ins end.
 
     Raises
     ------
     NotFoundError: the project does not know the name.
-    RefusedError: the name is known only from imported judgments, or another change came first.
+    RefusedError: the name is known only from imported judgments, another change came first, or the author is
+        no lead.
     InputError: the new password is too short.
     """
     with store.reading() as cursor:
+        require_author(cursor, author, "lead")
         if require_annotators(cursor, [name])[0].imported:
             raise RefusedError(
-                f"{name} is known only from imported judgments. "
-                f"`goldset annotator add {name}` lets them sign in."
+                f"{name} is known only from imported judgments. Add them to let them sign in.",
+                command=f"`goldset annotator add {name}` lets them sign in.",
             )
         current = _current_password(cursor, name)
-    return _replace_password(store, name, new, current.revision if current else -1, author=COMMAND_LINE)
+    return _replace_password(store, name, new, current.revision if current else -1, author=author)
 
 
 def require_role(annotator: Annotator, *roles: str) -> None:
-    """Refuse what the annotator's role does not allow.
+    """Refuse what the annotator's role does not allow, and everything to who is deactivated.
 
     Raises
     ------
-    RefusedError: the role is none of `roles`.
+    RefusedError: the role is none of `roles`, or the annotator is deactivated.
     """
+    if not annotator.active:
+        raise RefusedError(f"{annotator.name} is deactivated. A lead can activate them again.")
     if annotator.role not in roles:
         raise RefusedError(f"This is for the {' or '.join(roles)}; {annotator.name} is {annotator.role}.")
 
@@ -138,7 +165,7 @@ def require_author(cursor: Cursor, author: str, *roles: str) -> None:
     Raises
     ------
     NotFoundError: the project does not know the author.
-    RefusedError: the author's role is none of `roles`.
+    RefusedError: the author's role is none of `roles`, or they are deactivated.
     """
     if author != COMMAND_LINE:  # no annotator can have this name: it holds a space
         require_role(require_annotators(cursor, [author])[0], *roles)
@@ -164,7 +191,7 @@ def require_annotators(cursor: Cursor, names: Sequence[str]) -> list[Annotator]:
 
 
 def _insert(cursor: Cursor, name: str, role: str, *, imported: bool) -> None:
-    cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?)", [name, role, imported, utc_now()])
+    cursor.execute("INSERT INTO annotators VALUES (?, ?, ?, ?, NULL)", [name, role, imported, utc_now()])
 
 
 def _current_password(cursor: Cursor, name: str) -> _Password | None:
@@ -180,17 +207,30 @@ def _nobody() -> str:
 
 def _fits(current: _Password | None, password: str) -> bool:
     nobody = _nobody()  # made at the first call, whether the annotator is known or not
+    stored = current.hash if current else nobody
+    forms = dict.fromkeys((_nfc(password), password))  # older hashes are of the password as it was typed
+    return any(_verify(stored, form) for form in forms) and current is not None
+
+
+def _verify(stored: str, password: str) -> bool:
     try:
-        _hasher.verify(current.hash if current else nobody, password)
+        return bool(_hasher.verify(stored, password))
     except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
         return False
-    return current is not None
+
+
+def _hash(password: str) -> str:
+    return _hasher.hash(_nfc(password))
+
+
+def _nfc(password: str) -> str:
+    return unicodedata.normalize("NFC", password)
 
 
 def _replace_password(store: Store, name: str, new: str, revision: int, *, author: str) -> int:
     problems = _password_problems(new)
     refuse_problems(problems)
-    hashed = _hasher.hash(new)
+    hashed = _hash(new)
     with store.transaction() as cursor:
         current = _current_password(cursor, name)
         if (current.revision if current else -1) != revision:
@@ -216,6 +256,10 @@ def _check(name: str, role: str, password: str | None, email: str | None) -> Non
 
 
 def _password_problems(password: str) -> list[str]:
-    if len(password) >= SHORTEST_PASSWORD:
+    characters = len(_nfc(password))
+    if characters >= SHORTEST_PASSWORD:
         return []
-    return [f"the password has {len(password)} characters: expected at least {SHORTEST_PASSWORD}"]
+    return [f"the password has {characters} characters: expected at least {SHORTEST_PASSWORD}"]
+
+
+_ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"

@@ -2,26 +2,19 @@
 
 The provider verifies the address, and the project says whose it is; an address belongs to one annotator. A
 sign-in depends on the sign-in state: the revision of the password, or the address. When that changes, the
-sign-in ends. It also ends when its owner signs out, which is an event of the project.
+sign-in ends. It also ends when its owner is deactivated, or signs out, which is an event of the project.
 """
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from curation.errors import NotFoundError, RefusedError, refuse_problems
-from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
+from curation.people.annotators import require_author
+from curation.people.emails import EmailIdentity, email_problems, find_identity, folded, insert_identity
+from curation.store import COMMAND_LINE, Annotator, Cursor, Store, record_event
 
 SIGN_OUT = "sign out"
-_EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,190}")
-
-
-class EmailIdentity(NamedTuple):
-    """An address, lower case, and whose it is."""
-
-    email: str
-    annotator: str
 
 
 class SignInState(NamedTuple):
@@ -32,77 +25,55 @@ class SignInState(NamedTuple):
     emails: frozenset[str]
 
 
-def add_identity(store: Store, name: str, email: str) -> EmailIdentity:
+def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> EmailIdentity:
     """Let an annotator sign in as an address; adding it again changes nothing.
 
     Raises
     ------
     InputError: it is no address.
     NotFoundError: the project does not know the name.
-    RefusedError: the address is another annotator's, or the name is known only from imported judgments.
+    RefusedError: the address is another annotator's, the name is known only from imported judgments, or the
+        author is no lead.
     """
     problems = email_problems(email)
     refuse_problems(problems)
     with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
         row = cursor.execute("SELECT imported FROM annotators WHERE name = ?", [name]).fetchone()
         if row is None:
             raise NotFoundError(
-                f"The project does not know the annotator {name}. "
-                "`goldset annotator list` names those it knows."
+                f"The project does not know the annotator {name}.",
+                command="`goldset annotator list` names those it knows.",
             )
         if row[0]:
             raise RefusedError(
-                f"{name} is known only from imported judgments. "
-                f"`goldset annotator add {name} --email {email}` lets them sign in."
+                f"{name} is known only from imported judgments. Add them to let them sign in.",
+                command=f"`goldset annotator add {name} --email {email}` lets them sign in.",
             )
         added = insert_identity(cursor, name, email)
-        record_event(cursor, "add identity", added._asdict())
+        record_event(cursor, "add identity", added._asdict(), author)
     return added
 
 
-def remove_identity(store: Store, name: str, email: str) -> EmailIdentity:
+def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> EmailIdentity:
     """Take an address away from an annotator; sign-ins by it end.
 
     Raises
     ------
     NotFoundError: the address is not theirs.
+    RefusedError: the author is no lead.
     """
-    removed = EmailIdentity(_folded(email), name)
+    removed = EmailIdentity(folded(email), name)
     with store.transaction() as cursor:
+        require_author(cursor, author, "lead")
         if find_identity(cursor, email) != removed:
             raise NotFoundError(
-                f"{name} does not sign in as {email}. `goldset annotator list` names everybody's addresses."
+                f"{name} does not sign in as {email}.",
+                command="`goldset annotator list` names everybody's addresses.",
             )
         cursor.execute("DELETE FROM identities WHERE email = ?", [removed.email])
-        record_event(cursor, "remove identity", removed._asdict())
+        record_event(cursor, "remove identity", removed._asdict(), author)
     return removed
-
-
-def insert_identity(cursor: Cursor, name: str, email: str) -> EmailIdentity:
-    """Give an address to an annotator who is known to exist.
-
-    Raises
-    ------
-    RefusedError: the address is another annotator's.
-    """
-    added = EmailIdentity(_folded(email), name)
-    known = find_identity(cursor, email)
-    if known is not None and known != added:
-        raise RefusedError(f"The address {added.email} is {known.annotator}'s already.")
-    if known is None:
-        cursor.execute("INSERT INTO identities VALUES (?, ?, ?)", [*added, utc_now()])
-    return added
-
-
-def find_identity(cursor: Cursor, email: str) -> EmailIdentity | None:
-    """Whose an address is, or None."""
-    sql = "SELECT email, annotator FROM identities WHERE email = ?"
-    return next(iter(fetch(cursor, EmailIdentity, sql, [_folded(email)])), None)
-
-
-def list_identities(cursor: Cursor) -> list[EmailIdentity]:
-    """All addresses, by annotator and address."""
-    return fetch(cursor, EmailIdentity, "SELECT email, annotator FROM identities ORDER BY annotator, email")
 
 
 def sign_in_states(cursor: Cursor) -> dict[str, SignInState]:
@@ -111,7 +82,7 @@ def sign_in_states(cursor: Cursor) -> dict[str, SignInState]:
         SELECT name, role,
                coalesce((SELECT max(revision) FROM passwords p WHERE p.annotator = a.name), -1),
                coalesce((SELECT list(email) FROM identities i WHERE i.annotator = a.name), [])
-        FROM annotators a WHERE NOT imported
+        FROM annotators a WHERE NOT imported AND deactivated_at IS NULL
         """
     rows = cursor.execute(sql).fetchall()
     return {
@@ -141,14 +112,3 @@ def ended_sign_ins(cursor: Cursor, now: int) -> set[str]:
         WHERE action = ? AND coalesce((detail->>'expires')::BIGINT > ?, true)
         """
     return {row[0] for row in cursor.execute(sql, [SIGN_OUT, now]).fetchall()}
-
-
-def email_problems(email: str) -> list[str]:
-    """What is wrong with an address, as sentences for an `InputError`."""
-    if _EMAIL.fullmatch(email) and email.isprintable():
-        return []
-    return [f"the e-mail address {email!r}: expected one like ada@example.org"]
-
-
-def _folded(email: str) -> str:
-    return email.strip().lower()

@@ -38,6 +38,7 @@ class Annotator(NamedTuple):
     name: str
     role: str
     imported: bool
+    active: bool = True
 
 
 class Round(NamedTuple):

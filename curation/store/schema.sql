@@ -247,7 +247,8 @@ CREATE TABLE annotators (
     name     TEXT PRIMARY KEY,
     role     TEXT NOT NULL CHECK (role IN ('annotator', 'reviewer', 'lead', 'evaluator')),
     imported BOOLEAN NOT NULL,     -- known only from imported judgments: cannot sign in
-    added_at TIMESTAMP NOT NULL
+    added_at TIMESTAMP NOT NULL,
+    deactivated_at TIMESTAMP       -- cannot sign in since then; their judgments remain and count
 );
 CREATE TABLE passwords (           -- the highest revision counts
     annotator TEXT NOT NULL,
@@ -259,7 +260,7 @@ CREATE TABLE passwords (           -- the highest revision counts
 
 -- Other names by which an annotator signs in: the e-mail address that an identity provider vouches for.
 CREATE TABLE identities (
-    email     TEXT PRIMARY KEY,    -- lower case
+    email     TEXT PRIMARY KEY,    -- its ASCII letters in lower case
     annotator TEXT NOT NULL,
     added_at  TIMESTAMP NOT NULL
 );

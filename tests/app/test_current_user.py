@@ -12,6 +12,7 @@ from app import context
 from app.signin import current_user
 from app.signin.current_user import AccountCache
 from app.signin.sessions import LASTS, SignIn
+from curation.people.accounts import deactivate, set_role
 from curation.people.annotators import add_annotator
 from curation.people.identities import SignInState, end_sign_in, ended_sign_ins, sign_in_states
 from curation.store import Cursor, Store
@@ -65,3 +66,16 @@ def test_a_sign_out_is_forgotten_once_its_sign_in_would_have_ended(served: Store
     with served.reading() as cursor:
         assert ended_sign_ins(cursor, SIGN_IN.expires - 1) == {SIGN_IN.key}
         assert ended_sign_ins(cursor, SIGN_IN.expires) == set()
+
+
+def test_who_is_deactivated_is_nobody_and_a_new_role_counts_at_once(served: Store) -> None:
+    accounts = AccountCache()
+    assert accounts.annotator(SIGN_IN) is not None
+    set_role(served, "ada", "reviewer")
+    accounts.expire()  # as the page does; what a command changed is read within MAX_AGE
+    found = accounts.annotator(SIGN_IN)
+    assert found is not None
+    assert found.role == "reviewer"
+    deactivate(served, "ada")
+    accounts.expire()
+    assert accounts.annotator(SIGN_IN) is None

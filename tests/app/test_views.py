@@ -255,7 +255,7 @@ def running(disputed: Store) -> Store:
         for name in ("anna", "ben", "cleo", "lee"):
             role = "lead" if name == "lee" else "annotator"
             cursor.execute(
-                "INSERT INTO annotators VALUES (?, ?, false, TIMESTAMP '2026-01-01')", [name, role]
+                "INSERT INTO annotators VALUES (?, ?, false, TIMESTAMP '2026-01-01', NULL)", [name, role]
             )
     open_round(disputed, "first", ["anna", "ben"], overlap=2, duplicates=0, seed=1, again=True)
     for showing in next_showings(disputed, "anna", 9).showings:

@@ -7,7 +7,15 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.people import annotators
-from curation.people.annotators import add_annotator, add_imported, authenticate, require_role
+from curation.people.annotators import (
+    add_annotator,
+    add_imported,
+    authenticate,
+    change_password,
+    require_role,
+)
+from curation.people.emails import find_identity
+from curation.people.identities import add_identity
 from curation.store import Store
 
 PASSWORD = "correct horse"
@@ -59,3 +67,34 @@ def test_a_password_costs_whoever_guesses_what_argon2_recommends(
         ((stored,),) = cursor.execute("SELECT hash FROM passwords").fetchall()
     assert stored.startswith("$argon2id$v=19$m=65536,t=3,p=4$")
     assert authenticate(store, "ada", PASSWORD)
+
+
+COMPOSED, DECOMPOSED = "caf\u00e9 on the hill", "cafe\u0301 on the hill"
+
+
+def test_a_password_is_the_same_however_the_keyboard_composes_its_letters(store: Store) -> None:
+    add_annotator(store, "ada", "annotator", DECOMPOSED)
+    assert authenticate(store, "ada", COMPOSED)
+    assert authenticate(store, "ada", DECOMPOSED)
+    with pytest.raises(InputError, match="the new password is the old one"):
+        change_password(store, "ada", COMPOSED, DECOMPOSED)
+
+
+def test_a_password_hashed_as_it_was_typed_still_fits(store: Store) -> None:
+    """So were all before passwords were normalised."""
+    add_annotator(store, "ada", "annotator", PASSWORD)
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE passwords SET hash = ?", [annotators._hasher.hash(DECOMPOSED)])
+    assert authenticate(store, "ada", DECOMPOSED)
+    assert authenticate(store, "ada", COMPOSED) is None
+
+
+def test_addresses_differ_by_more_than_the_case_of_ascii_letters(store: Store) -> None:
+    """The Kelvin sign is K in lower case, and another mailbox than k."""
+    add_annotator(store, "kay", "lead", None, "Kay@Example.org")
+    with store.reading() as cursor:
+        assert find_identity(cursor, "kay@EXAMPLE.org") is not None
+        assert find_identity(cursor, "\u212aay@example.org") is None
+    add_annotator(store, "eve", "annotator", None, "\u212aay@example.org")
+    with pytest.raises(RefusedError, match=r"kay@example\.org is kay's already"):
+        add_identity(store, "eve", "KAY@example.org")

@@ -12,7 +12,7 @@ from curation.answers.opening import AnswerTaskOpened, AnswerTaskPlan, open_answ
 from curation.answers.rule import BOUND, DECIDED, DISPUTED
 from curation.answers.status import FEWEST, AnswerTaskStatus, answer_task_status
 from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_answer_task
-from curation.people.annotators import JUDGING, list_annotators
+from curation.people.annotators import able_to_judge
 from curation.sampling.tags.stored_tags import TAGS
 from curation.store import Store
 
@@ -44,7 +44,7 @@ LIFE = {
 
 def show(store: Store, acts: Acts) -> None:
     with store.reading() as cursor:
-        people = [one for one in list_annotators(cursor) if one.role in JUDGING and not one.imported]
+        people = able_to_judge(cursor)
         names = [task.name for task in reversed(list_answer_tasks(cursor))]
     left, right = st.columns([2, 3], gap="large")
     with left:

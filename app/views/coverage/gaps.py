@@ -11,7 +11,7 @@ from curation.coverage.writing.progress import TaskCounts, tasks_of_clusters
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
 from curation.coverage.writing.written import GAP, UNANSWERABLE
-from curation.people.annotators import JUDGING, list_annotators
+from curation.people.annotators import able_to_judge
 
 SHOWN = 25
 KINDS = {"Gaps: regions without a query": GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
@@ -71,7 +71,7 @@ def _gaps(context: CurateContext, state: CoverageState) -> None:
 
 def _open(context: CurateContext, state: CoverageState) -> None:
     with context.store.reading() as cursor:
-        people = [one for one in list_annotators(cursor) if one.role in JUDGING and not one.imported]
+        people = able_to_judge(cursor)
     form = context.acts.form("writing tasks")
     with st.form("writing tasks"):
         kind = st.selectbox("For", list(KINDS))

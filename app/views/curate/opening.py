@@ -11,7 +11,7 @@ from app.views.curate.jobs import CurateContext, submit
 from curation.labeling.rounds.opening import RoundOpened
 from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round
 from curation.labeling.rounds.status import round_status
-from curation.people.annotators import JUDGING, list_annotators
+from curation.people.annotators import able_to_judge
 
 COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
 
@@ -25,7 +25,7 @@ class OpenedHere(NamedTuple):
 
 def show(context: CurateContext) -> None:
     with context.store.reading() as cursor:
-        people = [one for one in list_annotators(cursor) if one.role in JUDGING and not one.imported]
+        people = able_to_judge(cursor)
         rounds = [one for one in list_rounds(cursor) if one.kind != "imported"]
     left, right = st.columns([2, 3], gap="large")
     names = [one.name for one in people]

@@ -10,7 +10,7 @@ from app import ui
 from app.views.curate.jobs import CurateContext
 from app.views.relabel.kept import kept_problem
 from curation.jobs import jobs_of
-from curation.people.annotators import JUDGING, list_annotators
+from curation.people.annotators import able_to_judge
 from curation.pooling.systems import SYSTEMS
 from curation.relabeling.opening import SAME_SHARE, annotators_problem
 from curation.relabeling.plan.stored import ShownPlan
@@ -30,7 +30,7 @@ def show(context: CurateContext, plan: ShownPlan) -> None:
         )
         return
     with context.store.reading() as cursor:
-        people = [one for one in list_annotators(cursor) if one.role in JUDGING and not one.imported]
+        people = able_to_judge(cursor)
         runs = [f"{RUN_PREFIX}{run.name}" for run in stored_runs(cursor)]
     usual = [one.name for one in people if one.role == "annotator"]
     annotators = st.multiselect("Annotators", [one.name for one in people], default=usual)

@@ -12,7 +12,7 @@ from app.acts import Acts
 from curation.labeling.rounds.status import RoundStatus
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
-from curation.people.annotators import list_annotators
+from curation.people.annotators import able_to_judge
 from curation.store import Store, utc_now
 
 SOMEBODY = "Choose somebody"
@@ -34,7 +34,7 @@ class Steered(NamedTuple):
 
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     with store.reading() as cursor:
-        able = [one.name for one in list_annotators(cursor) if one.role == "annotator" and not one.imported]
+        able = [one.name for one in able_to_judge(cursor) if one.role == "annotator"]
     inside = [one.annotator for one in status.annotators]
     outside = [name for name in able if name not in inside]
     if status.kind != "pilot":

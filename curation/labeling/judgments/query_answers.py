@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
 ANSWERS = ("yes", "partly", "no")
@@ -33,6 +34,7 @@ def answer_query(
 ) -> QueryOutcome:
     """Say whether the corpus answers the query of one of the annotator's presentations."""
     with store.transaction(new_data_version=False) as cursor:  # no cache holds these answers
+        require_author(cursor, annotator, *JUDGING)
         status, message = _judge(cursor, annotator, presentation_id, answer, client_key)
         if status == "saved":
             cursor.execute(_INSERT, [answer, client_key, utc_now(), presentation_id])

@@ -255,13 +255,21 @@ def refuse_who_cannot_judge(annotators: Sequence[Annotator]) -> None:
 
     Raises
     ------
-    RefusedError: somebody is known from imported judgments only, or is an evaluator; names them all.
+    RefusedError: somebody is known from imported judgments only, deactivated, or an evaluator; names them
+        all.
     """
     evaluators = [annotator.name for annotator in annotators if annotator.role not in JUDGING]
     if evaluators:
         raise RefusedError(
             f"{', '.join(evaluators)} may only evaluate systems (role evaluator), and who grades documents "
             "would know what they are graded by. Leave them out of the round."
+        )
+    inactive = [annotator.name for annotator in annotators if not annotator.active]
+    if inactive:
+        raise RefusedError(
+            f"{', '.join(inactive)} cannot sign in: deactivated. Leave them out of the round, or activate "
+            "them first.",
+            command="`goldset annotator activate NAME` does that.",
         )
     imported = [annotator.name for annotator in annotators if annotator.imported]
     if imported:

@@ -33,6 +33,7 @@ from curation.labeling.rounds.upcoming import (
 )
 from curation.labeling.session.matched_passages import ShownPair, Span, matched_parts
 from curation.labeling.session.recent import Answer, Recent, recent
+from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import version_texts
 
@@ -125,6 +126,7 @@ class SessionCache:
         if self._data_version == data_version:
             return
         self.forget()
+        require_author(cursor, self.annotator, *JUDGING)  # they may have lost the right while signed in
         self.rounds, self.guides = self._shared.rounds(cursor, data_version)
         for item in read_items(cursor, self.annotator, self.rounds):
             round_id, query_id = sys.intern(item.round_id), sys.intern(item.query_id)

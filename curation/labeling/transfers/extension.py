@@ -104,7 +104,7 @@ def _plan(found: TransferInputs, joined: Sequence[str]) -> TransferPlan:
     in_round = {row.pair for row in found.rows}
     fresh = [candidate for candidate in found.new.candidates if candidate[:2] not in in_round]
     loads = Counter(row.annotator for row in found.rows if not row.touched and row.duplicate_of is None)
-    work = _added(found, fresh, [*found.members, *joined], loads)
+    work = _added(found, fresh, [*found.at_work, *joined], loads)
     sharing = _Sharing(found, joined, loads, work)
     if found.state.kind == "pilot":
         _give_all(found, joined, work)
@@ -171,7 +171,7 @@ class _Group(NamedTuple):
 
 
 class _Sharing:
-    """Moves whole untouched queries to those who joined, until loads are even."""
+    """Moves whole untouched queries to those who joined, until loads are even and who is away has none."""
 
     def __init__(self, found: TransferInputs, joined: Sequence[str], loads: Counter[str], work: Work) -> None:
         self.moved: list[RoundItem] = []
@@ -180,7 +180,9 @@ class _Sharing:
         self._had = found.had()  # somebody who comes back may have judged here before
         for who, given in work.items():
             self._had[who] |= {candidate[:2] for items in given.values() for candidate in items}
-        self._movable = {who: _movable(found, who) for who in found.members}
+        self._away = found.away
+        donors = [*found.members, *sorted(found.away.difference(found.members))]
+        self._movable = {who: _movable(found, who) for who in donors}
 
     def share(self) -> None:
         """Move query by query, from who has most to who has least and can take one."""
@@ -221,18 +223,30 @@ class _Sharing:
         )
 
     def _evens(self, group: _Group, taker: str) -> bool:
+        if group.donor in self._away:
+            return True
         return self._loads[group.donor] - self._loads[taker] > len(group.rows)
 
 
 def _movable(found: TransferInputs, who: str) -> list[_Group]:
-    """An annotator's queries of which nothing is touched or among the next items, the last ones first."""
+    """An annotator's queries of which nothing is touched or among the next items, the last ones first.
+
+    Of who can judge no more, all that is not answered.
+    """
     mine = [row for row in found.rows if row.annotator == who]
-    upcoming = [row for row in mine if not row.answered][:NEXT_UP]
-    blocked = {row.query_id for row in mine if row.touched or row.requested}
-    blocked |= {row.query_id for row in upcoming}
+    blocked: set[str] = set()
+    if who not in found.away:
+        upcoming = [row for row in mine if not row.answered][:NEXT_UP]
+        blocked = {row.query_id for row in mine if row.touched or row.requested}
+        blocked |= {row.query_id for row in upcoming}
     groups: dict[str, list[RoundItem]] = defaultdict(list)
     for row in mine:
-        if row.query_id not in blocked and row.duplicate_of is None and not row.control_item:
+        if (
+            found.movable(row)
+            and row.query_id not in blocked
+            and row.duplicate_of is None
+            and not row.control_item
+        ):
             groups[row.query_id].append(row)
     return [_Group(who, rows) for rows in reversed(groups.values())]
 

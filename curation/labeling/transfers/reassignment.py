@@ -1,5 +1,7 @@
 """Reassignment: the items that an absent annotator has not touched go to others.
 
+Of who can judge no more, deactivated or an evaluator now, also what they put off or took back.
+
 Nobody gets a pair twice, or one whose expected grade they were shown in practice. What nobody can take stays
 with its annotator and is counted with the reason.
 """
@@ -55,6 +57,8 @@ def reassign(
 ) -> Reassigned:
     """Move what an annotator has not touched to others, whole queries where possible.
 
+    Of who can judge no more, everything goes that is not answered.
+
     Parameters
     ----------
     to: who takes it, members of the round or not; everyone else in the round if nobody is named.
@@ -75,7 +79,7 @@ def reassign(
 
     def make(found: TransferInputs) -> TransferPlan:
         _refuse_own_work(found.state)
-        others = takers or [who for who in found.members if who != from_]
+        others = takers or [who for who in found.at_work if who != from_]
         if not others:
             raise RefusedError(f"There is nobody else in {name}. Name somebody with --to.")
         return _plan(found, from_, others)
@@ -93,10 +97,11 @@ def reassign(
 
 def _plan(found: TransferInputs, from_: str, others: Sequence[str]) -> TransferPlan:
     mine = [row for row in found.rows if row.annotator == from_]
-    firsts = [row for row in mine if row.duplicate_of is None and not row.control_item and not row.touched]
-    seen = [row for row in mine if row.touched and not row.answered]
+    firsts = [row for row in mine if row.duplicate_of is None and not row.control_item and found.movable(row)]
+    seen = [row for row in mine if not found.movable(row) and not row.answered]
     left_out = Counter({SEEN: sum(row.duplicate_of is None and not row.control_item for row in seen)})
-    if not firsts:
+    away = from_ in found.away
+    if not firsts and not (away and any(found.movable(row) for row in mine)):
         raise RefusedError(_nothing_to_move(found.state.round, from_, left_out))
     reassigner = _Reassigner(found, others)
     reassigner.move(firsts)
@@ -106,9 +111,9 @@ def _plan(found: TransferInputs, from_: str, others: Sequence[str]) -> TransferP
     extra = [
         row
         for row in mine
-        if not row.touched
+        if found.movable(row)
         and row.presentation_id not in moved
-        and (row.duplicate_of in moved if kept else row.control_item or row.duplicate_of is not None)
+        and (row.duplicate_of in moved if kept and not away else row not in firsts)
     ]
     detail = {"from": from_, "to": list(others)}
     withdrawn = [*reassigner.moved, *extra]

@@ -1,7 +1,8 @@
 """Transfers: work that moves from one annotator to another within a round.
 
 A transfer withdraws a presentation and makes a new one, with its own id and position, for an annotator who
-does not have the pair. Only untouched presentations move, so each pair keeps its exact number of judgments.
+does not have the pair. Only untouched presentations move, so each pair keeps its exact number of judgments;
+of who can judge no more, all that is not answered.
 Blind duplicates and control items are not carried over. They are dropped with what moves and planned again in
 the order of the new annotator, as in a round that opens. A duplicate that stays is dropped if too few items
 are left between it and its first showing.
@@ -28,7 +29,7 @@ from curation.labeling.rounds.lifecycle import RoundState, append_round_event, r
 from curation.labeling.rounds.members import members
 from curation.labeling.rounds.opening import project_fingerprint, refuse_who_cannot_judge
 from curation.labeling.rounds.rounds import round_parameters
-from curation.people.annotators import require_annotators, require_author
+from curation.people.annotators import able_to_judge, require_annotators, require_author
 from curation.store import Cursor, Store, append, append_rows, fetch, record_event, utc_now
 from curation.store.retry import write_if_unchanged
 
@@ -70,6 +71,7 @@ class TransferInputs(NamedTuple):
     ----------
     rows: by annotator and position.
     starts: annotator → first free position.
+    away: who has work here and can judge no more: deactivated, or an evaluator now.
     practised: annotator → pairs whose expected grade they were shown in practice.
     new: the candidates that no round has shown, if new ones are to be added.
     """
@@ -79,9 +81,19 @@ class TransferInputs(NamedTuple):
     rows: list[RoundItem]
     starts: dict[str, int]
     members: list[str]
+    away: frozenset[str]
     pool: ControlItemPool | None
     practised: Mapping[str, Collection[Pair]]
     new: Chosen
+
+    @property
+    def at_work(self) -> list[str]:
+        """The members who can be given more."""
+        return [who for who in self.members if who not in self.away]
+
+    def movable(self, row: RoundItem) -> bool:
+        """Whether an item may go to somebody else."""
+        return not (row.answered if row.annotator in self.away else row.touched)
 
     def had(self) -> dict[str, set[Pair]]:
         """Annotator → the pairs that they have in the round, including annotators who left it."""
@@ -152,13 +164,16 @@ def read_inputs(
     known_people = {one.name: one for one in require_annotators(cursor, people)}
     refuse_who_cannot_judge([known_people[who] for who in takers])
     layout = _layout(cursor, state)
+    rows = fetch(cursor, RoundItem, _ROWS, [state.round_id])
+    able = {one.name for one in able_to_judge(cursor)}
     candidates = read_candidates(cursor) if with_new and state.kind == "labeling" else ([], set[str]())
     return TransferInputs(
         state=state,
         layout=layout,
-        rows=fetch(cursor, RoundItem, _ROWS, [state.round_id]),
+        rows=rows,
         starts=dict(cursor.execute(_STARTS, [state.round_id]).fetchall()),
         members=list(layout.annotators),
+        away=frozenset({*layout.annotators, *(row.annotator for row in rows)} - able),
         pool=read_control_items(cursor) if layout.known else None,
         practised=_practised(cursor),
         new=choose_candidates(*candidates, again=False),
@@ -219,14 +234,12 @@ def _layout(cursor: Cursor, state: RoundState) -> RoundLayout:
 
 
 def _still_holds(cursor: Cursor, plan: TransferPlan) -> bool:
-    """Whether the round is still open and nobody has touched what is to be withdrawn."""
+    """Whether the round is still open and nobody has done more with what is to be withdrawn."""
     if round_state(cursor, plan.round).closed:
         return False
-    touched = cursor.execute(
-        "SELECT count(*) FROM judgment_events WHERE presentation_id IN (SELECT unnest(?::TEXT[]))",
-        [[row.presentation_id for row in plan.withdrawn]],
-    ).fetchall()
-    return not touched[0][0]
+    touched = {row.presentation_id for row in plan.withdrawn if row.touched}
+    states = cursor.execute(_TOUCHED, [[row.presentation_id for row in plan.withdrawn]]).fetchall()
+    return all(presentation in touched and not answered for presentation, answered in states)
 
 
 def _near_repeats(rows: Sequence[RoundItem], withdrawn: Collection[str]) -> list[RoundItem]:
@@ -287,6 +300,10 @@ LEFT JOIN known_answers k USING (round_id, query_id, document_id)
 LEFT JOIN opinion_requests o USING (presentation_id)
 WHERE p.round_id = ?
 ORDER BY p.annotator, p.position
+"""
+
+_TOUCHED = """
+SELECT presentation_id, answered FROM presentation_states WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
 """
 
 _STARTS = "SELECT annotator, max(position) + 1 FROM presentations WHERE round_id = ? GROUP BY annotator"

@@ -26,7 +26,9 @@ from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers import extension
 from curation.labeling.transfers.extension import extend_round
+from curation.labeling.transfers.leaving import deactivate_annotator
 from curation.labeling.transfers.reassignment import PRACTISED, reassign
+from curation.people.accounts import activate
 from curation.store import Store, append, open_store
 from tests.support import examples
 from tests.support.projects import add_names, add_pairs, built_once, decide_pairs, grade_next, grid, rows_of
@@ -97,6 +99,7 @@ STEPS = st.one_of(
     st.tuples(st.just("later"), st.sampled_from(PEOPLE), st.integers(1, 3)),
     st.tuples(st.just("reassign"), st.sampled_from(PEOPLE), st.sets(st.sampled_from(PEOPLE), max_size=2)),
     st.tuples(st.just("extend"), st.sets(st.sampled_from(PEOPLE), max_size=2), st.booleans()),
+    st.tuples(st.just("deactivate"), st.sampled_from(PEOPLE), st.none()),
     st.tuples(st.sampled_from(["pause", "resume", "close", "reopen"]), st.none(), st.none()),
 )
 
@@ -116,6 +119,10 @@ def do(store: Store, step: tuple[str, object, object], number: int) -> None:
             submit(store, str(one), actions)
         elif kind == "reassign":
             reassign(store, "first", str(one), sorted(other))  # type: ignore[call-overload]
+        elif kind == "deactivate":
+            deactivate_annotator(store, str(one))
+        elif kind == "activate":
+            activate(store, str(one))
         elif kind == "extend":
             add_candidates(store, number)
             extend_round(store, "first", sorted(one), bool(other))  # type: ignore[call-overload]
@@ -144,6 +151,8 @@ def test_the_overlap_is_exact_whatever_happens_in_which_order(
         for undo in (resume_round, reopen_round):
             do(store, (undo.__name__.removesuffix("_round"), None, None), 99)
         do(store, ("resume", None, None), 99)
+        for who in PEOPLE:
+            do(store, ("activate", who, None), 99)
         finish(store)
         status = round_status(store, "first")
         assert status.complete == status.candidates

@@ -1,0 +1,135 @@
+"""Accounts: what each of the project's people may do, and how that changes while they are signed in.
+
+Who is deactivated cannot sign in, and what they do from an open page is refused. Their judgments remain and
+count. At least one lead stays active, and nobody changes their own account: a slip would lock its author out.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.errors import InputError, RefusedError
+from curation.people.annotators import ROLES, list_annotators, require_annotators, require_author
+from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
+
+
+class Account(NamedTuple):
+    """One of the project's people and how they sign in; `deactivated_at` is None for who is active."""
+
+    name: str
+    role: str
+    imported: bool
+    added_at: datetime
+    deactivated_at: datetime | None
+    password: bool
+    emails: list[str]
+
+    @property
+    def active(self) -> bool:
+        return self.deactivated_at is None
+
+    @property
+    def ways(self) -> str:
+        """How they sign in, in words."""
+        if self.imported:
+            return "no: from imported judgments only"
+        if self.deactivated_at is not None:
+            return f"no: deactivated on {self.deactivated_at:%d %b %Y}"
+        return ", ".join([*(["by password"] if self.password else []), *(f"as {one}" for one in self.emails)])
+
+
+def list_accounts(cursor: Cursor) -> list[Account]:
+    """All accounts by name, those known only from imported judgments, too."""
+    return fetch(cursor, Account, _ACCOUNTS)
+
+
+def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
+    """End what somebody may do here: their sign-ins, and all that an open page of theirs asks for.
+
+    Returns whether they were active. What is assigned to them stays theirs; to return it to its rounds as
+    well, use `labeling.transfers.leaving.deactivate_annotator`.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the name.
+    RefusedError: they are the last active lead, they cannot sign in anyway, or the author is no lead or is
+        they themselves.
+    """
+    with store.transaction() as cursor:
+        annotator = _account_to_change(cursor, name, author)
+        if not annotator.active:
+            return False
+        _refuse_last_lead(cursor, annotator)
+        cursor.execute("UPDATE annotators SET deactivated_at = ? WHERE name = ?", [utc_now(), name])
+        record_event(cursor, "deactivate annotator", {"name": name, "role": annotator.role}, author)
+    return True
+
+
+def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
+    """Let somebody who was deactivated sign in again, with the password and the addresses they had.
+
+    Raises
+    ------
+    NotFoundError, RefusedError: as for `deactivate`; also if they are active.
+    """
+    with store.transaction() as cursor:
+        annotator = _account_to_change(cursor, name, author)
+        if annotator.active:
+            raise RefusedError(f"{name} is active already.")
+        cursor.execute("UPDATE annotators SET deactivated_at = NULL WHERE name = ?", [name])
+        record_event(cursor, "activate annotator", {"name": name, "role": annotator.role}, author)
+    return annotator._replace(active=True)
+
+
+def set_role(store: Store, name: str, role: str, author: str = COMMAND_LINE) -> Annotator:
+    """Give somebody another role, at once and for their open pages, too; returns them with it.
+
+    To return to its rounds what an evaluator may not see, use `labeling.transfers.leaving.change_role`.
+
+    Raises
+    ------
+    InputError: there is no such role.
+    NotFoundError: the project does not know the name.
+    RefusedError: they have the role, they are the last active lead, they cannot sign in anyway, or the author
+        is no lead or is they themselves.
+    """
+    if role not in ROLES:
+        raise InputError(f"the role {role!r}: expected one of {', '.join(ROLES)}")
+    with store.transaction() as cursor:
+        annotator = _account_to_change(cursor, name, author)
+        if annotator.role == role:
+            raise RefusedError(f"{name} has the role {role} already.")
+        _refuse_last_lead(cursor, annotator)
+        cursor.execute("UPDATE annotators SET role = ? WHERE name = ?", [role, name])
+        detail = {"name": name, "from": annotator.role, "to": role}
+        record_event(cursor, "change role", detail, author)
+    return annotator._replace(role=role)
+
+
+def _account_to_change(cursor: Cursor, name: str, author: str) -> Annotator:
+    require_author(cursor, author, "lead")
+    annotator = require_annotators(cursor, [name])[0]
+    if annotator.imported:
+        raise RefusedError(f"{name} is known only from imported judgments and cannot sign in.")
+    if name == author:
+        raise RefusedError(
+            "You cannot change your own role or deactivate yourself: another lead can.",
+        )
+    return annotator
+
+
+def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
+    if annotator.role != "lead" or not annotator.active:
+        return
+    leads = [one for one in list_annotators(cursor) if one.role == "lead" and one.active and not one.imported]
+    if len(leads) == 1:
+        raise RefusedError(f"{annotator.name} is the last lead. Make somebody else lead first.")
+
+
+_ACCOUNTS = """
+SELECT name, role, imported, added_at, deactivated_at,
+       EXISTS (FROM passwords p WHERE p.annotator = a.name),
+       coalesce((SELECT list(email ORDER BY email) FROM identities i WHERE i.annotator = a.name), [])
+FROM annotators a ORDER BY name
+"""

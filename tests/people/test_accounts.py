@@ -1,0 +1,103 @@
+"""Accounts: deactivation, activation and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from curation.errors import InputError, NotFoundError, RefusedError
+from curation.people.accounts import activate, deactivate, list_accounts, set_role
+from curation.people.annotators import (
+    able_to_judge,
+    add_annotator,
+    add_imported,
+    authenticate,
+    require_author,
+    set_password,
+)
+from curation.people.identities import add_identity, remove_identity, sign_in_states
+from curation.store import Store
+from tests.support.projects import add_names, rows_of
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def project(store: Store) -> Store:
+    add_names(store, "lee", role="lead")
+    add_names(store, "ada")
+    return store
+
+
+def test_who_is_deactivated_cannot_sign_in_until_activated(project: Store) -> None:
+    set_password(project, "ada", PASSWORD, "lee")
+    assert deactivate(project, "ada", "lee")
+    assert authenticate(project, "ada", PASSWORD) is None
+    with project.reading() as cursor:
+        assert "ada" not in sign_in_states(cursor)
+        assert [one.name for one in able_to_judge(cursor)] == ["lee"]
+        assert [(one.name, one.active) for one in list_accounts(cursor)] == [("ada", False), ("lee", True)]
+        with pytest.raises(RefusedError, match="ada is deactivated"):
+            require_author(cursor, "ada", "annotator")
+    activate(project, "ada", "lee")
+    assert authenticate(project, "ada", PASSWORD) is not None
+
+
+def test_the_last_lead_is_neither_deactivated_nor_demoted(project: Store) -> None:
+    """Neither imported leads nor deactivated ones can take their place."""
+    add_names(project, "mia", role="lead")
+    deactivate(project, "mia")
+    for change in (lambda: deactivate(project, "lee"), lambda: set_role(project, "lee", "reviewer")):
+        with pytest.raises(RefusedError, match=r"lee is the last lead\. Make somebody else lead first\."):
+            change()
+    activate(project, "mia")
+    set_role(project, "lee", "reviewer", "mia")
+    with pytest.raises(RefusedError, match="mia is the last lead"):
+        deactivate(project, "mia")
+
+
+def test_a_role_counts_at_once_and_is_in_the_audit_trail(project: Store) -> None:
+    assert set_role(project, "ada", "reviewer", "lee").role == "reviewer"
+    with project.reading() as cursor:
+        require_author(cursor, "ada", "reviewer")
+    found = rows_of(
+        project, "SELECT actor, detail->>'from', detail->>'to' FROM events WHERE action = 'change role'"
+    )
+    assert found == [("lee", "annotator", "reviewer")]
+    with pytest.raises(RefusedError, match="ada has the role reviewer already"):
+        set_role(project, "ada", "reviewer")
+    with pytest.raises(InputError, match="the role 'boss'"):
+        set_role(project, "ada", "boss")
+    with pytest.raises(NotFoundError, match="does not know the annotator nobody"):
+        set_role(project, "nobody", "lead")
+
+
+def test_nobody_changes_their_own_account(project: Store) -> None:
+    add_names(project, "mia", role="lead")
+    with pytest.raises(RefusedError, match="another lead can"):
+        deactivate(project, "lee", "lee")
+
+
+def test_who_is_known_from_imports_has_no_account_to_change(project: Store) -> None:
+    with project.transaction() as cursor:
+        add_imported(cursor, "rater 1")
+    with pytest.raises(RefusedError, match="only from imported judgments"):
+        deactivate(project, "rater 1")
+
+
+DEEDS: list[Callable[[Store], object]] = [
+    lambda store: add_annotator(store, "eve", "lead", None, "eve@example.org", author="ada"),
+    lambda store: set_password(store, "lee", PASSWORD, "ada"),
+    lambda store: deactivate(store, "lee", "ada"),
+    lambda store: activate(store, "lee", "ada"),
+    lambda store: set_role(store, "ada", "lead", "ada"),
+    lambda store: add_identity(store, "ada", "ada@example.org", "ada"),
+    lambda store: remove_identity(store, "lee", "lee@example.org", "ada"),
+]
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_accounts_are_the_lead_s(project: Store, deed: Callable[[Store], object]) -> None:
+    with pytest.raises(RefusedError, match="This is for the lead; ada is annotator"):
+        deed(project)
