@@ -18,7 +18,7 @@ from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import authenticate, list_annotators
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
-from curation.store.rows import Query
+from curation.store.rows import Annotator, Query
 from curation.text import digest
 from tests.support.projects import PASSWORD, add_pairs, add_people, change_text, grid, rows_of
 
@@ -170,7 +170,7 @@ def test_somebody_known_from_an_import_can_be_given_a_password_and_keeps_the_jud
     add_pairs(store, grid(1, 2))
     add_judgments(store, judged((A, "ada", 3)), "old.csv")
     add_people(store, "ada")
-    assert authenticate(store, "ada", PASSWORD) == ("ada", "annotator", False)
+    assert authenticate(store, "ada", PASSWORD) == Annotator("ada", "annotator", False)
     assert counted(store) == [("ada", *A, 3)]
 
 
