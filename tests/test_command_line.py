@@ -104,7 +104,8 @@ def test_json_is_one_object_and_nothing_else(tmp_path: Path) -> None:
     assert [grade["value"] for grade in made["scale"]] == [0, 1, 2, 3]
     command = [*project, "annotator", "add", "ada", "--password-stdin", "--json"]
     added = invoke(command, input="a long password\n")
-    assert json.loads(added.stdout) == {"name": "ada", "role": "annotator", "imported": False}
+    expected = {"name": "ada", "role": "annotator", "imported": False, "active": True}
+    assert json.loads(added.stdout) == expected
     assert added.stderr == ""
 
 
