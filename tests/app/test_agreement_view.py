@@ -119,11 +119,12 @@ def test_the_revision_changes_with_a_correction_a_decision_and_a_setting(
     assert len(set(seen)) == len(seen)
 
 
-def test_what_is_kept_is_bounded(project: Store) -> None:
-    first = agreement.computed(project, str(project.path), "0", None)
+def test_what_is_kept_is_bounded(store: Store) -> None:
+    """A report of nothing is kept like any other, and takes no second."""
+    first = agreement.computed(store, str(store.path), "0", None)
     for number in range(1, agreement.KEPT + 1):
-        agreement.computed(project, str(project.path), str(number), None)
-    assert agreement.computed(project, str(project.path), "0", None) is not first
+        agreement.computed(store, str(store.path), str(number), None)
+    assert agreement.computed(store, str(store.path), "0", None) is not first
 
 
 def test_every_table_that_a_report_reads_is_part_of_the_revision(project: Store) -> None:
