@@ -30,7 +30,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Annotator, Store, utc_now
-from tests.support.projects import decide_pairs
+from tests.support.projects import built_once, decide_pairs
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
 from tests.support.second_click import twice
 
@@ -38,13 +38,18 @@ LEE = Annotator("lee", "lead", False)
 SCRIPT = "<script>window.hacked=1</script>"
 
 
-@pytest.fixture
-def project(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    judged_project(store, tmp_path)
+@built_once
+def judged(store: Store) -> Store:
+    judged_project(store, store.path.parent)
     add_annotator(store, "lee", "lead", "correct horse battery")
-    monkeypatch.setenv(context.PROJECT, str(store.path))
-    yield store
-    jobs_of(store).wait()
+    return store
+
+
+@pytest.fixture
+def project(judged: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv(context.PROJECT, str(judged.path))
+    yield judged
+    jobs_of(judged).wait()
 
 
 def opened(part: str = "Due") -> AppTest:

@@ -21,6 +21,7 @@ from curation.relabeling.staleness.staleness import staleness
 from curation.sampling.sample import draw_sample
 from curation.store import Store
 from tests.support.gold_project import add_pool
+from tests.support.projects import built_once
 from tests.support.relabeled import judged_project, texts_of, write_corpus, write_log
 
 SCALE = (0, 1, 2, 3)
@@ -29,9 +30,9 @@ Run = dict[str, dict[str, float]]
 SAME_QUARTER, LATER = date(2026, 3, 1), date(2027, 11, 1)
 
 
-@pytest.fixture
-def project(store: Store, tmp_path: Path) -> Store:
-    return judged_project(store, tmp_path, queries=10, documents=5)
+@built_once
+def project(store: Store) -> Store:
+    return judged_project(store, store.path.parent, queries=10, documents=5)
 
 
 def test_nothing_stale_is_nothing_due_and_can_be_planned_all_the_same(project: Store) -> None:

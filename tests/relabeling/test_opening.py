@@ -23,7 +23,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.sources.queries import active_queries
 from curation.store import Store
 from tests.support.command_line import invoke
-from tests.support.projects import add_names, decide_pairs, new_project, rows_of
+from tests.support.projects import add_names, built_once, decide_pairs, new_project, rows_of
 from tests.support.relabeled import (
     FIRST,
     PEOPLE,
@@ -64,9 +64,9 @@ def opened(
     return open_plan(store, people, plan.plan_id, **more)  # type: ignore[arg-type]
 
 
-@pytest.fixture
-def project(store: Store, tmp_path: Path) -> Store:
-    return judged_project(store, tmp_path)
+@built_once
+def project(store: Store) -> Store:
+    return judged_project(store, store.path.parent)
 
 
 def test_a_whole_pair_has_its_new_grade_and_all_others_keep_theirs(project: Store) -> None:
