@@ -64,8 +64,19 @@ class DecidedPair(NamedTuple):
 
 def current_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
     """The current decision of every decided pair, or of those among `pairs`."""
+    return _decisions(cursor, "current_adjudications", pairs)
+
+
+def counted_decisions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, ReviewerDecision]:
+    """The decision that counts of every pair that has one, or of those among `pairs`: not always the newest,
+    where an older text of the document came back.
+    """
+    return _decisions(cursor, "counted_adjudications", pairs)
+
+
+def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[Pair, ReviewerDecision]:
     columns = ", ".join(ReviewerDecision._fields)
-    sql = f"SELECT {columns} FROM current_adjudications"  # noqa: S608
+    sql = f"SELECT {columns} FROM {view}"  # noqa: S608
     if pairs is None:
         rows = fetch(cursor, ReviewerDecision, sql)
     else:

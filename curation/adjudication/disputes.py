@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import NamedTuple
 
-from curation.adjudication.decisions import Pair, ReviewerDecision, current_decisions
+from curation.adjudication.decisions import Pair, ReviewerDecision, counted_decisions, current_decisions
 from curation.adjudication.second_opinions import awaited_opinions
 from curation.consensus.consensus import dispute_weight, settled
 from curation.consensus.votes import read_votes
@@ -43,7 +43,8 @@ class Dispute:
     spread: highest grade less lowest.
     distinct: number of different grades.
     opinions: grades and cannot-tells with their notes, ordered by what they say.
-    decision: the current one, if any; with `decision_outdated` it is about another text and does not count.
+    decision: the one that counts, else the newest, if any; with `decision_outdated` it does not count.
+    decisions: how many there were.
     content_hash: the version of the document that the opinions are about: the one that the reviewer reads.
     changed: nobody judged the version that the corpus has now.
     older: judgments of older versions, which do not count beside those of the version in force.
@@ -66,6 +67,7 @@ class Dispute:
     changed: bool = False
     older: int = 0
     decision_outdated: bool = False
+    decisions: int = 0
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Case:
     @property
     def revision(self) -> int:
         """How many decisions the pair has had: what `decide` takes as `seen_revision`."""
-        return self.dispute.decision.revision + 1 if self.dispute.decision else 0
+        return self.dispute.decisions
 
 
 def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
@@ -150,14 +152,14 @@ def _weighed(described: Sequence[Dispute], traffic: Mapping[str, int]) -> list[D
 def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
     if not pairs:
         return []
-    decisions = current_decisions(cursor, pairs)
+    newest, counted = current_decisions(cursor, pairs), counted_decisions(cursor, pairs)
     described = []
     parameters = list(map(list, zip(*pairs, strict=True)))
-    for query_id, document_id, query, title, content_hash, in_force, uncounted, older, said in cursor.execute(
+    for query_id, document_id, query, title, content_hash, in_force, older, said in cursor.execute(
         _DESCRIPTION, parameters
     ).fetchall():
         opinions = tuple(Opinion(*opinion) for opinion in said or ())
-        decision = decisions.get((query_id, document_id))
+        last, counts = newest.get((query_id, document_id)), counted.get((query_id, document_id))
         grades = tuple(opinion.grade for opinion in opinions if opinion.grade is not None)
         described.append(
             Dispute(
@@ -170,11 +172,12 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
                 spread=max(grades) - min(grades) if grades else 0,
                 distinct=len(set(grades)),
                 opinions=opinions,
-                decision=decision,
+                decision=counts or last,
                 content_hash=content_hash,
                 changed=not in_force,
                 older=older,
-                decision_outdated=decision is not None and uncounted,
+                decision_outdated=last is not None and counts is None,
+                decisions=last.revision + 1 if last else 0,
             )
         )
     return described
@@ -195,7 +198,6 @@ _DESCRIPTION = f"""
     WITH wanted AS (SELECT unnest(?::TEXT[]) AS query_id, unnest(?::TEXT[]) AS document_id)
     SELECT w.query_id, w.document_id, coalesce(q.text, w.query_id), coalesce(d.title, ''), v.content_hash,
            coalesce(v.in_force, true),
-           (w.query_id, w.document_id) NOT IN (SELECT (query_id, document_id) FROM counted_adjudications),
            (SELECT count(*) FROM eligible_judgments e
             WHERE e.query_id = w.query_id AND e.document_id = w.document_id AND v.in_force > e.in_force),
            said

@@ -21,6 +21,7 @@ NO_GRADE_BEFORE, NO_GRADE_NOW = (
     "no grade before: disputed or unjudgeable",
     "no grade now: disputed or unjudgeable",
 )
+OTHER_TEXT = "its grade now is about another text than the re-labeling showed"
 RETIRED = "its query was retired, or its document left the corpus, since"
 
 
@@ -78,16 +79,18 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
     NotFoundError: there is no such plan.
     """
     row = find_plan(cursor, plan)
-    whole = _whole(cursor, row.plan_id)
+    shown = _shown(cursor, row.plan_id)
     now = _judged_later(cursor, row.plan_id)
     kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
     found, left_out = [], Counter[str]()
     for pair in plan_pairs(cursor, row.plan_id):
         key = (pair.query_id, pair.document_id)
-        if key not in whole:
+        if key not in shown:
             left_out[NOT_WHOLE] += 1
         elif key not in now:
             left_out[RETIRED] += 1
+        elif now[key].content_hash not in (None, *shown[key]):
+            left_out[OTHER_TEXT] += 1
         elif pair.grade is None:
             left_out[NO_GRADE_BEFORE] += 1
         elif (after := now[key].grade) is None:
@@ -143,9 +146,10 @@ def _before(pair: PlanPair) -> _Judged:
     return _Judged(pair.grade, pair.content_hash, pair.guide_hash, frozenset(pair.annotators))
 
 
-def _whole(cursor: Cursor, plan_id: str) -> set[Pair]:
-    sql = "SELECT query_id, document_id FROM relabeling_progress WHERE plan_id = ? AND whole"
-    return {(query_id, document_id) for query_id, document_id in cursor.execute(sql, [plan_id]).fetchall()}
+def _shown(cursor: Cursor, plan_id: str) -> dict[Pair, list[str]]:
+    """The pairs that everybody who was asked has judged, with the versions of the document that they saw."""
+    sql = "SELECT query_id, document_id, shown FROM relabeling_progress WHERE plan_id = ? AND whole"
+    return {(row[0], row[1]): row[2] for row in cursor.execute(sql, [plan_id]).fetchall()}
 
 
 def _judged_later(cursor: Cursor, plan_id: str) -> dict[Pair, _Judged]:

@@ -33,7 +33,7 @@ class JudgedPair(NamedTuple):
     type: the stratum of its query in the newest sample that has it, else the query's source.
     tags: of its query.
     judged: the quarter it was judged in; None: not known.
-    renewed: the last quarter whose re-labeling judged it again; None where none did.
+    renewed: the last quarter whose re-labeling judged the text that the grade is about; None where none did.
     judged_at: the latest known time of its judgments and of the decision.
     known_since: the quarter in which the last of its rounds was opened: it is no younger than that.
     read_hash: the version of the document that was judged; None: not known.
@@ -168,7 +168,7 @@ def _tags(cursor: Cursor) -> dict[str, tuple[str, ...]]:
 
 
 def _renewed(cursor: Cursor) -> list[tuple[Pair, str]]:
-    """Pairs that a re-labeling judged whole, with the last quarter that did."""
+    """Pairs whose judged text a re-labeling judged whole, with the last quarter that did."""
     rows = cursor.execute(_RENEWED).fetchall()
     return [((query_id, document_id), quarter) for query_id, document_id, quarter in rows]
 
@@ -193,7 +193,9 @@ LEFT JOIN reviewed v USING (query_id, document_id)
 """
 
 _RENEWED = """
-SELECT query_id, document_id, arg_max(quarter, sequence) FROM relabeling_progress WHERE whole GROUP BY ALL
+SELECT query_id, document_id, arg_max(n.quarter, n.sequence)
+FROM relabeling_progress n JOIN judged_versions v USING (query_id, document_id)
+WHERE n.whole AND list_contains(n.shown, v.content_hash) GROUP BY ALL
 """
 
 _TYPES = """

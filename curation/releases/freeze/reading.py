@@ -132,9 +132,14 @@ _JUDGMENTS = """
     WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
 """
 _ADJUDICATIONS = """
-    SELECT query_id, document_id, grade, reason, reviewer, content_hash FROM current_adjudications
-    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
-    ORDER BY query_id, document_id
+    SELECT a.query_id, a.document_id, a.grade, a.reason, a.reviewer, a.content_hash
+    FROM adjudications a LEFT JOIN (
+        SELECT query_id, document_id, revision, true AS counts FROM counted_adjudications) c
+        USING (query_id, document_id, revision)
+    WHERE a.query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
+    QUALIFY row_number() OVER (
+        PARTITION BY a.query_id, a.document_id ORDER BY coalesce(c.counts, false) DESC, a.revision DESC) = 1
+    ORDER BY a.query_id, a.document_id
 """
 _CANDIDATES = """
     SELECT pool_id, query_id, document_id, system, rank, score FROM candidate_sources

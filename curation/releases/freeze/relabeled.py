@@ -27,7 +27,8 @@ class RelabeledPairs(NamedTuple):
     ----------
     parent: id of the release before the last re-labeling; None where there was none.
     quarters: quarter, pairs that were asked about, pairs that were judged whole; by quarter.
-    pairs: query id, document id, quarter and cause of each pair that was judged again whole, by ids.
+    pairs: query id, document id, quarter and cause of each pair that was judged again whole, by ids. A pair
+        whose grade is about another text than its re-labelings showed is not among them.
     retired: query id → reason.
     """
 
@@ -84,8 +85,10 @@ ORDER BY rowid DESC LIMIT 1
 
 _PAIRS = f"""
 WITH newest AS (
-    SELECT query_id, document_id, arg_max(plan_id, sequence) AS plan_id, arg_max(quarter, sequence) AS quarter
-    FROM relabeling_progress WHERE whole GROUP BY ALL),
+    SELECT query_id, document_id, arg_max(n.plan_id, n.sequence) AS plan_id,
+           arg_max(n.quarter, n.sequence) AS quarter
+    FROM relabeling_progress n JOIN judged_versions v USING (query_id, document_id)
+    WHERE n.whole AND list_contains(n.shown, v.content_hash) GROUP BY ALL),
 judged AS (
     SELECT query_id, document_id, arg_max(content_hash, written) AS content_hash,
            arg_max(guide_hash, written) AS guide_hash,
