@@ -65,5 +65,12 @@ NATIONAL_IDS = (
     NationalId(
         "CH AHV", r"<A>756(?P<dot>\.?)[0-9]{4}(?P=dot)[0-9]{4}(?P=dot)[0-9]{2}<Z>", _bare(check_digits.gtin)
     ),
-    NationalId("IN Aadhaar", r"<A>[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}<Z>", _bare(check_digits.verhoeff)),
+    # Its check passes one in ten of any three groups of four: alone in a text, or after its name.
+    NationalId("IN Aadhaar", r"^[2-9][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}$", _bare(check_digits.verhoeff)),
+    NationalId(
+        "IN Aadhaar",
+        r"(?<![^\W_])aadh?aa?r(?: card)?(?: number| no)?[ .:#]{0,3}"
+        r"(?P<it>[2-9][0-9]{3}([ -]?)[0-9]{4}\2[0-9]{4})<Z>",
+        _bare(check_digits.verhoeff),
+    ),
 )

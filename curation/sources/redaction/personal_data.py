@@ -11,13 +11,17 @@ ip           addresses of the public internet. Private, loopback and other reser
              a router and stay, and so do four small numbers (a version such as 4.5.2.1) unless "ip" precedes
 mac          six pairs of hexadecimal digits
 phone        +country, 00country, a trunk 0 with groups, 3-3-4 with brackets, hyphens, dots or spaces; any 7
-             to 15 digits after a word such as "phone". Ten bare digits without one are a part number
+             to 15 digits after a word such as "phone", 9 to 15 in groups. Ten bare digits without one are a
+             part number, and so are three groups after a trunk 0 in no form that a numbering plan prints
 national id  the identity numbers of `national_ids`
-key          known beginnings (`ghp_`, `AKIA` …), JSON web tokens, user:password@ in addresses, and long
-             tokens whose letters and digits alternate as in random text
+key          known beginnings (`ghp_`, `AKIA`, `sk-` …), private keys, JSON web tokens, user:password@ in
+             addresses, and long tokens whose letters and digits alternate as in random text. Forty digits of
+             0 to f are a commit
 
-Names, street addresses and what is spelled out in words are not found. A text is searched as it would be
-read: NFKC, white space folded, invisible characters left out. Where nothing is found it stays as it is.
+After a word that announces another number (rfc, ean, part no, commit), what only its shape or check digits
+would show stays. Names, street addresses and what is spelled out in words are not found. A text is searched
+as it would be read: NFKC, white space folded, invisible characters left out, digits of every script as 0 to
+9. Where nothing is found it stays as it is. The time is in proportion to the length.
 """
 
 from __future__ import annotations
@@ -55,26 +59,36 @@ class PersonalDataPattern:
     """A pattern whose group `it`, or else the whole of it, is replaced where the check holds.
 
     Texts with fewer digits than `digits` are not searched.
+
+    announced: it stays after a word that announces another number.
+    restarts: a place that fails the check hides no other that begins within it. Without it, the search goes
+        on behind that place: what a pattern without a longest length needs, else a text of such places takes
+        time in proportion to the square of its length.
     """
 
     kind: str
     pattern: re.Pattern[str]
     digits: int
     check: Check = bool
+    announced: bool = False
+    restarts: bool = True
 
     @property
     def placeholder(self) -> str:
         return f"[{self.kind.partition(':')[0].replace(' ', '-')}]"
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where it is found; a place that fails the check hides no other that begins within it."""
+        """Where it is found."""
         group = "it" if "it" in self.pattern.groupindex else 0
         start = 0
         while found := self.pattern.search(text, start):
-            holds = self.check(found[group])
+            first, end = found.span(group)
+            holds = self.check(found[group]) and not (
+                self.announced and _OTHER_NUMBER.search(text, max(0, first - 60), first)
+            )
             if holds:
-                yield found.span(group)
-            start = found.end() if holds else found.start() + 1
+                yield first, end
+            start = found.end() if holds or not self.restarts else found.start() + 1
 
 
 def redact(text: str) -> Redacted:
@@ -113,7 +127,11 @@ def _folded(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    return _folded("".join(sign for sign in text if unicodedata.category(sign) != "Cf"))
+    return _folded("".join(map(_ascii_digit, (sign for sign in text if unicodedata.category(sign) != "Cf"))))
+
+
+def _ascii_digit(sign: str) -> str:
+    return str(unicodedata.decimal(sign)) if sign.isdecimal() else sign
 
 
 def is_card(digits: str) -> bool:
@@ -143,7 +161,7 @@ def looks_random(token: str) -> bool:
     between small, capital and digit at 0.62; names and camel case at 0.1 to 0.4. Asked for are 0.25 of 24
     characters or more, or 0.45 of 20 or more with all three.
     """
-    if max(map(len, re.split("[+/=]", token))) < 16:
+    if max(map(len, re.split("[+/=]", token))) < 16 or _COMMIT.fullmatch(token):
         return False
     bare = _JOINTS.sub("", token)
     digits = sum(sign.isdigit() for sign in bare)
@@ -183,18 +201,47 @@ def _is_phone(number: str) -> bool:
 
 
 def _is_trunk_phone(number: str) -> bool:
-    return 10 <= len(re.sub(r"[^0-9]", "", number)) <= 12
+    """A length that numbers with a trunk 0 have; three groups with blanks or dots in a form of a plan."""
+    groups = re.findall("[0-9]+", number)
+    short = len(groups[0]) == 2  # such as 06: only in a plan's form, with blanks
+    if not 10 <= sum(map(len, groups)) <= 12 or (short and re.search("[^0-9 ]", number)):
+        return False
+    if not short and (len(groups) == 2 or re.search("[()/-]", number)):
+        return True
+    return _PLAN.fullmatch(" ".join(groups)) is not None
+
+
+def _is_spaced_phone(number: str) -> bool:
+    """Digits in groups, after a word for a phone, that are no years, sizes or capacities."""
+    groups = re.findall("[0-9]+", number)
+    return 9 <= sum(map(len, groups)) <= 15 and not all(
+        len(group) == 4 and (group[:2] in ("19", "20") or group[2:] in ("00", "80")) for group in groups
+    )
 
 
 def _has_digit(token: str) -> bool:
     return any(sign.isdigit() for sign in token)
 
 
+_COMMIT = re.compile("[0-9a-f]{40}")
+_OTHER_NUMBER = re.compile(
+    r"(?<![^\W_])(?:rfc|iso|din|ieee|ean|upc|gtin|isbn|issn|asin|sku|oem|oe|mpn|p/?n|parts?|model|commit|revision|"
+    r"sha-?[0-9]{0,3}|md5|checksum)s?(?: ?(?:no|nr|number|code|hash|#))?[ .:#]{1,3}(?:[0-9]+[ ,./-]{1,2})*$",
+    re.IGNORECASE,
+)
+# Groups as numbering plans print them with blanks: British, Australian, Italian, German mobile.
+_PLAN = re.compile(
+    r"02[0-9] [0-9]{4} [0-9]{4}|0[13][0-9]{2} [0-9]{3} [0-9]{4}|01[0-9]{3} [0-9]{3} [0-9]{3}"
+    r"|07[0-9]{3} [0-9]{3} [0-9]{3}|04[0-9]{2} [1-9][0-9]{2} [0-9]{3}|0[2378] [0-9]{4} [0-9]{4}"
+    r"|0[236] [0-9]{3,4} [0-9]{4}|01[5-7][0-9]{1,2} [0-9]{3,4} [0-9]{3,4}"
+)
 _LETTER = re.compile(r"[^\W_]")
 _PLACEHOLDER = re.compile(r"\[[a-z-]+\]")
 _JOINTS = re.compile(r"[^A-Za-z0-9]")
 _CASELESS, _CAPITAL, _SMALL, _DIGIT = map(re.compile, ("[A-Za-z]", "[A-Z]", "[a-z]", "[0-9]"))
-_WORTH_A_LOOK = re.compile(r"@|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}")
+_WORTH_A_LOOK = re.compile(
+    r"@|-----|(?i:[(\[]at[)\]])|[0-9](?:[^0-9]{0,4}[0-9]){5}|(?:[0-9]+\.){3}|:.*:|\S{16}"
+)
 
 _A = r"(?<![^\W_])"  # no letter or digit before
 _Z = r"(?![^\W_])"  # none after
@@ -232,19 +279,25 @@ _PHONE_WORD = (
 _KNOWN_KEYS = "|".join(
     [
         r"gh[pousr]_[a-z0-9]{30,}|github_pat_\w{22,}|akia[0-9a-z]{16}|xox[abprs]-[\w-]{10,}|aiza[\w-]{35}",
-        r"(?:sk|pk|rk)[-_](?:live|test|proj|ant)[-_][\w-]{16,}",
+        r"(?:sk|pk|rk)[-_](?:live|test|proj|ant|svcacct)[-_][\w-]{16,}|sk-[a-z0-9]{20,}|glpat-[\w-]{20,}",
+        r"hf_[a-z0-9]{30,}|npm_[a-z0-9]{36}",
     ]
 )
 
 
-def _rule(kind: str, digits: int, pattern: str, check: Check = bool) -> PersonalDataPattern:
-    return PersonalDataPattern(kind, re.compile(pattern, re.IGNORECASE), digits, check)
+def _rule(kind: str, digits: int, pattern: str, check: Check = bool, **more: bool) -> PersonalDataPattern:
+    return PersonalDataPattern(kind, re.compile(pattern, re.IGNORECASE), digits, check, **more)
 
 
 # In this order: what holds a check or a sign of its own goes before what is known by its shape.
 RULES = (
     _rule("key", 0, r"(?<=://)[^\s/@:\[\]]+:[^\s/@\[\]]+(?=@)"),
-    _rule("key", 0, r"-----BEGIN [A-Z ]*PRIVATE KEY-----\S*"),
+    _rule(
+        "key",
+        0,
+        r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----\S*(?: [A-Z0-9+/=]{16,})*"
+        r"(?: ?-----END [A-Z0-9 ]{0,40}-----)?",
+    ),
     _rule("key", 0, rf"{_A}eyJ[\w-]{{8,}}\.[\w-]{{8,}}\.[\w-]*"),
     _rule("key", 1, rf"{_A}(?:{_KNOWN_KEYS})", _has_digit),
     _rule(
@@ -254,7 +307,7 @@ RULES = (
         r"(?:[^\W_](?:[\w-]{0,62})\.)+[^\W\d_]{2,24}(?![\w-])",
     ),
     _rule("iban", 8, rf"{_A}(?:{_IBAN})", is_iban),
-    *(_rule("card", 14, f"{_A}{form}{_Z}", is_card) for form in _CARDS),
+    *(_rule("card", 14, f"{_A}{form}{_Z}", is_card, announced=True) for form in _CARDS),
     _rule("ip", 4, rf"(?<![\w.]){_IP}(?![\w]|\.[0-9])", is_public_ip),
     _rule(
         "ip",
@@ -270,6 +323,7 @@ RULES = (
             6,
             form.pattern.replace("<A>", _STRICT_A).replace("<Z>", _STRICT_Z),
             form.check,
+            announced=True,
         )
         for form in NATIONAL_IDS
     ),
@@ -280,16 +334,44 @@ RULES = (
         10,
         rf"{_STRICT_A}(?:1[ .-])?(?:\([2-9][0-9]{{2}}\) ?|[2-9][0-9]{{2}}[ .-])"
         rf"[2-9][0-9]{{2}}[ .-][0-9]{{4}}{_STRICT_Z}",
+        announced=True,
     ),
-    _rule("phone", 10, rf"{_STRICT_A}0[1-9](?:([ .-])[0-9]{{2}})(?:\1[0-9]{{2}}){{3}}{_STRICT_Z}"),
     _rule(
         "phone",
         10,
-        rf"{_STRICT_A}\(?0[1-9][0-9]{{1,4}}\)?(?:(?: ?[/-] ?|[ .])[0-9]{{3,8}}){{1,4}}{_STRICT_Z}",
+        rf"{_STRICT_A}0[1-9](?:([ .-])[0-9]{{2}})(?:\1[0-9]{{2}}){{3}}{_STRICT_Z}",
+        announced=True,
+    ),
+    _rule(
+        "phone",
+        10,
+        rf"{_STRICT_A}\(?0[1-9][0-9]{{0,4}}\)?(?:(?: ?[/-] ?|[ .])[0-9]{{3,8}}){{1,4}}"
+        rf"{_STRICT_Z}(?! [0-9]{{3}})",
         _is_trunk_phone,
+        announced=True,
     ),
     _rule("phone", 7, rf"{_A}{_PHONE_WORD}(?P<it>\(?[0-9](?:[./()-]{{0,2}}[0-9]){{6,14}}){_Z}", _is_phone),
-    _rule("key", 4, r"(?<![A-Za-z0-9])[A-Za-z0-9_-]{24,}(?![A-Za-z0-9])", looks_random),
-    _rule("key", 2, r"(?<![A-Za-z0-9])[A-Za-z0-9_+/=-]{20,}", looks_random),
+    _rule(
+        "phone",
+        9,
+        rf"{_A}{_PHONE_WORD}(?P<it>\(?[0-9](?:[ ./()-]{{0,2}}[0-9]){{8,14}}){_Z}(?! ?[0-9])",
+        _is_spaced_phone,
+    ),
+    _rule(
+        "key",
+        4,
+        r"(?<![A-Za-z0-9])[A-Za-z0-9_-]{24,}(?![A-Za-z0-9])",
+        looks_random,
+        announced=True,
+        restarts=False,
+    ),
+    _rule(
+        "key",
+        2,
+        r"(?<![A-Za-z0-9])[A-Za-z0-9_+/=-]{20,}",
+        looks_random,
+        announced=True,
+        restarts=False,
+    ),
 )
 """What is looked for, in the order in which it is replaced."""

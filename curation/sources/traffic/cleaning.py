@@ -17,6 +17,7 @@ text once. Silverstein et al. (1999), Analysis of a very large web search engine
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import refuse_problems
-from curation.sources.redaction.personal_data import redact
+from curation.sources.redaction.personal_data import Redacted, redact
 from curation.text import normalise_query
 
 Ints = NDArray[np.int64]
@@ -37,6 +38,10 @@ POLICIES = ("replace", "drop")
 _MINUTE = 60_000_000
 _DAY = 1440 * _MINUTE
 _KEPT, _EMPTY, _LONG, _BARE, _DROPPED = range(5)
+
+
+PASTE = 16
+"""How many times the longest query a text may have that is searched for personal data."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +162,11 @@ def clean_texts(texts: Iterable[str], rules: CleaningRules) -> Texts:
     numbers: dict[str, int] = {}
     queries, verdicts = [], []
     for number, raw in enumerate(texts):
-        redacted = redact(raw)
+        # What no placeholder could make short enough is not searched: a paste of megabytes costs nothing.
+        paste = rules.characters and len(raw) > PASTE * rules.characters
+        redacted = Redacted("", Counter()) if paste else redact(raw)
         normalised = normalise_query(redacted.text)
-        verdict = _verdict(normalised, rules)
+        verdict = _LONG if paste else _verdict(normalised, rules)
         if redacted.kinds and verdict == _KEPT:
             verdict = _DROPPED if rules.personal_data == "drop" else _BARE if redacted.is_empty else _KEPT
         for kind in redacted.kinds:

@@ -45,6 +45,14 @@ FOUND = {
     "01 42 68 53 00 paris": "[phone] paris",
     "020 7946 0958": "[phone]",
     "phone number 4155550132": "phone number [phone]",
+    "phone 415 555 0132": "phone [phone]",
+    "call 98765 43210 now": "call [phone] now",
+    "whatsapp 98765 43210": "whatsapp [phone]",
+    "call ٩٨٧٦٥ ٤٣٢١٠": "call [phone]",
+    "phone ९८७६५४३२१०": "phone [phone]",
+    "-----BEGIN RSA PRIVATE KEY-----": "[key]",
+    "sk-abcdEFGH1234ijklMNOP5678": "[key]",
+    "glpat-ab12CD34ef56GH78ij90": "[key]",
     "ssn 078 05 1121": "ssn [national-id]",
     "219-09-9998": "[national-id]",
     "AB 12 34 56 C": "[national-id]",
@@ -79,6 +87,8 @@ hp laserjet 1150 1200 x 1200 dpi|android 10.0 5000 mah|HX436C17FB3AK2/16|S26391-
 C3200n/C5100/5150n/C5300n/C5200/C5400|HL-5250DN/HL-5270DN/HL-5280DW|rog-strix-rtx2070-o8g-gaming
 http.server.BaseHTTPRequestHandler|test_utf8_decoder_handles_surrogates_2|@property decorator|foo @ bar
 pneumonoultramicroscopicsilicovolcanoconiosis|supercalifragilistic 2000|route 66|area 51|3.14159265358979
+0402 0603 0805 1206 capacitor kit|bosch 0986 494 104|rfc 2616 7230 7231 7232 7233 7234 7235|06.4441.6030
+9fceb02d0ae598e95dc970b74767f19372d61af8|PSF-2U-1200W-80PLUS-GOLD|mobile 1920 1080 2400|phone 3310 2000
 4111111111111112|DE88370400440532013000|000-12-3456|12345678A|sk-learn|error 0x80070005|{CAPS LOCK}
 """.replace("\n", "|")
     .strip("|")
