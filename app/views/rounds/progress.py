@@ -107,4 +107,4 @@ def _practice(store: Store, name: str) -> None:
     ]
     ui.table("Practice by annotator", PRACTICE, rows)
     if any(one.state.passed is False for one in found):
-        ui.quiet("Who has not passed waits for you: `goldset practice again` or `goldset practice pass`.")
+        ui.quiet("Who has not passed waits for you: under People, let them practise again or let them pass.")

@@ -1,0 +1,145 @@
+"""People, changing: one account's role, password and addresses, and whether it is active."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.signin.current_user import accounts
+from app.signin.providers import auth_settings
+from curation.labeling.transfers.leaving import AccountChange, change_role, deactivate_annotator
+from curation.people.accounts import Account, activate
+from curation.people.annotators import ROLES, SHORTEST_PASSWORD, set_password
+from curation.people.identities import add_identity, remove_identity
+from curation.store import Store
+
+PEOPLE = "people"
+"""The form state that all forms of the page share: each act brings new fields and buttons."""
+
+
+def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
+    if chosen.imported:
+        ui.quiet(
+            "Known only from imported judgments. Add them under the same name, and the judgments are theirs."
+        )
+        return
+    if chosen.name == acts.by:
+        ui.quiet("This is you. Another lead can change your role; Password, beside Sign out, changes yours.")
+    elif not chosen.active:
+        _activate(store, acts, chosen)
+    else:
+        _role(store, acts, chosen, open_items)
+        if auth_settings().passwords:
+            _password(store, acts, chosen)
+    _addresses(store, acts, chosen)
+
+
+def end(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
+    """Offer to deactivate the account."""
+    if chosen.active and not chosen.imported and chosen.name != acts.by:
+        ui.heading("Deactivate")
+        _deactivate(store, acts, chosen, open_items)
+
+
+def act(acts: Acts, deed: Callable[[], str]) -> None:
+    """Do what a form of the page asks; open sessions hear of it at once."""
+
+    def and_tell() -> str:
+        said = deed()
+        accounts().expire()
+        return said
+
+    acts.do(acts.form(PEOPLE), and_tell)
+
+
+def _role(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
+    place = f"{acts.form(PEOPLE).key} {chosen.name}"
+    with st.form(f"role {place}"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            role = st.selectbox("Role", ROLES, index=ROLES.index(chosen.role), width=320)
+            asked = st.form_submit_button("Change role")
+        if open_items:
+            ui.quiet(
+                f"An evaluator judges nothing: {open_items:,} open items would go to others in their rounds."
+            )
+    if asked:
+        act(
+            acts,
+            lambda: _told(change_role(store, chosen.name, role, acts.by), f"{chosen.name} is {role} now."),
+        )
+
+
+def _password(store: Store, acts: Acts, chosen: Account) -> None:
+    place = f"{acts.form(PEOPLE).key} {chosen.name}"
+    row = st.form(f"password {place}").container(horizontal=True, vertical_alignment="bottom")
+    with row:
+        new = st.text_input(
+            "New password",
+            type="password",
+            autocomplete="new-password",
+            width=320,
+            help=f"At least {SHORTEST_PASSWORD} characters. Wherever they are signed in, that ends.",
+        )
+        asked = st.form_submit_button("Set password")
+
+    def deed() -> str:
+        set_password(store, chosen.name, new, acts.by)
+        return f"{chosen.name} has a new password, and is signed out everywhere."
+
+    if asked:
+        act(acts, deed)
+
+
+def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
+    place = f"{acts.form(PEOPLE).key} {chosen.name}"
+    row = st.form(f"address {place}").container(horizontal=True, vertical_alignment="bottom")
+    with row:
+        new = st.text_input(
+            "E-mail address for the identity provider", width=320, placeholder="ada@example.org"
+        )
+        asked = st.form_submit_button("Add address")
+    if asked:
+        act(
+            acts, lambda: f"{chosen.name} signs in as {add_identity(store, chosen.name, new, acts.by).email}."
+        )
+    for email in chosen.emails:
+        if st.button(f"Remove {ui.plain(email)}", key=f"remove {email} {place}"):
+            act(acts, partial(_removed, store, acts, chosen.name, email))
+
+
+def _removed(store: Store, acts: Acts, name: str, email: str) -> str:
+    remove_identity(store, name, email, acts.by)
+    return f"{name} no longer signs in as {email}."
+
+
+def _deactivate(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
+    place = f"{acts.form(PEOPLE).key} {chosen.name}"
+    work = f"; {open_items:,} open items go to the others in their rounds" if open_items else ""
+    with st.form(f"deactivate {place}"):
+        sure = st.checkbox(f"{ui.plain(chosen.name)} cannot sign in any more, also where they are now{work}")
+        asked = st.form_submit_button("Deactivate")
+    if asked and not sure:
+        st.error("Tick the box first.", icon=":material/error:")
+    elif asked:
+        said = f"{chosen.name} is deactivated. Their judgments remain and count."
+        act(acts, lambda: _told(deactivate_annotator(store, chosen.name, acts.by), said))
+
+
+def _activate(store: Store, acts: Acts, chosen: Account) -> None:
+    if not st.button("Activate", type="primary", key=f"activate {acts.form(PEOPLE).key} {chosen.name}"):
+        return
+
+    def deed() -> str:
+        activate(store, chosen.name, acts.by)
+        return f"{chosen.name} can sign in again. What others took over stays with them."
+
+    act(acts, deed)
+
+
+def _told(changed: AccountChange, sentence: str) -> str:
+    returned: Sequence[str] = [one.sentence for one in changed.returned]
+    return "\n".join([sentence, *returned])

@@ -1,0 +1,162 @@
+"""The page People, run by Streamlit's AppTest on a real project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import context
+from app.views.people import changing
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.rounds import open_round
+from curation.people.accounts import deactivate, list_accounts
+from curation.people.annotators import authenticate
+from curation.store import Store
+from curation.store.rows import Annotator
+from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
+from tests.support.second_click import twice
+
+LEE = Annotator("lee", "lead", False)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    store = new_project(tmp_path / "project.duckdb")
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    add_names(store, "lee", role="lead")
+    add_names(store, "ada", "ben", "cleo")
+    yield store
+    store.close()
+
+
+def page(person: str | None = None) -> AppTest:
+    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+
+        next(found for found in all_pages() if found.address == "people").show(annotator)
+
+    shown = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=20)
+    if person:
+        shown.session_state["person"] = person
+    return shown.run()
+
+
+def field(shown: AppTest, label: str) -> Any:
+    return next(one for one in (*shown.text_input, *shown.selectbox, *shown.checkbox) if label in one.label)
+
+
+def press(shown: AppTest, label: str) -> AppTest:
+    pressed = next(one for one in shown.button if one.label == label).click().run()
+    assert not pressed.exception
+    return pressed
+
+
+def words(found: Sequence[Any]) -> str:
+    """What a box says, without Markdown's escapes."""
+    return str(found[0].value).replace("\\", "")
+
+
+def account(store: Store, name: str) -> tuple[str, bool, list[str]]:
+    with store.reading() as cursor:
+        one = next(one for one in list_accounts(cursor) if one.name == name)
+    return one.role, one.active, one.emails
+
+
+def html(shown: AppTest) -> str:
+    return " ".join(str(element.proto.body) for element in shown.get("html"))
+
+
+def test_a_lead_adds_somebody_who_can_sign_in(project: Store) -> None:
+    shown = page()
+    field(shown, "Name").set_value("dora")
+    shown = press(shown, "Add")
+    assert "neither a password nor an e-mail address" in words(shown.error)
+    field(shown, "Password").set_value("a long password")
+    field(shown, "E-mail address").set_value("Dora@example.org")
+    shown = press(shown, "Add")
+    assert words(shown.success) == "dora is here as annotator."
+    assert account(project, "dora") == ("annotator", True, ["dora@example.org"])
+    assert authenticate(project, "dora", "a long password")
+    assert "by password, as dora@example.org" in html(shown)
+    assert rows_of(project, "SELECT actor FROM events WHERE action = 'add annotator'") == [("lee",)]
+
+
+def test_a_role_an_address_and_a_password_are_changed(project: Store) -> None:
+    shown = page("ada")
+    field(shown, "Role").select("reviewer")
+    shown = press(shown, "Change role")
+    field(shown, "E-mail address for").set_value("ada@example.org")
+    shown = press(shown, "Add address")
+    field(shown, "New password").set_value("a long password")
+    shown = press(shown, "Set password")
+    assert account(project, "ada") == ("reviewer", True, ["ada@example.org"])
+    assert authenticate(project, "ada", "a long password")
+    shown = press(shown, "Remove ada@example\\.org")
+    assert account(project, "ada") == ("reviewer", True, [])
+
+
+def test_who_is_deactivated_leaves_their_open_work_to_others(project: Store) -> None:
+    add_pairs(project, grid(4, 2))
+    open_round(project, "first", ["ada", "ben", "cleo"], overlap=1, duplicates=0, seed=2)
+    shown = press(page("ada"), "Deactivate")
+    assert words(shown.error) == "Tick the box first."
+    assert account(project, "ada")[1]
+    field(shown, "ada cannot sign in any more").check()
+    shown = press(shown, "Deactivate")
+    assert words(shown.success).startswith("ada is deactivated. Their judgments remain and count.\n\nfirst: ")
+    assert account(project, "ada") == ("annotator", False, [])
+    open_items = rows_of(project, "SELECT count(*) FROM live_presentations WHERE annotator = 'ada'")
+    assert open_items == [(0,)]
+    shown = press(shown, "Activate")
+    assert account(project, "ada") == ("annotator", True, [])
+
+
+def test_nobody_is_offered_to_deactivate_themselves(project: Store) -> None:
+    labels = [one.label for one in page("lee").button]
+    assert "Deactivate" not in labels
+    assert "Change role" not in labels
+
+
+def test_a_lead_lets_somebody_practise_again_and_pass(project: Store) -> None:
+    add_pairs(project, grid(6, 1))
+    open_round(project, "earlier", ["ben"], overlap=1, duplicates=0)
+    grade_next(project, "ben", 6)
+    decide_pairs(project, {(f"query {n}", f"document {n}.0"): 3 for n in range(6)})
+    open_practice(project, "welcome", ["ada"], queries=2, pass_mark=1.0)
+    shown = page("ada")
+    again = next(one for one in shown.button if one.label == "Let practise again")
+    assert again.disabled
+    grade_next(project, "ada", 2, grade=0)
+    shown = press(page("ada"), "Let practise again")
+    assert "ada has 2 new items to practise on" in words(shown.success)
+    shown = press(shown, "Let pass")
+    assert words(shown.error) == "Letting somebody pass needs a reason."
+    field(shown, "Why they may begin").set_value("We talked it through.")
+    shown = press(shown, "Let pass")
+    assert "ada gets real items now" in words(shown.success)
+    assert "welcome: let pass." in html(shown)
+
+
+def test_a_second_click_while_somebody_is_deactivated_is_no_second_deed(
+    project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = page("ada")
+    field(shown, "ada cannot sign in any more").check()
+    next(one for one in shown.button if one.label == "Deactivate").click()
+    shown = twice(shown, changing, "deactivate_annotator", monkeypatch)
+    assert not shown.error
+    assert "ada is deactivated" in words(shown.success)
+
+
+def test_a_lead_who_was_deactivated_changes_nobody_from_an_open_page(project: Store) -> None:
+    shown = page("ada")
+    add_names(project, "mia", role="lead")
+    deactivate(project, "lee", "mia")
+    field(shown, "Role").select("lead")
+    shown = press(shown, "Change role")
+    assert "lee is deactivated" in words(shown.error)
+    assert account(project, "ada")[0] == "annotator"
