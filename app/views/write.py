@@ -53,7 +53,7 @@ def show(annotator: Annotator) -> None:
     _written(queue)
 
 
-PAGE = AppPage(15, "Write", "write", JUDGING, show)
+PAGE = AppPage(16, "Write", "write", JUDGING, show)
 
 
 def _nothing(queue: WritingQueue) -> None:
