@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from curation.evaluation.baselines import write_baselines
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import named_runs
 from curation.labeling.judgments.imported import add_judgments
@@ -152,7 +152,7 @@ def evaluated(collection: Collection, folder: Path, systems: Sequence[str]) -> E
 
 def _scored(store: Store, runs: list[str]) -> Evaluation:
     options = EvaluationOptions(split="all", measures=MEASURES)
-    return evaluate(store, "v1", named_runs(runs), options, "baselines of a public collection")
+    return evaluate_runs(store, "v1", named_runs(runs), options, "baselines of a public collection")
 
 
 def table(collection: Collection, found: Evaluation) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 import ir_measures as ir
 import numpy as np
 
-from curation.evaluation.evaluate import evaluate_read
+from curation.evaluation.evaluate_runs import evaluate_read
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.inputs.facets import facets_of
 from curation.evaluation.inputs.pooled import PooledPairs

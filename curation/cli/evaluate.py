@@ -220,7 +220,7 @@ def evaluate(
     from curation.evaluation.answers.answer_files import AnswerFields
     from curation.evaluation.answers.evaluate_answers import AnswerOptions
     from curation.evaluation.comparison.compared import ComparisonOptions
-    from curation.evaluation.evaluate import evaluate as evaluate_runs
+    from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs

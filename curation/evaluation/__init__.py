@@ -1,7 +1,30 @@
 """Evaluation: what systems reach on a release, with the size, the interval and the holes of each figure.
 
+    from curation.evaluation import evaluate
+
+    tables = evaluate(("data/goldset.duckdb", "v1"), {"bm25": "runs/bm25.trec"})
+
 The room reads releases and run files, and nothing else of the project. A run becomes a ranking in the order
 of trec_eval (`metrics.rankings`), ir-measures scores it query by query (`metrics.scores`), and figures are
-made of these scores alone (`figures`), which `report` shows. Of a sealed part no value of a single query
-leaves `evaluate`.
+made of these scores alone (`figures`), which `report` and `tables` show. Of a sealed part no value of a
+single query leaves `evaluate_runs`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from curation.evaluation.evaluation import EvaluationOptions
+    from curation.evaluation.tables import EvaluationTables, ProjectRelease, evaluate
+
+__all__ = ["EvaluationOptions", "EvaluationTables", "ProjectRelease", "evaluate"]
+
+
+def __getattr__(name: str) -> Any:
+    """What is public, imported when it is asked for: commands that need one module load no other."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from curation.evaluation import tables
+
+    return getattr(tables, name)

@@ -10,7 +10,7 @@ from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
 from curation.evaluation.answers.graded import GradedBeside, grades_beside
 from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.sealed.ladder_looks import ladder_looks
@@ -68,8 +68,8 @@ def submit(
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `evaluate`, `evaluate_answers` or `ladder_looks`; the author
-        may not evaluate, or asks for what leads alone may.
+    InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `ladder_looks`; the
+        author may not evaluate, or asks for what leads alone may.
     """
     _check(store, asked, runs, answers, author)
     if asked.ladder:
@@ -139,7 +139,7 @@ def _evaluated(
         turning=asked.turning,
         pool_sample=asked.pool_sample,
     )
-    return evaluate(store, asked.release, runs, options, asked.reason, author, progress)
+    return evaluate_runs(store, asked.release, runs, options, asked.reason, author, progress)
 
 
 def _pooled(

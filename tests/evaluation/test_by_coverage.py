@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.strata import EMPTY, SMALL
 from curation.evaluation.inputs.system_runs import named_runs
@@ -25,7 +25,7 @@ BY = EvaluationOptions(measures=["mrr@10", "success@1"], by=["cluster", "grid"])
 
 
 def scored(store: Store, folder: Path, reason: str | None = None, split: str | None = None) -> Evaluation:
-    return evaluate(store, "v1", named_runs(write_runs(folder)), BY._replace(split=split), reason)
+    return evaluate_runs(store, "v1", named_runs(write_runs(folder)), BY._replace(split=split), reason)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_a_release_without_a_map_says_so(store: Store, tmp_path: Path) -> None:
     change_text(store, "moon5")
     freeze(store, "plain")
     with pytest.raises(InputError, match=r"'cluster': the release has no coverage map"):
-        evaluate(store, "plain", named_runs(write_runs(tmp_path)), BY)
+        evaluate_runs(store, "plain", named_runs(write_runs(tmp_path)), BY)
     ids = [opened(store, name).row.release_id for name in ("v1", "plain")]
     with store.reading() as cursor:
         offered = [evaluable_release(cursor, release_id) for release_id in ids]

@@ -11,7 +11,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.comparison.compared import ComparisonOptions
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, named_runs
 from curation.releases.verify import opened
@@ -55,7 +55,7 @@ def written(folder: Path, name: str = "good.trec.gz") -> Path:
 def score(
     store: Store, *paths: Path, options: EvaluationOptions = OPEN, reason: str | None = None
 ) -> Evaluation:
-    return evaluate(store, "v1", named_runs([str(path) for path in paths]), options, reason)
+    return evaluate_runs(store, "v1", named_runs([str(path) for path in paths]), options, reason)
 
 
 def test_the_part_that_is_not_sealed_is_evaluated_by_default(store: Store, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_without_interval_but_with_all_counts_of_what_the_file_held(store: Store
 def test_files_of_one_name_are_runs_of_one_system(store: Store, tmp_path: Path) -> None:
     one = written(tmp_path, "one.trec")
     two = trec(tmp_path / "two.trec", [row for topic in TOPICS for row in bad(topic)])
-    [system] = evaluate(store, "v1", named_runs([f"new={one}", f"new={two}"]), OPEN).runs
+    [system] = evaluate_runs(store, "v1", named_runs([f"new={one}", f"new={two}"]), OPEN).runs
     assert [facts.source for facts in system.files] == ["one.trec", "two.trec"]
     assert system.overall["mrr@10"].value == 0.8125
     assert system.seeds["mrr@10"].values == (1.0, 0.625)  # kettle-2 has grade 1, too

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from curation.errors import InputError
-from curation.evaluation.evaluate import evaluate_read
+from curation.evaluation.evaluate_runs import evaluate_read
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.fail_if import FailCondition, FailedFigure, failed_figures, read_conditions
 from curation.evaluation.inputs.facets import facets_of

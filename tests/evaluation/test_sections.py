@@ -11,7 +11,7 @@ import pytest
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.baselines import write_baselines
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.refusal import SMALL
 from curation.evaluation.inputs.release import read_release
@@ -77,7 +77,7 @@ def reversed_run(run: Path, tmp_path: Path) -> Path:
 
 def score(store: Store, *runs: Path, split: str = "all", first_stage: str | None = None) -> Evaluation:
     options = EvaluationOptions(split=split, first_stage=first_stage, measures=["ndcg@10", "mrr@10"])
-    return evaluate(store, "v1", named_runs([str(run) for run in runs]), options, "to test it")
+    return evaluate_runs(store, "v1", named_runs([str(run) for run in runs]), options, "to test it")
 
 
 def test_an_evaluation_says_how_a_run_deals_with_unanswerable_queries(project: Store, run: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.report.page import evaluation_report
@@ -66,7 +66,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def scored(store: Store, run: Path, release: str) -> Evaluation:
-    return evaluate(store, release, [RunSource("a", run)], EvaluationOptions("dev"))
+    return evaluate_runs(store, release, [RunSource("a", run)], EvaluationOptions("dev"))
 
 
 def test_a_release_says_which_model_wrote_a_query_and_not_for_which_document(store: Store) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import CurationError, InputError
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.jobs.kinds import KINDS
 from curation.progress import silent
@@ -75,7 +75,7 @@ def test_an_evaluation_on_the_old_release_stays_what_it_was(
     folder = tmp_path / "untouched"
     folder.mkdir()
     untouched = evaluated_project(folder)
-    before, after = (canonical_json(plain(evaluate(one, "v1", runs))) for one in (untouched, turned))
+    before, after = (canonical_json(plain(evaluate_runs(one, "v1", runs))) for one in (untouched, turned))
     assert before == after
     untouched.close()
 

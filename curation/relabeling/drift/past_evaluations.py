@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.errors import InputError
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.people.annotators import require_author
@@ -69,7 +69,7 @@ def compare_releases(
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `evaluation.evaluate.evaluate`; there is no such plan, or the
+    InputError, NotFoundError, RefusedError: as `evaluate_runs`; there is no such plan, or the
         author is no lead.
     """
     with store.reading() as cursor:
@@ -120,11 +120,13 @@ def order_changes(
 
     Raises
     ------
-    InputError, NotFoundError, RefusedError: as `evaluation.evaluate.evaluate`; or one release is named twice.
+    InputError, NotFoundError, RefusedError: as `evaluate_runs`; or one release is named twice.
     """
     if old == new:
         raise InputError(f"the release {old!r} is named twice: expected the one before and the one after")
-    before, after = (evaluate(store, name, runs, options, reason, actor, progress) for name in (old, new))
+    before, after = (
+        evaluate_runs(store, name, runs, options, reason, actor, progress) for name in (old, new)
+    )
     first, second = _means(before), _means(after)
     return tuple(
         order_change(measure, old, new, first[measure], second[measure], after.parts)

@@ -11,7 +11,7 @@ import pytest
 from curation.errors import InputError, RefusedError
 from curation.evaluation.comparison.label_noise import grade_noise
 from curation.evaluation.comparison.other_labels import order_with_other_labels, released_noise
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.inputs.release import read_release
 from curation.evaluation.inputs.system_runs import RunSource
@@ -42,7 +42,7 @@ def test_the_noise_is_that_of_the_open_parts_annotators(store: Store) -> None:
 
 
 def test_annotators_who_agree_keep_every_order(store: Store, tmp_path: Path) -> None:
-    found = evaluate(store, "v1", sources(tmp_path), EvaluationOptions(measures=["map"], label_draws=3))
+    found = evaluate_runs(store, "v1", sources(tmp_path), EvaluationOptions(measures=["map"], label_draws=3))
     assert found.order is not None
     labels = found.order.views[-1]
     assert (labels.name, labels.draws, labels.pairs[0].kept, labels.mean_tau) == ("labels", 3, 1.0, 1.0)
@@ -65,9 +65,11 @@ def test_labels_at_chance_lose_the_order_of_systems_that_differ_in_one_query_of_
 
 def test_sealed_parts_and_fewer_than_no_draws_are_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--label-draws -1: expected 0 or more"):
-        evaluate(store, "v1", sources(tmp_path), EvaluationOptions(label_draws=-1))
+        evaluate_runs(store, "v1", sources(tmp_path), EvaluationOptions(label_draws=-1))
     with pytest.raises(RefusedError, match="--label-draws: grades of test are not drawn again"):
-        evaluate(store, "v1", sources(tmp_path), EvaluationOptions("test", label_draws=5), "a look", "vera")
+        evaluate_runs(
+            store, "v1", sources(tmp_path), EvaluationOptions("test", label_draws=5), "a look", "vera"
+        )
 
 
 def test_the_command_says_what_the_labels_were_drawn_by(store: Store, tmp_path: Path) -> None:

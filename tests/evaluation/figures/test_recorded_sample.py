@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import RefusedError
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import EvaluationOptions
 from curation.evaluation.figures.inferred import MEASURES, inferred_figures, recorded_strata
 from curation.evaluation.inputs.release import read_release
@@ -44,7 +44,7 @@ def sources(tmp_path: Path) -> list[RunSource]:
 def test_the_recorded_sample_is_used_without_being_asked_for(
     project: Store, sources: list[RunSource]
 ) -> None:
-    found = evaluate(project, "v1", sources, EvaluationOptions("dev"))
+    found = evaluate_runs(project, "v1", sources, EvaluationOptions("dev"))
     inferred = found.inferred
     assert inferred is not None
     assert (inferred.recorded, found.not_inferred) == (True, None)
@@ -71,7 +71,7 @@ def test_the_recorded_sample_is_used_without_being_asked_for(
 def test_estimates_are_nearer_to_the_truth_than_taking_the_rest_for_not_relevant(
     project: Store, sources: list[RunSource]
 ) -> None:
-    found = evaluate(project, "v1", sources, EvaluationOptions("all"), reason="to test it")
+    found = evaluate_runs(project, "v1", sources, EvaluationOptions("all"), reason="to test it")
     whole = qrels_from(
         {query: {name: truth(query, name) for name in document_ids(query)} for query in QUERIES}
     )
@@ -115,7 +115,7 @@ def test_what_was_judged_without_being_drawn_does_not_count(project: Store) -> N
 def test_a_sealed_part_has_rounded_estimates_and_none_of_few_queries(
     project: Store, sources: list[RunSource]
 ) -> None:
-    found = evaluate(project, "v1", sources[:1], EvaluationOptions("test"), reason="to test it")
+    found = evaluate_runs(project, "v1", sources[:1], EvaluationOptions("test"), reason="to test it")
     assert found.inferred is not None
     for figure in found.inferred.systems["near"].values():
         assert figure.value is not None

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.report.page import all_sections, evaluation_report, report_sections
@@ -35,7 +35,7 @@ def scored(
         for letter in "abcdefgh"[:count]
     ]
     options = EvaluationOptions(split, by=["type"], first_stage=f"{name} a" if count > 1 else None)
-    return evaluate(store, "v1", runs, options, "a look", "vera")
+    return evaluate_runs(store, "v1", runs, options, "a look", "vera")
 
 
 @pytest.fixture(scope="module")
@@ -135,20 +135,20 @@ def test_the_command_writes_the_page_that_the_function_makes(store: Store, tmp_p
     command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--report", str(page)]
     done = invoke([*command, "--json"], catch_exceptions=False)
     assert json.loads(done.stdout)["runs"][0]["name"] == "mine"
-    found = evaluate(store, "v1", [RunSource("mine", run)])
+    found = evaluate_runs(store, "v1", [RunSource("mine", run)])
     assert page.read_text(encoding="utf-8") == evaluation_report(found).html
 
 
 def test_hard_negatives_and_samples_of_the_pool_have_their_tables(store: Store, tmp_path: Path) -> None:
     run = RunSource("a", write_run(tmp_path / "a.trec", ranked("a")))
     options = EvaluationOptions(None, hard_negatives=True, pool_sample=[])
-    found = evaluate(store, "v1", [run], options)
+    found = evaluate_runs(store, "v1", [run], options)
     sections = {section.heading: section for section in report_sections(found)}
     assert len(sections["Hard negatives"].tables[0].rows) == len(found.measures)
     inferred = sections["Inferred for the whole pool"]
     assert inferred.sentence.startswith("Somebody said that the judged pairs")
     assert inferred.tables[0].caption == "Estimates"
-    plain = {section.heading for section in report_sections(evaluate(store, "v1", [run]))}
+    plain = {section.heading for section in report_sections(evaluate_runs(store, "v1", [run]))}
     assert "Hard negatives" not in plain
 
 
@@ -156,11 +156,11 @@ def test_documents_that_could_turn_the_order_are_named_where_that_was_asked_for(
     store: Store, tmp_path: Path
 ) -> None:
     runs = [RunSource(name, write_run(tmp_path / f"{name}.trec", ranked(name))) for name in "ab"]
-    found = evaluate(store, "v1", runs, EvaluationOptions(turning=True))
+    found = evaluate_runs(store, "v1", runs, EvaluationOptions(turning=True))
     (section,) = [one for one in report_sections(found) if one.heading.startswith("Unjudged documents")]
     (pair,) = found.turning
     assert f"{pair.first} is {pair.difference:.3f} above {pair.second}" in section.sentence
     assert [row[:2] for row in section.tables[0].rows] == [
         (one.query_id, one.document_id) for one in pair.documents[:20]
     ]
-    assert section.heading not in headings(evaluate(store, "v1", runs))
+    assert section.heading not in headings(evaluate_runs(store, "v1", runs))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.report.page import evaluation_report
@@ -30,7 +30,7 @@ def scored(store: Store, folder: Path, first: list[str], second: list[str]) -> E
     ]
     runs = [RunSource(path.stem, path) for path in files]
     options = EvaluationOptions("test", first_stage="first", depths=(3, 10))
-    return evaluate(store, "v1", runs, options, "a look", "vera")
+    return evaluate_runs(store, "v1", runs, options, "a look", "vera")
 
 
 def test_a_reranker_that_shares_one_query_with_the_first_stage_shows_nothing_of_it(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.evaluate import EvaluationOptions, evaluate
+from curation.evaluation.evaluate_runs import EvaluationOptions, evaluate_runs
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.sealed.ladder_looks import LadderLooks, ladder_looks
 from curation.releases.overview import show
@@ -53,7 +53,7 @@ def test_a_figure_is_shown_for_an_improvement_beyond_noise_and_for_nothing_else(
 
 def test_looks_that_had_all_their_figures_count_as_rungs(store: Store, tmp_path: Path) -> None:
     run = RunSource("best", write_run(tmp_path / "best.trec", best()))
-    evaluate(store, "v1", [run], EvaluationOptions("test"), "May", "vera")
+    evaluate_runs(store, "v1", [run], EvaluationOptions("test"), "May", "vera")
     assert not climbed(store, tmp_path, "random", ranked("b")).answers[0].improved
 
 
@@ -98,7 +98,7 @@ def test_who_cannot_pool_spends_no_look(store: Store, tmp_path: Path) -> None:
 def test_the_report_says_how_far_the_best_of_so_many_looks_may_flatter(store: Store, tmp_path: Path) -> None:
     for name in "abc":
         run = RunSource(name, write_run(tmp_path / f"{name}.trec", ranked(name)))
-        found = evaluate(store, "v1", [run], EvaluationOptions("test"), "May", "vera")
+        found = evaluate_runs(store, "v1", [run], EvaluationOptions("test"), "May", "vera")
     bound = found.looks[0].flattery
     assert bound is not None
     assert (bound.looks, bound.queries) == (3, 30)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from curation.errors import NotFoundError, RefusedError
-from curation.evaluation.evaluate import evaluate
+from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.sealed import looking
@@ -45,7 +45,7 @@ def score(store: Store, tmp_path: Path) -> Score:
             RunSource(name, write_run(tmp_path / f"{name}-{number}.trec", lists))
             for number, (name, lists) in enumerate(runs)
         ]
-        return evaluate(store, "v1", sources, options, reason, by)
+        return evaluate_runs(store, "v1", sources, options, reason, by)
 
     return scored
 
@@ -142,7 +142,7 @@ def test_equal_scores_are_part_of_what_a_run_is_told_apart_by(
     kept = [line for line in path.read_text().splitlines() if not line.startswith(f"{one} ")]
     path.write_text("\n".join([*kept, *(f"{one} Q0 {name} 1 1 run" for name in by_id)]))
     with pytest.raises(RefusedError, match=r"tied differs from dense, .* in 1 of the queries"):
-        evaluate(store, "v1", [RunSource("tied", path)], TEST, "May", "vera")
+        evaluate_runs(store, "v1", [RunSource("tied", path)], TEST, "May", "vera")
 
 
 def test_kinds_of_queries_of_which_few_differ_from_an_earlier_run_have_no_figures(

@@ -35,7 +35,7 @@ from curation.progress import Progress, silent
 from curation.store import COMMAND_LINE, Store
 
 
-def evaluate(
+def evaluate_runs(
     store: Store,
     release_name: str,
     runs: Sequence[RunSource],
