@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ParamSpec
 
 import typer
 
@@ -22,12 +24,33 @@ from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_s
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
 from curation.cli.output import emit, progress_bar, refuse_no_page, say, write_page
-from curation.errors import InputError
+from curation.errors import CurationError, InputError
 from curation.store import COMMAND_LINE
 from curation.text import plain
 
+NOT_CHECKED = 2
+"""The status of a gate that could not be checked; 1 is that of one that fails."""
+Asked = ParamSpec("Asked")
+
+
+def _gate(command: Callable[Asked, None]) -> Callable[Asked, None]:
+    """The command, where with --fail-if an error is told apart from figures that fail."""
+
+    @wraps(command)
+    def checked(*given: Asked.args, **options: Asked.kwargs) -> None:
+        try:
+            command(*given, **options)
+        except CurationError as error:
+            if not options.get("fail_if"):
+                raise
+            print(f"goldset: {error}", file=sys.stderr)
+            raise typer.Exit(NOT_CHECKED) from error
+
+    return checked
+
 
 @app.command()
+@_gate
 def evaluate(
     name: ReleaseName,
     run: Annotated[
@@ -159,7 +182,7 @@ def evaluate(
         typer.Option(
             help="Exit with 1 where this holds, such as 'ndcg_exp@10 drops 0.02 in any stratum with n>=30' "
             "or 'success@10 below 0.8'; may be given several times. What drops is compared with --baseline, "
-            "or the first run.",
+            "or the first run. An error exits with 2.",
             show_default="none",
         ),
     ] = None,

@@ -143,7 +143,7 @@ def _systems(found: Evaluation) -> Iterator[Row]:
 def _strata(system: EvaluatedSystem) -> Iterator[Row]:
     for facet, kinds in system.strata.items():
         for kind, stratum in kinds.items():
-            row = {"system": system.name, "facet": facet, "kind": kind}
+            row: Row = {"system": system.name, "facet": facet, "kind": kind}
             row |= {"queries": stratum.queries, "left_out": stratum.left_out}
             if not stratum.figures:
                 yield row

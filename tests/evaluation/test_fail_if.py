@@ -134,3 +134,25 @@ def test_the_command_exits_with_1_and_prints_the_rows(tmp_path: Path) -> None:
     done = invoke([*command[:-1], "success@1 drops 1", "--measures", "success@1"])
     assert done.exit_code == 0, done.output
     assert "No condition of --fail-if holds." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("run", "condition", "said"),
+    [
+        ("old.trec", "success@1 sinks 0.1", "is no condition"),
+        ("old.trec", "success@1 drops 0.1", "there is nothing to compare"),
+        ("old.trec", "success@1 below 0.5 in colour red", "'colour' is no facet"),
+        ("absent.trec", "success@1 below 0.5", "absent.trec"),
+    ],
+)
+def test_a_gate_that_could_not_be_checked_has_another_status_than_one_that_fails(
+    tmp_path: Path, run: str, condition: str, said: str
+) -> None:
+    store = frozen_project(tmp_path)
+    lines = [f"q-{topic} Q0 {topic}-1 1 1.0 x\n" for topic in TOPICS]
+    (tmp_path / "old.trec").write_text("".join(lines), encoding="utf-8")
+    command = ["--project", str(store.path), "evaluate", "v1", "--measures", "success@1"]
+    done = invoke([*command, "--run", str(tmp_path / run), "--fail-if", condition])
+    assert done.exit_code == 2
+    assert said in done.stderr
+    assert "Failed" not in done.stdout
