@@ -37,6 +37,7 @@ class InputError(CurationError):
     Attributes
     ----------
     problems: one sentence each, without the file's name.
+    path: the file, where they are of one.
     way_out: what to do about them.
     """
 
@@ -44,6 +45,7 @@ class InputError(CurationError):
 
     def __init__(self, problems: Sequence[str] | str, *, path: Path | None = None, way_out: str = "") -> None:
         self.problems = [problems] if isinstance(problems, str) else list(problems)
+        self.path = path
         self.way_out = way_out
         where = f"{path}: " if path else ""
         lines = [f"{where}{problem}" for problem in self.problems[: self.SHOWN]]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from curation.errors import CurationError, InputError
@@ -10,15 +12,18 @@ from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
 from curation.evaluation.answers.graded import GradedBeside, grades_beside
 from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
+from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
-from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource
 from curation.evaluation.sealed.ladder_looks import ladder_looks
 from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import check_pooling, pool_runs
 from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.store import Store
+
+_OPTION = re.compile(r" \(--[^)]*\)")
 
 
 class RunSubmission(NamedTuple):
@@ -27,6 +32,8 @@ class RunSubmission(NamedTuple):
     Attributes
     ----------
     measures, by: names of measures and of facets; the first measure is the headline.
+    relevant, baseline: as in `EvaluationOptions` and its comparison.
+    skip_repeated: as in `ReadingOptions`.
     reason: why a sealed part is scored.
     ladder: show an improvement beyond noise and nothing else; for sealed parts.
     first_stage, hard_negatives, turning, pool_sample: as in `EvaluationOptions`.
@@ -47,6 +54,9 @@ class RunSubmission(NamedTuple):
     to_pool: int | None = None
     correctness: GradedBeside | None = None
     faithfulness: GradedBeside | None = None
+    relevant: int | None = None
+    baseline: str | None = None
+    skip_repeated: bool = False
 
 
 class Submitted(NamedTuple):
@@ -71,10 +81,25 @@ def submit(
     InputError, NotFoundError, RefusedError: as `evaluate_runs`, `evaluate_answers` or `ladder_looks`; the
         author may not evaluate, or asks for what leads alone may.
     """
+    try:
+        return _submitted(store, asked, runs, author, progress, answers)
+    except InputError as error:
+        raise _of_upload(error) from error
+
+
+def _submitted(
+    store: Store,
+    asked: RunSubmission,
+    runs: Sequence[RunSource],
+    author: str,
+    progress: Progress,
+    answers: Sequence[AnswerSource],
+) -> Submitted:
     _check(store, asked, runs, answers, author)
     if asked.ladder:
         climbed = ladder_looks(
-            *(store, asked.release, runs, asked.part, asked.measures),
+            *(store, asked.release, runs, asked.part, asked.measures, asked.relevant),
+            reading=_reading(asked),
             reason=asked.reason,
             actor=author,
             progress=progress,
@@ -89,6 +114,13 @@ def submit(
     if asked.to_pool is not None:
         sentences.append(_pooled(store, asked, runs, asked.to_pool, author, progress))
     return Submitted("\n".join(sentences), evaluation_id)
+
+
+def _of_upload(error: InputError) -> InputError:
+    """The same as its uploader can read it: the file by its name, and no option of the command line."""
+    way_out = _OPTION.sub("", error.way_out)
+    path = None if error.path is None else Path(error.path.name)
+    return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
 def _check(
@@ -108,6 +140,7 @@ def _check(
     if not runs and not answers:
         raise InputError("There is no file yet: upload at least one run, or one file of answers.")
     about_runs = [asked.first_stage, asked.hard_negatives, asked.turning, asked.pool_sample, asked.to_pool]
+    about_runs.append(asked.baseline)
     further = any(one not in (None, False) for one in about_runs)
     if asked.ladder and (answers or further):
         raise InputError(
@@ -133,13 +166,19 @@ def _evaluated(
     store: Store, asked: RunSubmission, runs: Sequence[RunSource], author: str, progress: Progress
 ) -> Evaluation:
     options = EvaluationOptions(
-        *(asked.part, asked.measures, asked.by),
+        *(asked.part, asked.measures, asked.by, asked.relevant),
+        reading=_reading(asked),
+        comparison=ComparisonOptions(asked.baseline),
         first_stage=asked.first_stage,
         hard_negatives=asked.hard_negatives,
         turning=asked.turning,
         pool_sample=asked.pool_sample,
     )
     return evaluate_runs(store, asked.release, runs, options, asked.reason, author, progress)
+
+
+def _reading(asked: RunSubmission) -> ReadingOptions:
+    return ReadingOptions(skip_repeated=asked.skip_repeated)
 
 
 def _pooled(
@@ -153,7 +192,11 @@ def _pooled(
     """What became of the candidates; the evaluation is stored whatever it is."""
     try:
         found = pool_runs(
-            store, asked.release, runs, depth, split=asked.part, author=author, progress=progress
+            *(store, asked.release, runs, depth),
+            split=asked.part,
+            reading=_reading(asked),
+            author=author,
+            progress=progress,
         )
     except CurationError as error:
         return f"No document became a candidate: {error}"

@@ -126,12 +126,16 @@ class EvaluableRelease(NamedTuple):
     Attributes
     ----------
     parts: part → whether it is sealed; those that are not come first.
+    scale: its grades, ascending.
+    pool_sample: whether it records which pairs of its pool were drawn for judging.
     measures: the default ones that its scale allows. facets: names of all.
     """
 
     parts: dict[str, bool]
     measures: tuple[str, ...]
     facets: tuple[str, ...]
+    scale: tuple[int, ...]
+    pool_sample: bool
 
 
 def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
@@ -142,15 +146,17 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
     RefusedError: the release is not as it was frozen.
     """
     try:
-        stored = read_parts(cursor, release_id, ["release", "guides", "sampling", "coverage"])
+        stored = read_parts(cursor, release_id, ["release", "guides", "sampling", "coverage", "pool_sample"])
         (header,) = part_rows(stored["release"])
         sealed = sealed_parts(header)
         names = sorted(header["queries"], key=lambda part: (part in sealed, part))
-        measures = measures_for(scale_of(part_rows(stored["guides"])))
+        scale = scale_of(part_rows(stored["guides"]))
         return EvaluableRelease(
             parts={part: part in sealed for part in names},
-            measures=tuple(one.name for one in measures),
+            measures=tuple(one.name for one in measures_for(scale)),
             facets=facet_names(dimensions_of(part_rows(stored.get("sampling", ""))), "coverage" in stored),
+            scale=tuple(scale),
+            pool_sample="pool_sample" in stored,
         )
     except (KeyError, ValueError) as error:
         raise RefusedError("The release is not as it was frozen: `goldset verify` says where.") from error

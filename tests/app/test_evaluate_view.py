@@ -138,7 +138,9 @@ def test_the_ladder_of_a_sealed_part_tells_of_an_improvement_and_of_nothing_else
 ) -> None:
     assert not [one for one in opened(VERA).toggle if "Ladder" in one.label], "it is for sealed parts"
     page = opened(VERA, "test")
-    page = submitted(page.toggle[0].set_value(True).run(), ("a.trec", run_bytes(tmp_path, "a")), reason="May")
+    page = submitted(
+        toggled(page, "Show only an improvement"), ("a.trec", run_bytes(tmp_path, "a")), reason="May"
+    )
     assert not page.error
     assert "better than before by more than noise" in html(page)
     page = submitted(page, ("b.trec", run_bytes(tmp_path, "b")), reason="June")
@@ -241,12 +243,49 @@ def test_further_questions_about_runs_are_in_their_report(project: Store, tmp_pa
     page = toggled(page, "Effect of hard", "Unjudged documents", "The judged pairs")
     files = [(f"{name}.trec", run_bytes(tmp_path, name), "text/plain") for name in "ab"]
     page = page.file_uploader[0].set_value(files).run()
-    page.selectbox[2].select("a").run()
+    next(one for one in page.selectbox if one.label.startswith("Reranking")).select("a").run()
     page = next(one for one in page.button if one.label == "Evaluate").click().run()
     assert not page.error
     headings = [one.label for one in page.expander]
     assert {"Reranking", "Hard negatives", "Inferred for the whole pool"} <= set(headings)
     assert any("turn" in one for one in headings[2:])
+
+
+def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_page(
+    project: Store, tmp_path: Path
+) -> None:
+    page = opened(VERA)
+    repeated = run_bytes(tmp_path, "a") + b"q1 Q0 d1.0 7 -1 run\n"
+    files = [("a.trec", repeated), ("b.trec", run_bytes(tmp_path, "b")), ("c.trec", run_bytes(tmp_path, "c"))]
+    page = submitted(page, *files)
+    said = page.error[0].value.replace("\\", "")
+    assert said.startswith("a.trec: line "), "the file by its name, not by where the server put it"
+    assert "document 'd1.0' again for query 'q1'" in said
+    assert said.endswith("mend the file, or keep the best one.")
+    next(one for one in page.selectbox if one.label == "Compare each system with").select("b")
+    next(one for one in page.selectbox if one.label == "Relevant from grade").select(2)
+    page = toggled(page, "Leave out repeated")
+    times = json.dumps({"seconds": {"mean": 0.25}}).encode()
+    uploader = next(one for one in page.file_uploader if one.label == "Files of times")
+    uploader.set_value([("d.json", times, "application/json")])
+    button = next(one for one in page.run().button if one.label == "Evaluate")
+    page = button.click().run()
+    said = page.error[0].value.replace("\\", "")
+    assert said == "d.json has the name of no run file; expected a.json, b.json, c.json."
+    uploader = next(one for one in page.file_uploader if one.label == "Files of times")
+    uploader.set_value([("c.json", times, "application/json")])
+    assert "differences from b, relevant from grade 2 on, repeated documents left out" in html(page)
+    page = next(one for one in page.run().button if one.label == "Evaluate").click().run()
+    assert not page.error
+    assert "Time a query" in [one.label for one in page.expander]
+    with project.reading() as cursor:
+        (one,) = submitted_evaluations(cursor, VERA)
+        found = json.loads(submitted_report(cursor, one.evaluation_id, VERA)[1])
+    assert {(pair["system"], pair["other"]) for pair in found["comparisons"]} == {("a", "b"), ("c", "b")}
+    assert found["relevant_grade"] == 2
+    assert found["runs"][0]["files"][0]["left_out"]["a document again for the same query"] == 1
+    assert [run["files"][0]["seconds"] for run in found["runs"][:2]] == [None, None]
+    assert found["runs"][2]["files"][0]["seconds"]["mean"] == 0.25
 
 
 def test_what_cannot_be_asked_of_these_files_is_said_without_an_option_of_the_command(

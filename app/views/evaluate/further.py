@@ -18,12 +18,16 @@ from curation.evaluation.submission import RunSubmission
 from curation.store import Store
 
 NONE = "None"
+ALL = "All others"
 CANDIDATES = 10
 """Down to which rank documents become candidates, unless another one is chosen."""
 
 
 class ChosenPart(NamedTuple):
-    """What is evaluated; `measures` are the default ones, by the first of which the leaderboard is."""
+    """What is evaluated; `measures` are the default ones, by the first of which the leaderboard is.
+
+    `scale` is ascending; `pool_sample` is whether the release records one.
+    """
 
     release: str
     release_id: str
@@ -31,6 +35,8 @@ class ChosenPart(NamedTuple):
     sealed: bool
     measures: tuple[str, ...]
     facets: tuple[str, ...]
+    scale: tuple[int, ...]
+    pool_sample: bool
 
     @property
     def key(self) -> str:
@@ -40,9 +46,16 @@ class ChosenPart(NamedTuple):
 def ask_about_runs(
     chosen: ChosenPart, asked: RunSubmission, runs: Sequence[UploadedFile], is_lead: bool, key: str
 ) -> RunSubmission:
-    """Reranking, hard negatives, documents that could turn the order, samples and candidates."""
+    """Baseline, reranking, hard negatives, documents that could turn the order, samples and candidates."""
     with st.expander("Further questions about the runs"):
         names = sorted({run.name for run in runs})
+        baseline = st.selectbox(
+            "Compare each system with",
+            [ALL, *names],
+            key=f"baseline {key} {names}",
+            help="With all others every pair is compared. With one system each other one is compared with "
+            "it: fewer tests, so smaller differences are found.",
+        )
         first = st.selectbox(
             "Reranking: the first stage",
             [NONE, *names],
@@ -55,11 +68,16 @@ def ask_about_runs(
             key=f"hard negatives {chosen.key}",
             help="Each run on the judged documents alone, with the hard negatives among them and without.",
         )
-        asked = asked._replace(first_stage=None if first == NONE else first, hard_negatives=hard)
+        asked = asked._replace(
+            baseline=None if baseline == ALL else baseline,
+            first_stage=None if first == NONE else first,
+            hard_negatives=hard,
+        )
         if chosen.sealed:
+            inferred = "" if chosen.pool_sample else ", and nothing is inferred from a sample of the pool"
             ui.quiet(
-                f"{chosen.part} is sealed: no document is named that could turn the order of systems, and "
-                "nothing is inferred from a sample of the pool."
+                f"{chosen.part} is sealed: no document is named that could turn the order of systems"
+                f"{inferred}."
             )
         else:
             asked = _about_documents(chosen, asked)
@@ -72,6 +90,9 @@ def _about_documents(chosen: ChosenPart, asked: RunSubmission) -> RunSubmission:
         key=f"turning {chosen.key}",
         help="For two systems or more, by the first measure.",
     )
+    if chosen.pool_sample:
+        ui.quiet("The release records a random sample of its pool, and AP and nDCG are inferred from it.")
+        return asked._replace(turning=turning)
     sampled = st.toggle(
         "The judged pairs are a random sample of the pool",
         key=f"sample {chosen.key}",
@@ -154,7 +175,10 @@ def _graded(store: Store, what: str, key: str) -> GradedBeside | None:
 
 def told(asked: RunSubmission) -> str:
     """What else is asked for, below the button, so that nothing folded is forgotten."""
-    found = [f"reranking of {asked.first_stage}"] if asked.first_stage else []
+    found = [f"differences from {asked.baseline}"] if asked.baseline else []
+    found += [f"relevant from grade {asked.relevant} on"] if asked.relevant is not None else []
+    found += ["repeated documents left out"] if asked.skip_repeated else []
+    found += [f"reranking of {asked.first_stage}"] if asked.first_stage else []
     found += ["hard negatives"] if asked.hard_negatives else []
     found += ["documents that could turn the order"] if asked.turning else []
     found += ["estimates from a sample of the pool"] if asked.pool_sample is not None else []

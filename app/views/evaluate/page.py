@@ -49,7 +49,10 @@ def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
         offered = evaluable_release(cursor, by_name[name].release_id)
     parts = offered.parts
     part = st.selectbox("Part", list(parts), format_func=lambda one: f"{one} (sealed)" if parts[one] else one)
-    return ChosenPart(name, by_name[name].release_id, part, parts[part], offered.measures, offered.facets)
+    return ChosenPart(
+        *(name, by_name[name].release_id, part, parts[part]),
+        *(offered.measures, offered.facets, offered.scale, offered.pool_sample),
+    )
 
 
 def _ending(context: CurateContext) -> None:

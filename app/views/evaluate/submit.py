@@ -12,10 +12,14 @@ from app.views.curate.jobs import CurateContext
 from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers, told
 from app.views.evaluate.uploads import (
     AT_ONCE,
+    Uploaded,
     UploadedFile,
     choose_runs,
+    choose_times,
     new_folder,
     remove_uploads,
+    unmatched_times,
+    write_times,
     write_uploads,
 )
 from curation.errors import InputError
@@ -25,12 +29,14 @@ from curation.evaluation.submission import RunSubmission, Submitted, submit
 from curation.jobs import jobs_of
 
 USUAL_FACETS = ("stratum", "tag")
+LOWEST = "Every grade above the lowest"
 FORM = "evaluate"
 
 
 class _Files(NamedTuple):
     runs: list[UploadedFile]
     answers: list[UploadedFile]
+    times: list[Uploaded]
 
     @property
     def size(self) -> int:
@@ -40,6 +46,7 @@ class _Files(NamedTuple):
 def show(context: CurateContext, chosen: ChosenPart) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     runs = choose_runs(form.key)
+    times = choose_times(form.key) if runs else []
     asked = _asked(chosen, form.key)
     answers: list[UploadedFile] = []
     if asked.ladder:
@@ -47,7 +54,7 @@ def show(context: CurateContext, chosen: ChosenPart) -> None:
     else:
         asked = ask_about_runs(chosen, asked, runs, is_lead, form.key)
         asked, answers = ask_for_answers(context.store, asked, is_lead, form.key)
-    files = _Files(runs, answers)
+    files = _Files(runs, answers, times)
     if st.button("Evaluate", type="primary", key=f"evaluate {form.key}"):
         context.acts.do(form, lambda: _evaluate(context, asked, files, chosen))
     if also := told(asked):
@@ -70,7 +77,22 @@ def _asked(chosen: ChosenPart, key: str) -> RunSubmission:
         )
         usual = [name for name in USUAL_FACETS if name in chosen.facets]
         by = st.multiselect("Kinds of queries", chosen.facets, default=usual, key=f"by {chosen.release_id}")
-    asked = RunSubmission(chosen.release, chosen.part, measures, by)
+        relevant = st.selectbox(
+            "Relevant from grade",
+            [None, *chosen.scale[1:]],
+            format_func=lambda grade: LOWEST if grade is None else str(grade),
+            key=f"relevant {chosen.release_id}",
+            help="For measures that know only relevant and not relevant.",
+        )
+        repeated = st.toggle(
+            "Leave out repeated documents",
+            key=f"repeated {chosen.release_id}",
+            help="Where a run names a document twice for one query, its best place is kept, and the others "
+            "are counted. Without this such a run is refused.",
+        )
+    asked = RunSubmission(
+        *(chosen.release, chosen.part, measures, by), relevant=relevant, skip_repeated=repeated
+    )
     return _about_sealed(chosen, asked, key) if chosen.sealed else asked
 
 
@@ -98,7 +120,8 @@ def _evaluate(
     by, store = context.annotator.name, context.store
     folder, handed_over = new_folder(), False
     try:
-        runs, answers = (write_uploads(folder, some) for some in files)
+        runs, answers = write_uploads(folder, files.runs), write_uploads(folder, files.answers)
+        write_times(runs, files.times)
         if files.size > AT_ONCE or asked.to_pool is not None:
             uploaded = {"runs": runs, "answers": answers, "folder": str(folder)}
             jobs_of(store).start(FORM, asked._asdict() | uploaded, by, context.after or None)
@@ -116,12 +139,12 @@ def _refuse_unready(asked: RunSubmission, files: _Files, chosen: ChosenPart) -> 
     problems = []
     if not files.runs and not files.answers:
         problems.append("There is no file yet: upload at least one run.")
-    problems += [
-        f"The system in {one.file.name} has no name." for some in files for one in some if not one.name
-    ]
+    named = (*files.runs, *files.answers)
+    problems += [f"The system in {one.file.name} has no name." for one in named if not one.name]
     names = [run.name for run in files.runs]
     if asked.first_stage is not None and (names.count(asked.first_stage) != 1 or len(set(names)) < 2):
         problems.append("Reranking needs one run of the first stage, and another system that reranks it.")
+    problems += unmatched_times([run.file.name for run in files.runs], files.times)
     if asked.turning and len(set(names)) < 2:
         problems.append("Documents can turn the order of two systems: upload runs of another one.")
     if 0 in (asked.pool_sample or ()):

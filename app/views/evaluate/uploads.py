@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import rmtree
@@ -9,6 +10,8 @@ from tempfile import mkdtemp
 from typing import NamedTuple, Protocol
 
 import streamlit as st
+
+from curation.evaluation.inputs.run_seconds import seconds_path
 
 LARGEST = 200
 """Megabytes of one file."""
@@ -65,6 +68,22 @@ def choose_runs(key: str) -> list[UploadedFile]:
     )
 
 
+def choose_times(key: str) -> list[Uploaded]:
+    """Ask for the files of times that belong to run files."""
+    with st.expander("Times of the runs"):
+        return list(
+            st.file_uploader(
+                "Files of times",
+                type="json",
+                accept_multiple_files=True,
+                max_upload_size=LARGEST,
+                key=f"times {key}",
+                help="A JSON file with seconds, named as its run: bm25.json for bm25.trec. "
+                "The baselines that goldset runs have such files.",
+            )
+        )
+
+
 def new_folder() -> Path:
     """A folder for uploads."""
     return Path(mkdtemp(prefix=FOLDER))
@@ -90,6 +109,33 @@ def write_uploads(folder: Path, files: Sequence[UploadedFile]) -> list[tuple[str
         path.write_bytes(one.file.getvalue())
         written.append((one.name, str(path)))
     return written
+
+
+def unmatched_times(runs: Sequence[str], times: Sequence[Uploaded]) -> list[str]:
+    """Sentences about files of times that are of no run file, or of several."""
+    known = Counter(_times_name(run) for run in runs)
+    found = []
+    for name in (file_name(one.name) for one in times):
+        if not known[name]:
+            expected = ", ".join(sorted(filter(None, known)))
+            found.append(f"{name} has the name of no run file; expected {expected or 'none'}.")
+        elif known[name] > 1:
+            found.append(f"{name} could be of {known[name]} run files: give these names of their own.")
+    return found
+
+
+def write_times(runs: Sequence[tuple[str, str]], times: Sequence[Uploaded]) -> None:
+    """Write files of times beside the run files that they are named as."""
+    sent = {file_name(one.name): one for one in times}
+    for _, run in runs:
+        beside = seconds_path(Path(run))
+        if beside is not None and beside.name in sent:
+            beside.write_bytes(sent[beside.name].getvalue())
+
+
+def _times_name(run: str) -> str | None:
+    beside = seconds_path(Path(file_name(run)))
+    return None if beside is None else beside.name
 
 
 def file_name(sent: str) -> str:

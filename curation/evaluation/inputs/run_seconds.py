@@ -45,8 +45,8 @@ def read_seconds(path: Path, query_ids: Collection[str]) -> RunSeconds | None:
     ------
     InputError: the file beside has seconds that are no numbers.
     """
-    beside = _beside(path)
-    if beside is None:
+    beside = seconds_path(path)
+    if beside is None or not beside.is_file():
         return None
     try:
         described: Any = json.loads(beside.read_text(encoding="utf-8"))
@@ -78,11 +78,11 @@ def _of_queries(times: Mapping[str, Any], query_ids: Collection[str], beside: Pa
     return RunSeconds(float(taken.mean()), median, p95, len(taken))
 
 
-def _beside(path: Path) -> Path | None:
-    """The JSON file of the same name, if there is one beside the run file."""
+def seconds_path(path: Path) -> Path | None:
+    """Where the times of a run file are looked for; None beside a run that is itself a JSON file."""
     stem = path.with_suffix("") if path.suffix.lower() == ".gz" else path
     beside = stem.with_suffix(SUFFIX)
-    return beside if beside != stem and beside.is_file() else None
+    return None if beside == stem else beside
 
 
 def _is_of_another(described: Mapping[str, Any], path: Path) -> bool:

@@ -217,7 +217,7 @@ class _RunColumns:
         other = f"{self._file.problems.unit} {self._numbers[at]}"
         return (
             f"document {self._documents[row]!r} again for query {query!r}, beside {other}",
-            "A document has one place in a list: keep the best ones with --skip-repeated.",
+            "A document has one place in a list: mend the file, or keep the best one (--skip-repeated).",
         )
 
     def _note(self, what: str, name: str, line: int) -> None:
@@ -240,7 +240,7 @@ class _RunColumns:
         )
         return (
             f"it has no query of {parts} of the release {self._release.name!r}: {reasons}{example}",
-            "Choose another part with --split, or the field with the queries with --query-field.",
+            "Choose another part (--split), or name the field with the queries (--query-field).",
         )
 
 

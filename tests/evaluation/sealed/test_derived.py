@@ -11,8 +11,11 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.report.page import evaluation_report
+from curation.releases.verify import opened
 from curation.store import Store
+from curation.text import digest
 from tests.support.evaluated_project import evaluated_project, ranked, sealed_queries, write_run
+from tests.support.sampled_pool import document_ids, sampled_pool_project, truth
 
 
 @pytest.fixture
@@ -50,3 +53,36 @@ def test_a_reranker_that_shares_ten_queries_is_shown(store: Store, tmp_path: Pat
     found = scored(store, tmp_path, names[:20], names[5:])
     assert [one.depth for one in found.reranking] == [3, 10]
     assert found.depths_left_out == ()
+
+
+def on_judged_documents(folder: Path, few: int) -> Evaluation:
+    """Two runs of a pool's queries; the second returns judged negatives for `few` sealed queries alone."""
+    project = sampled_pool_project(folder)
+    release = opened(project, "v1")
+    names = [row["query_id"] for row in release.rows("queries") if row["part"] == "test"]
+    found = {name: sorted(document_ids(name), key=lambda one: digest(one)) for name in names}
+    other = {
+        name: [one for one in reversed(documents) if place < few or truth(name, one)]
+        for place, (name, documents) in enumerate(found.items())
+    }
+    files = {"all": write_run(folder / "all.trec", found), "few": write_run(folder / "few.trec", other)}
+    runs = [RunSource(name, path) for name, path in files.items()]
+    options = EvaluationOptions("test", hard_negatives=True)
+    evaluation = evaluate_runs(project, "v1", runs, options, "a look")
+    project.close()
+    return evaluation
+
+
+@pytest.mark.parametrize(
+    ("few", "shown"), [(1, ["all"]), (9, ["all"]), (10, ["all", "few"]), (0, ["all", "few"])]
+)
+def test_a_run_whose_lists_with_and_without_hard_negatives_differ_in_few_queries_shows_nothing_of_them(
+    tmp_path: Path, few: int, shown: list[str]
+) -> None:
+    """All twelve sealed queries have hard negatives; those that a run leaves out cost it nothing."""
+    found = on_judged_documents(tmp_path, few)
+    assert found.hard_negatives is not None
+    assert found.hard_negatives.queries == 12
+    assert list(found.hard_negatives.systems) == shown
+    [section] = [one for one in evaluation_report(found).sections if one.heading == "Hard negatives"]
+    assert ("Left out: few" in str(section)) == ("few" not in shown)
