@@ -61,22 +61,25 @@ def write_answers_to_grade(
     Parameters
     ----------
     what: 'correctness' or 'faithfulness'.
-    split: a part; None is all that are not sealed. Of sealed parts the references stay where they are.
+    split: a part; None is all that are not sealed. Of sealed parts the references stay where they are, so
+        answers to them can be graded for faithfulness alone: that needs their contexts, and no reference.
 
     Raises
     ------
     InputError: the files cannot be taken, or the folder cannot be written.
-    RefusedError: a sealed part is asked for; nothing is left to grade.
+    RefusedError: correctness on a sealed part is asked for; nothing is left to grade.
     """
     if what not in GUIDES:
         raise InputError(f"--for {what}: expected {' or '.join(GUIDES)}")
     release = read_release(store, release_name, split)
-    if release.sealed:
+    if release.sealed and what == CORRECTNESS:
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release_name!r} is sealed: its reference answers "
-            "are not written into files. Choose another part with --split."
+            "are not written into files. Choose another part with --split, or --for faithfulness, which "
+            "needs none."
         )
-    references = {row["query_id"]: row["answers"] for row in opened(store, release_name).rows("answers")}
+    rows = opened(store, release_name).rows("answers") if what == CORRECTNESS else ()
+    references = {row["query_id"]: row["answers"] for row in rows}
     found, left_out = _distinct(sources, release.known, release.texts, references, what, layout)
     if not found:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items())

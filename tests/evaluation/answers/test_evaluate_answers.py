@@ -22,6 +22,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.releases.seal import openings
+from curation.releases.verify import opened
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.query_import import import_queries
@@ -256,10 +257,33 @@ def test_for_faithfulness_people_see_the_contexts(project: Store, tmp_path: Path
     assert text == f"yes\n\nContexts:\n[1] All about the {dev}."
     with pytest.raises(InputError, match="expected correctness or faithfulness"):
         write_answers_to_grade(project, "v1", [source(tmp_path, {dev: "yes"})], "style", tmp_path / "kit")
+
+
+def test_of_a_sealed_part_faithfulness_alone_is_graded_and_shown_as_one_figure(
+    many: Store, tmp_path: Path
+) -> None:
+    """Contexts are the system's own, references are secrets of the release."""
+    ids = sealed_ids(many)
+    rows: list[dict[str, object]] = [
+        {"query_id": name, "answer": f"said {name}", "contexts": [f"about {name}"]} for name in ids
+    ]
+    new = AnswerSource("new", jsonl(tmp_path / "new.jsonl", rows))
+    kit = tmp_path / "kit"
     with pytest.raises(RefusedError, match="test of the release 'v1' is sealed"):
-        write_answers_to_grade(
-            project, "v1", [source(tmp_path, {dev: "yes"})], "faithfulness", tmp_path / "kit", "test"
-        )
+        write_answers_to_grade(many, "v1", [new], "correctness", kit, "test")
+    assert not kit.exists()
+    assert write_answers_to_grade(many, "v1", [new], "faithfulness", kit, "test").answers == 30
+    frozen = {row["query_id"]: row["answers"] for row in opened(many, "v1").rows("answers")}
+    written = [json.loads(line) for line in (kit / "corpus.jsonl").read_text().splitlines()]
+    assert sorted(row["text"] for row in written) == sorted(
+        f"said {name}\n\nContexts:\n[1] about {name}" for name in ids
+    ), f"no reference such as {frozen[ids[0]]}"
+    graded = graded_project(tmp_path, kit, "answer-faithfulness.md", dict.fromkeys(ids, 1))
+    grades = {"faithfulness": read_grades_of_answers("--faithfulness", f"{graded}=graded")}
+    found = evaluate_answers(many, "v1", [new], AnswerOptions("test", grades=grades), "May")
+    assert found.systems[0].overall["faithfulness"][:1] == (0.5,)
+    assert (found.query_ids, found.systems[0].per_query) == (None, None)
+    assert list(show(many, "v1").looks[0].figures) == ["exact_match", "f1", "faithfulness"]
 
 
 def test_an_answer_is_known_by_what_it_says_not_by_who_says_it(project: Store, tmp_path: Path) -> None:
