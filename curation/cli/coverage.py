@@ -250,7 +250,7 @@ def _evaluated(
 ) -> EvaluatedValues | None:
     from curation.errors import InputError
     from curation.evaluation.coverage_report.values import values_of
-    from curation.evaluation.evaluate import evaluate
+    from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.inputs.system_runs import named_runs
 
@@ -259,7 +259,7 @@ def _evaluated(
     if release is None:
         return None
     options = EvaluationOptions(split=split, by=(), seed=seed)
-    return values_of(evaluate(project_store(), release, named_runs(runs), options, progress=progress))
+    return values_of(evaluate_runs(project_store(), release, named_runs(runs), options, progress=progress))
 
 
 def _show_opened(opened: OpenedTasks) -> None:

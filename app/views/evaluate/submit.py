@@ -79,8 +79,7 @@ def _asked(chosen: ChosenPart, key: str) -> RunSubmission:
         by = st.multiselect("Kinds of queries", chosen.facets, default=usual, key=f"by {chosen.release_id}")
         relevant = st.selectbox(
             "Relevant from grade",
-            [None, *chosen.scale[1:]],
-            format_func=lambda grade: LOWEST if grade is None else str(grade),
+            [LOWEST, *chosen.scale[1:]],
             key=f"relevant {chosen.release_id}",
             help="For measures that know only relevant and not relevant.",
         )
@@ -91,7 +90,9 @@ def _asked(chosen: ChosenPart, key: str) -> RunSubmission:
             "are counted. Without this such a run is refused.",
         )
     asked = RunSubmission(
-        *(chosen.release, chosen.part, measures, by), relevant=relevant, skip_repeated=repeated
+        *(chosen.release, chosen.part, measures, by),
+        relevant=relevant if isinstance(relevant, int) else None,
+        skip_repeated=repeated,
     )
     return _about_sealed(chosen, asked, key) if chosen.sealed else asked
 
