@@ -76,18 +76,31 @@ def labelled(
     decided: bool = True,
     people: tuple[str, str] = ("zoe.miller", "abe.jones"),
 ) -> Store:
-    """A project with corpus, queries, two annotators' grades and one dispute, decided or open."""
+    """A project with corpus, queries, two annotators' grades and one dispute, decided or open.
+
+    A copy of one that was built once in this way, by these people.
+    """
     folder.mkdir(exist_ok=True)
+    path = folder / "project.duckdb"
+    path.write_bytes(_labelled(backwards, decided, people))
+    return open_store(path)
+
+
+@cache
+def _labelled(backwards: bool, decided: bool, people: tuple[str, str]) -> bytes:
     step = -1 if backwards else 1
-    store = new_project(folder / "project.duckdb")
-    import_corpus(store, write_corpus(folder / "corpus.jsonl", documents()[::step]))
-    zoe, abe = people
-    files = [(f"{zoe}.csv", judgments(zoe)), (f"{abe}.csv", judgments(abe, shift=2))]
-    for source, given in files[::step]:
-        add_judgments(store, given[::step], source, queries()[::step])
-    if decided:
-        decide(store, *DISPUTE, grade=1, reason="only the title fits")
-    return store
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        store = new_project(folder / "project.duckdb")
+        import_corpus(store, write_corpus(folder / "corpus.jsonl", documents()[::step]))
+        zoe, abe = people
+        files = [(f"{zoe}.csv", judgments(zoe)), (f"{abe}.csv", judgments(abe, shift=2))]
+        for source, given in files[::step]:
+            add_judgments(store, given[::step], source, queries()[::step])
+        if decided:
+            decide(store, *DISPUTE, grade=1, reason="only the title fits")
+        store.close()
+        return store.path.read_bytes()
 
 
 def gold_project(folder: Path) -> Store:
