@@ -70,6 +70,14 @@ def heading(words: str) -> None:
     st.html(f'<h2 class="gs-heading">{escape(words)}</h2>')
 
 
+def verdict(figure: str, state: str, sentence: str) -> None:
+    """One large figure, what it means in a word, and the sentence with what it rests on."""
+    st.html(
+        f'<div class="gs-verdict"><b>{escape(figure)}</b><div><strong>{escape(state)}</strong>'
+        f"<p>{escape(sentence)}</p></div></div>"
+    )
+
+
 def quiet(sentence: str) -> None:
     """A remark below a figure or a table, as text; `commands` as such."""
     st.html(f'<p class="gs-quiet">{_commands(sentence)}</p>')

@@ -11,10 +11,12 @@ from app.context import project_store
 from app.page import REVIEWERS, AppPage
 from curation.agreement import agreement_report
 from curation.agreement.annotators.details import annotator_details
+from curation.agreement.between.disagreement_sources import QueryShare
 from curation.agreement.report.fingerprint import read_fingerprint
 from curation.agreement.report.page import agreement_page, feedback_section
-from curation.agreement.report.report import findings
-from curation.agreement.report.sections import sections
+from curation.agreement.report.report import not_checked, other_findings
+from curation.agreement.report.sections import QUERIES, Layers, layers
+from curation.agreement.report.verdict import Verdict, verdict_of
 from curation.labeling.rounds.rounds import list_rounds
 from curation.reports.page import Section
 from curation.store import Annotator, Store
@@ -27,8 +29,12 @@ KEPT = 4
 class Shown(NamedTuple):
     """What the page shows of one state of the project."""
 
+    not_checked: list[str]
+    verdict: Verdict
     findings: list[str]
-    sections: list[Section]
+    layers: Layers
+    queries: tuple[QueryShare, ...]
+    feedback: Section
     page: str | None
 
 
@@ -40,10 +46,21 @@ def show(annotator: Annotator) -> None:
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320) if names else ALL
     with st.spinner("Computing intervals…"):
         shown = computed(store, str(store.path), fingerprint, None if chosen == ALL else chosen)
+    if shown.not_checked:
+        ui.sentences("\n".join(shown.not_checked))
+    ui.verdict(shown.verdict.figure, shown.verdict.state.capitalize(), shown.verdict.sentence)
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
-    for section in shown.sections:
+    for section in [*shown.layers.origins, shown.feedback]:
         ui.heading(section.heading)
-        ui.section(section)
+        if section.heading == QUERIES:
+            ui.sentences(section.sentence)
+            _pairs(shown.queries)
+        else:
+            ui.section(section)
+    with st.expander("All coefficients, and what they rest on"):
+        for section in shown.layers.coefficients:
+            ui.heading(section.heading)
+            ui.section(section)
     if shown.page is not None:
         st.download_button(
             "Download this page", shown.page, "agreement.html", "text/html", icon=":material/download:"
@@ -57,5 +74,32 @@ PAGE = AppPage(60, "Agreement", "agreement", REVIEWERS, show)
 def computed(_store: Store, path: str, fingerprint: str, round_name: str | None) -> Shown:
     """The report, kept for as long as the fingerprint of that project stays the same."""
     report, people = agreement_report(_store, round_name, details=True), annotator_details(_store, round_name)
-    page = agreement_page(report, people) if report.between.units else None
-    return Shown(findings(report), [*sections(report), feedback_section(people)], page)
+    return Shown(
+        not_checked(report),
+        verdict_of(report.between),
+        other_findings(report),
+        layers(report),
+        report.details.sources.queries if report.details else (),
+        feedback_section(people),
+        agreement_page(report, people) if report.between.units else None,
+    )
+
+
+def _pairs(queries: tuple[QueryShare, ...]) -> None:
+    """The pairs of each query on which grades differ, and who said what."""
+    for one in queries:
+        with st.expander(_query(one)):
+            rows = [
+                (pair.document_id, ", ".join(f"{name}: {_grade(grade)}" for name, grade in pair.said))
+                for pair in one.opinions
+            ]
+            ui.table("The widest apart first", ["Document", "Who said what"], rows, words=True)
+
+
+def _query(one: QueryShare) -> str:
+    share = f"{one.disagreement:.1%} of the disagreement, {one.disputed:,} of {one.units:,} pairs differ"
+    return ui.plain(f"{one.text}: {share}")
+
+
+def _grade(grade: int | None) -> str:
+    return "cannot tell" if grade is None else str(grade)

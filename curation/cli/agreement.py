@@ -222,7 +222,7 @@ def _show_pairs(details: Details) -> None:
         for pair in details.cohen.annotator_pairs
     ]
     table(
-        "Each two annotators (Cohen's kappa, low and high of quadratic weights; ordinal alpha)", columns, rows
+        "Pairwise agreement (Cohen's kappa, low and high of quadratic weights; ordinal alpha)", columns, rows
     )
     for reason, count in details.cohen.left_out.items():
         say(f"left out: {count:,} annotator pairs: {reason}")

@@ -128,7 +128,7 @@ def intervals(
         width=_WIDTH,
         height=_ROW * len(marks) + 34,
         row_height=_ROW,
-        x=_Scale(start, 190, 310),
+        x=_Scale(start, 360, 320),
         ticks=[*ticks, *references],
         whole=whole,
         marks=marks,

@@ -81,7 +81,7 @@ def test_a_rerun_of_the_same_state_computes_nothing_anew(project: Store) -> None
 
 def test_another_process_judges_and_the_next_rerun_shows_it(project: Store, tmp_path: Path) -> None:
     shown = page()
-    assert "12 pairs" in shown.markdown[0].value
+    assert "12 pairs" in kept(project).verdict.sentence
     project.close()
     more = tmp_path / "more.csv"
     more.write_text("\n".join([HEADER, "query 0,d1,a,2", "query 0,d1,b,2"]))
@@ -95,7 +95,7 @@ def test_another_process_judges_and_the_next_rerun_shows_it(project: Store, tmp_
     ]
     subprocess.run(command, check=True, capture_output=True)
     shown.run()
-    assert "13 pairs" in shown.markdown[0].value
+    assert "13 pairs" in " ".join(one.proto.body for one in shown.get("html"))
 
 
 def test_the_revision_changes_with_a_correction_a_decision_and_a_setting(

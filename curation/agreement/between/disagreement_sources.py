@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between.coefficients import Floats, distances_of, meetings
+from curation.agreement.between.coefficients import Floats, Ints, distances_of, meetings
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import Basis
 from curation.store import Cursor, fetch
@@ -27,9 +27,19 @@ SHOWN = 10
 """Queries, and remarks on a line of the guide, that are listed one by one."""
 
 
+class PairOpinions(NamedTuple):
+    """What annotators said about one document of a query; None is cannot-tell."""
+
+    document_id: str
+    said: tuple[tuple[str, int | None], ...]
+
+
 @dataclass(frozen=True)
 class QueryShare:
-    """A query's share of all disagreement, beside its share of the doubly judged pairs."""
+    """A query's share of all disagreement, beside its share of the doubly judged pairs.
+
+    `opinions` are those on its pairs with different grades, the widest apart first, at most `SHOWN`.
+    """
 
     query_id: str
     text: str
@@ -37,6 +47,7 @@ class QueryShare:
     pairs: float
     units: int
     disputed: int
+    opinions: tuple[PairOpinions, ...] = ()
 
 
 class PairRemark(NamedTuple):
@@ -161,9 +172,25 @@ def disagreement_sources(
 def _query(basis: Basis, grades: Grades, words: Words, place: int, share: float) -> QueryShare:
     own = np.flatnonzero(basis.queries == place)
     query_id = grades.query_ids[grades.unit_queries[basis.units[own[0]]]]
-    disputed = int(((basis.counts[own] > 0).sum(axis=1) > 1).sum())
-    text = words.texts.get(query_id, query_id)
-    return QueryShare(query_id, text, float(share), len(own) / len(basis.units), len(own), disputed)
+    different = own[(basis.counts[own] > 0).sum(axis=1) > 1]
+    text, part = words.texts.get(query_id, query_id), len(own) / len(basis.units)
+    opinions = _opinions(grades, basis.units[different])
+    return QueryShare(query_id, text, float(share), part, len(own), len(different), opinions)
+
+
+def _opinions(grades: Grades, units: Ints) -> tuple[PairOpinions, ...]:
+    """By pair, the widest apart first."""
+    said: dict[int, list[tuple[str, int | None]]] = {unit: [] for unit in units.tolist()}
+    for row in np.flatnonzero(np.isin(grades.units, units)).tolist():
+        grade = int(grades.grades[row]) if grades.graded[row] else None
+        said[int(grades.units[row])].append((grades.names[grades.people[row]], grade))
+    found = [PairOpinions(grades.documents[unit], tuple(rows)) for unit, rows in said.items()]
+    return tuple(sorted(found, key=lambda one: (-_width(one), one.document_id))[:SHOWN])
+
+
+def _width(one: PairOpinions) -> int:
+    given = [grade for _, grade in one.said if grade is not None]
+    return max(given) - min(given)
 
 
 def _lines(

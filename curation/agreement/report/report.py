@@ -137,21 +137,23 @@ def agreement_report(
 
 def findings(report: AgreementReport) -> list[str]:
     """What could not be checked, then what the figures say, a sentence each."""
-    missing = not_checked(report)
-    found = [] if not_shown(report.between.ordinal) else [verdict_of(report.between).sentence]
-    found += [row.sentence for row in report.pace if row.unread]
+    why, verdict = not_shown(report.between.ordinal), verdict_of(report.between).sentence
+    first = [f"Not checked: agreement between annotators is not known, {why}."] if why else []
+    return [*first, *not_checked(report), *[verdict] * (not why), *other_findings(report)]
+
+
+def other_findings(report: AgreementReport) -> list[str]:
+    """What the figures say beside the verdict, a sentence each."""
+    found = [row.sentence for row in report.pace if row.unread]
     found += _older_finding(report.between.older)
     if _consistency_missing(_counting(report)) is None:
         found.append(_within_finding(report))
-    return [*missing, *found, _open_finding(report.consensus)]
+    return [*found, _open_finding(report.consensus)]
 
 
 def not_checked(report: AgreementReport) -> list[str]:
-    """What nothing can be said about yet, and why, a sentence each."""
+    """What nothing can be said about yet beside the verdict, and why, a sentence each."""
     found = []
-    why = not_shown(report.between.ordinal)
-    if why:
-        found.append(f"Not checked: agreement between annotators is not known, {why}.")
     consistency = _consistency_missing(_counting(report))
     if consistency is not None:
         found.append(f"Not checked: {consistency}{_uninformative(report)}")

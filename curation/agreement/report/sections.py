@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -30,29 +32,46 @@ ANNOTATORS = 40
 """Annotators that are drawn one by one."""
 
 
+QUERIES = "Queries with the most disagreement"
+"""The section whose queries a page opens to their pairs."""
+
+
+class Layers(NamedTuple):
+    """The sections below the verdict: where the figure comes from, and all coefficients, which pages fold."""
+
+    origins: list[Section]
+    coefficients: list[Section]
+
+
 def sections(report: AgreementReport) -> list[Section]:
-    """All that a page shows of a report, in the order in which it is read."""
-    sentences = section_findings(report)
-    found = [_overall(report, sentences["level"]), _consensus(report)]
-    if report.details is None:
-        return found
-    details, whole = report.details, report.between.ordinal.alpha
-    by = details.by
-    return [
-        found[0],
+    """All that a page shows of a report below its verdict, in the order in which it is read."""
+    origins, coefficients = layers(report)
+    return [*origins, *coefficients]
+
+
+def layers(report: AgreementReport) -> Layers:
+    """The sections of a report; where no pair was judged twice, there is nothing to take apart."""
+    sentences, details = section_findings(report), report.details
+    overall, consensus = _overall(report, sentences["level"]), _consensus(report)
+    if details is None:
+        return Layers([], [overall, consensus])
+    cannot_tell = Section(
+        "Cannot tell", sentences["cannot tell"], _judgeable(report.between), _unjudged(details.sources)
+    )
+    rest = [*[cannot_tell] * bool(report.between.judgeable.cannot_tell), _within(report.within), consensus]
+    if not report.between.units:
+        return Layers([], [overall, *rest])
+    whole, by = report.between.ordinal.alpha, details.by
+    weeks_there = [Section("By week", sentences["week"], _weekly(by.week))] * (len(by.week) > 1)
+    origins = [
         _grades(report, details, sentences),
-        Section("By query type", sentences["type"], _drawn("Ordinal alpha by query type", by.type, whole)),
-        Section("By week", sentences["week"], _weekly(by.week)),
-        _left_out(by.annotator, sentences["annotator"], whole),
-        Section("Each two annotators", sentences["pair"], (), _annotator_pairs(details)),
-        Section("Queries with the most disagreement", sentences["query"], (), _queries(details.sources)),
+        _types(by.type, sentences["type"], whole),
+        Section(QUERIES, sentences["query"], (), _queries(details.sources)),
+        Section("Pairwise agreement", sentences["pair"], (), _annotator_pairs(details)),
+        *weeks_there,
         Section("Lines of the guide", sentences["guide"], (), _guide(details.sources, report)),
-        Section(
-            "Cannot tell", sentences["cannot tell"], _judgeable(report.between), _unjudged(details.sources)
-        ),
-        _within(report.within),
-        found[1],
     ]
+    return Layers(origins, [overall, _left_out(by.annotator, sentences["annotator"], whole), *rest])
 
 
 def mark(name: str, value: float | None, figure: AnyFigure, size: str = "") -> Mark:
@@ -83,9 +102,20 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
         f"{_DOUBTED.format(', '.join(doubted)) if doubted else ''}"
         f"{f' {found.small_set}' if found.small_set else ''}"
     )
-    return Section(
-        "Between annotators", sentence, (intervals("Agreement between annotators", marks),), (), remark
-    )
+    drawn, missing = _shown(marks)
+    drawings = (intervals("Agreement between annotators", drawn),) if drawn else ()
+    return Section("All coefficients", sentence, drawings, (), " ".join([remark, *missing]))
+
+
+def _shown(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
+    """The marks with a figure, and of the others one sentence a reason."""
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for one in marks:
+        if one.value is None:
+            reasons[one.note].append(one.name)
+    return [one for one in marks if one.value is not None], [
+        f"No figure for {', '.join(names)}: {why}." for why, names in reasons.items()
+    ]
 
 
 _DOUBTED = (
@@ -134,6 +164,13 @@ def _change(part: Part) -> float:
 
 def _unshown(number: int) -> str:
     return f"{number:,} more with smaller changes are not drawn; the JSON has all." if number else ""
+
+
+def _types(parts: Sequence[Part], sentence: str, whole: float | None) -> Section:
+    marks = [mark(_name(part), part.alpha.alpha, part.alpha, _pairs(part.alpha.units)) for part in parts]
+    shown, missing = _shown(marks)
+    drawn = (intervals("Ordinal alpha by query type", shown, whole),) if shown else ()
+    return Section("By query type", sentence, drawn, (), " ".join(missing))
 
 
 def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> tuple[Markup, ...]:

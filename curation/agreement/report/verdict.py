@@ -29,10 +29,14 @@ State = Literal["reliable", "tentative", "undecided", "too low", "near chance", 
 
 
 class Verdict(NamedTuple):
-    """What ordinal alpha says: a state, and a sentence with the figure and what it rests on."""
+    """What ordinal alpha says: a state, and a sentence with the figure and what it rests on.
+
+    `figure` is alpha as it is shown, a dash where it is not.
+    """
 
     state: State
     sentence: str
+    figure: str = "–"
 
 
 def not_shown(figure: Alpha | RawAgreement | AgreementFigure) -> str | None:
@@ -69,13 +73,14 @@ def verdict_of(result: InterAgreement) -> Verdict:
         return Verdict("no figure", f"Agreement between annotators is {why}.")
     if alpha.low is None or alpha.high is None:
         found = f"Ordinal alpha is {alpha.alpha:.3f} on {alpha.units:,} pairs; {alpha.no_interval}."
-        return Verdict("no interval", found)
+        return Verdict("no interval", found, f"{alpha.alpha:.2f}")
     state, words = _judged(alpha, alpha.low, alpha.high)
     doubt = result.doubts.get("ordinal")
     return Verdict(
         state,
         f"Ordinal alpha is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}) on "
         f"{alpha.units:,} pairs of {result.queries:,} queries: {words}.{f' But {doubt}.' if doubt else ''}",
+        f"{alpha.alpha:.2f}",
     )
 
 

@@ -15,7 +15,7 @@ from curation.agreement.annotators.intra_annotator import Repeats, Showings, int
 from curation.agreement.annotators.signals.signal import control_item_share
 from curation.agreement.report.findings import section_findings
 from curation.agreement.report.page import agreement_page, feedback_section
-from curation.agreement.report.sections import sections
+from curation.agreement.report.sections import layers, sections
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
@@ -72,7 +72,7 @@ def test_every_section_has_a_sentence_and_its_drawings_are_well_formed(store: St
     found = sections(report)
     assert all(section.sentence.endswith(".") for section in found)
     drawn = [elements(drawing) for section in found for drawing in section.drawings]
-    assert len(drawn) >= 6
+    assert len(drawn) >= 5
     assert all(drawing.get("aria-label") for drawing in drawn)
     page = agreement_page(report)
     for section in found:
@@ -84,6 +84,30 @@ def test_an_empty_project_has_a_page_that_says_why(store: Store) -> None:
     page = agreement_page(agreement_report(store, details=True))
     assert "no pair has grades of two annotators" in page
     assert "Agreement between annotators is undefined" in page
+
+
+def test_what_is_undefined_is_one_sentence_and_no_row_of_a_chart(store: Store) -> None:
+    add_pairs(store, grid(2, 2))
+    origins, (overall, *_) = layers(agreement_report(store, details=True))
+    assert origins == []
+    assert overall.drawings == ()
+    assert overall.remark.count("no pair has grades of two annotators") == 1
+
+
+def test_a_query_opens_the_pairs_on_which_its_grades_differ(store: Store) -> None:
+    add_pairs(store, {"q": ["a", "b", "c"]})
+    grades = {"a": (1, 1), "b": (0, 3), "c": (1, 2)}
+    said = [
+        ImportedJudgment("q", d, who, g)
+        for d, two in grades.items()
+        for who, g in zip("xy", two, strict=True)
+    ]
+    add_judgments(store, said, "few.csv")
+    (query,) = agreement_report(store, details=True).details.sources.queries
+    assert [(one.document_id, one.said) for one in query.opinions] == [
+        ("b", (("x", 0), ("y", 3))),
+        ("c", (("x", 1), ("y", 2))),
+    ]
 
 
 def test_no_finding_is_drawn_from_figures_that_are_not_shown(store: Store) -> None:

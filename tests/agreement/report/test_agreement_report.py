@@ -304,7 +304,7 @@ def test_the_command_tells_each_part_in_a_table_and_a_sentence(store: Store, by:
     judged_twice(store)
     done = invoke(["--project", str(store.path), "agreement", "--by", by])
     assert done.exit_code == 0
-    assert f"by {by}" in done.stdout or "Each two annotators" in done.stdout
+    assert f"by {by}" in done.stdout or "Pairwise agreement" in done.stdout
 
 
 def test_the_command_writes_the_page(store: Store, tmp_path) -> None:
