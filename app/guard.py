@@ -80,7 +80,7 @@ async def _account(headers: Headers) -> Annotator | None:
 def _unreadable(error: CurationError, scope: Scope) -> ASGIApp:
     if scope["type"] == "websocket":
         return WebSocketClose(code=1013, reason="the project cannot be read")
-    return JSONResponse({"message": unreadable(error)}, 503)
+    return JSONResponse({"message": str(error)}, 503)  # who has a cookie that was issued here
 
 
 def _while_signed_in(receive: Receive, headers: Headers) -> Receive:
