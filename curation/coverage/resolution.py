@@ -20,8 +20,10 @@ Levine and Menon 2021, BMC Bioinformatics 22:39).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations, repeat
 from math import sqrt
 from statistics import fmean, stdev
 from typing import NamedTuple
@@ -97,10 +99,13 @@ def find_partitions(
     draws = draw_graphs(graph, of_documents, seed)
     masses = entity_masses(graph.nodes, of_documents)
     for done, resolution in enumerate(sorted(set(resolutions)), 1):
-        labels = [partition(graph, resolution, seed + step) for step in range(SEEDS)]
+        graphs = [*repeat(graph, SEEDS), *(draw.graph for draw in draws)]
+        seeds = [*range(seed, seed + SEEDS), *repeat(seed, len(draws))]
+        parts = _partition_all(graphs, resolution, seeds)
+        labels, again = parts[:SEEDS], parts[SEEDS:]
         documents = documents_of(labels[0], of_documents)
         is_region = np.array([held >= least_documents for held in documents], bool)
-        recovered = recovered_shares(labels[0], is_region, masses, draws, resolution, seed)
+        recovered = recovered_shares(labels[0], is_region, masses, draws, again)
         index = mean_rand_index([part[joined] for part in labels])
         found.append(Partitions(resolution, labels, index, tuple(recovered)))
         progress("coverage: clusters", done, len(set(resolutions)))
@@ -158,8 +163,7 @@ def recovered_shares(
     is_region: NDArray[np.bool_],
     masses: Floats,
     draws: Sequence[GraphDraw],
-    resolution: float,
-    seed: int,
+    partitions: Sequence[Ints],
 ) -> list[float]:
     """The recovered share of each draw, between 0 and 1.
 
@@ -168,11 +172,11 @@ def recovered_shares(
     labels: the cluster of each entity in the whole graph, shape (entities,).
     is_region: of each cluster, shape (clusters,).
     masses: of each entity, shape (entities,).
+    partitions: of the graph of each draw.
     """
     shares = np.bincount(labels, masses, len(is_region)) * is_region / masses.sum()
     found = []
-    for draw in draws:
-        again = partition(draw.graph, resolution, seed)
+    for draw, again in zip(draws, partitions, strict=True):
         found.append(round(float(shares @ _best_overlaps(labels[draw.kept], again, len(is_region))), 6))
     return found
 
@@ -183,6 +187,12 @@ def entity_masses(entities: int, of_documents: Mapping[str, Sequence[int]]) -> F
     for _, held in sorted(of_documents.items()):
         masses[list(held)] += 1 / max(1, len(held))
     return masses
+
+
+def _partition_all(graphs: Sequence[EntityGraph], resolution: float, seeds: Sequence[int]) -> list[Ints]:
+    """A partition of each graph by its seed, on all processors: Leiden leaves the interpreter to others."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(partition, graphs, repeat(resolution), seeds))
 
 
 def _of_entities(graph: EntityGraph, kept: Ints) -> EntityGraph:

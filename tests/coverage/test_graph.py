@@ -136,9 +136,11 @@ def test_a_region_is_recovered_by_the_cluster_that_agrees_with_it_best() -> None
     part = GraphDraw(np.array([0, 1, 4, 5, 9]), join_neighbours(at_angles(0, 5, 90, 180, 184)))
     regions = np.array([True, True, False])
     # of the part, cluster 0 is there again; of cluster 1 one half is alone and one half is with the loner
-    found = recovered_shares(labels, regions, masses, [whole, part], 1.0, 0)
+    found = recovered_shares(
+        labels, regions, masses, [whole, part], [partition(draw.graph, 1.0, 0) for draw in (whole, part)]
+    )
     assert found == [(2 + 1.5) / 4, (2 * 1 + 1.5 * 0.5) / 4]
-    assert recovered_shares(labels, ~regions, masses, [whole], 1.0, 0) == [0.5 / 4]
+    assert recovered_shares(labels, ~regions, masses, [whole], [partition(whole.graph, 1.0, 0)]) == [0.5 / 4]
 
 
 def test_draws_have_the_entities_of_four_fifths_of_the_documents() -> None:

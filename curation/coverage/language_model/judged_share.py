@@ -12,12 +12,13 @@ from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
 
+from curation.coverage.writing.written import propose_origins
 from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.people.annotators import require_author
 from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
-from curation.text import digest, seeded
+from curation.text import seeded
 
 
 class JudgedShare(NamedTuple):
@@ -37,8 +38,6 @@ class JudgedShare(NamedTuple):
     added: int = 0
 
 
-ORIGIN = "origin"
-"""The system that proposes the document that a query was written for."""
 NOTHING_DRAWN = JudgedShare(None, 0, 0)
 
 
@@ -92,7 +91,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
         needed = max(0, ceil(round(share * len(rows), 9)) - (len(rows) - len(waiting)))
         new = sorted(seeded(waiting, seed, lambda row: ["judged share", row[0]])[:needed])
         if new:
-            _propose_origins(cursor, [query_id for query_id, _ in new])
+            propose_origins(cursor, [query_id for query_id, _ in new])
             _append(
                 cursor, [(query_id, revision + 1, True) for query_id, revision in new], share, seed, author
             )
@@ -143,22 +142,6 @@ _ORIGINS = """
     WHERE q.source = 'synthetic' AND c.query_id NOT IN (SELECT query_id FROM retired_queries)
     GROUP BY c.writer ORDER BY c.writer
 """
-
-
-def _propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
-    """The document that each query was written for becomes a candidate to judge, if it is none yet."""
-    sql = """
-        SELECT query_id, document_id, map_id FROM coverage_queries c WHERE list_contains(?::TEXT[], query_id)
-        AND NOT EXISTS (FROM candidates k WHERE k.query_id = c.query_id AND k.document_id = c.document_id)
-        ORDER BY query_id
-    """
-    rows = cursor.execute(sql, [query_ids]).fetchall()
-    if not rows:
-        return
-    pairs = {"query_id": [row[0] for row in rows], "document_id": [row[1] for row in rows]}
-    append(cursor, "candidates", pairs)
-    pools = {"pool_id": [digest(ORIGIN, row[2]) for row in rows]}
-    append(cursor, "candidate_sources", {**pools, **pairs, "system": [ORIGIN] * len(rows)})
 
 
 def _append(

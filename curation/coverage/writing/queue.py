@@ -13,7 +13,7 @@ from curation.coverage.stored_map import ClusterTopic, documents_of_cluster, rea
 from curation.coverage.writing.checks import TextWarnings, check_text
 from curation.coverage.writing.styles import STYLES, QueryStyle
 from curation.coverage.writing.tasks import documents_left, documents_taken, task_id_of
-from curation.coverage.writing.written import QueryOrigin, add_coverage_query
+from curation.coverage.writing.written import QueryOrigin, add_coverage_query, propose_origins
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.sources.queries import KnownQueries, active_queries
 from curation.store import Cursor, Document, Store, fetch, record_event, utc_now
@@ -114,7 +114,9 @@ def check_written(store: Store, task_id: str, text: str, writer: str) -> TextWar
 
 
 def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
-    """Store the query of a task; returns its id. The same query again, for the same task, changes nothing.
+    """Store the query of a task; returns its id. The document of a gap becomes a candidate to judge.
+
+    The same query again, for the same task, changes nothing.
 
     Raises
     ------
@@ -143,6 +145,7 @@ def write_task(store: Store, task_id: str, text: str, writer: str) -> str:
             detail={"task": task_id, "warnings": warned._asdict()},
         )
         query = add_coverage_query(cursor, text, origin)
+        propose_origins(cursor, [query.query_id])
         _end(cursor, task_id, "written", query.query_id)
     return query.query_id
 

@@ -13,11 +13,13 @@ from typing import Any, Literal, NamedTuple
 from curation.coverage.writing.styles import STYLES
 from curation.errors import InputError
 from curation.sources.query_import import add_query
-from curation.store import Cursor, Query, fetch, record_event, utc_now
-from curation.text import canonical_json
+from curation.store import Cursor, Query, append, fetch, record_event, utc_now
+from curation.text import canonical_json, digest
 
 GAP, UNANSWERABLE = "gap", "unanswerable"
 PURPOSES = (GAP, UNANSWERABLE)
+ORIGIN = "origin"
+"""The system that proposes the document that a query was written for."""
 WrittenBy = Literal["written", "synthetic"]
 
 
@@ -88,6 +90,26 @@ def add_coverage_query(
     detail = {"query": query.query_id, **origin._asdict()}
     record_event(cursor, "coverage query", detail, actor or origin.writer)
     return query
+
+
+def propose_origins(cursor: Cursor, query_ids: Sequence[str]) -> None:
+    """The document that each query was written for becomes a candidate to judge, if it is none yet.
+
+    An unanswerable query was written for no document, so that it is not taken for pooled.
+    """
+    sql = """
+        SELECT query_id, document_id, map_id FROM coverage_queries c
+        WHERE purpose = ? AND list_contains(?::TEXT[], query_id)
+        AND NOT EXISTS (FROM candidates k WHERE k.query_id = c.query_id AND k.document_id = c.document_id)
+        ORDER BY query_id
+    """
+    rows = cursor.execute(sql, [GAP, query_ids]).fetchall()
+    if not rows:
+        return
+    pairs = {"query_id": [row[0] for row in rows], "document_id": [row[1] for row in rows]}
+    append(cursor, "candidates", pairs)
+    pools = {"pool_id": [digest(ORIGIN, row[2]) for row in rows]}
+    append(cursor, "candidate_sources", {**pools, **pairs, "system": [ORIGIN] * len(rows)})
 
 
 def coverage_queries(cursor: Cursor) -> list[CoverageQuery]:

@@ -23,7 +23,7 @@ from curation.coverage.language_model.candidates import (
     why_refused,
 )
 from curation.coverage.language_model.endpoint import TokenPrices
-from curation.coverage.language_model.judged_share import ORIGIN, draw_queries, judged_origins
+from curation.coverage.language_model.judged_share import draw_queries, judged_origins
 from curation.coverage.language_model.prompts import MalformedAnswerError, load_prompt
 from curation.coverage.language_model.writing import (
     ELSEWHERE,
@@ -39,6 +39,7 @@ from curation.coverage.language_model.writing import (
 )
 from curation.coverage.report import find_coverage
 from curation.coverage.writing.styles import STYLES
+from curation.coverage.writing.written import ORIGIN
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import add_annotator
 from curation.pooling import build_pool

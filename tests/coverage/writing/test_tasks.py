@@ -13,7 +13,7 @@ from curation.coverage.writing.progress import batches, tasks_of_clusters
 from curation.coverage.writing.queue import WritingTask, check_written, pass_task, write_task, writing_queue
 from curation.coverage.writing.state import read_state
 from curation.coverage.writing.tasks import open_tasks, share_out
-from curation.coverage.writing.written import UNANSWERABLE, coverage_queries
+from curation.coverage.writing.written import ORIGIN, UNANSWERABLE, coverage_queries
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.rounds.rounds import open_round
@@ -120,6 +120,8 @@ def test_a_written_query_is_one_of_the_projects_with_its_source_and_counts_once(
     assert json.loads(query.detail)["task"] == task.task_id
     assert (queue.open, [own.text for own in queue.written]) == (1, ["Thing nobody asks"])
     assert [one.query_id for one in state.unmatched] == [written]
+    proposed = rows_of(project, "SELECT query_id, document_id, system FROM candidate_sources")
+    assert proposed == [(written, task.document.document_id, ORIGIN)]
     with pytest.raises(RefusedError, match="done already"):
         write_task(project, task.task_id, "something else", "anna")
 
