@@ -1,10 +1,10 @@
 """Write the tables of docs/coverage.md: what the maps of MED, CISI and Icecat say of their own queries.
 
 For each collection: the map, the curve over γ, what queries and relevant documents share, what explains the
-scores of bm25, dense and hybrid, and the 3 × 3 grid. Of CISI also the trial of queries in the order of the
-gaps. Tables that the page has no place for are printed. Projects are kept in the folder, with their
-embeddings: the first run takes long (a minute of two free processors for 20,000 words), another a few
-minutes.
+scores of bm25, dense and hybrid, the 3 × 3 grid, and who wins over regions. Of CISI also the trial of queries
+in the order of the gaps. Tables that the page has no place for are printed. Projects are kept in the folder,
+with their embeddings: the first run takes long (for Icecat about half an hour of one processor), another a
+few minutes.
 
 Usage: python -m docs.make_coverage PROJECT_FOLDER [med|cisi|icecat ...] [--systems bm25,dense,hybrid]
 """
@@ -24,7 +24,9 @@ from curation.coverage.asked import match_asked
 from curation.coverage.coverage_map import CoverageMap, MapSettings
 from curation.coverage.matching import match_queries
 from curation.coverage.report import CoverageReport, Span, find_coverage
+from curation.coverage.resolution import documents_of
 from curation.coverage.stored_map import map_in_force, read_map
+from curation.evaluation.comparison.aggregations import AGGREGATIONS, summarise
 from curation.evaluation.coverage_effects import (
     MEASURES,
     NDCG,
@@ -35,6 +37,7 @@ from curation.evaluation.coverage_effects import (
     place_queries,
     values_of_queries,
 )
+from curation.evaluation.inputs.facets import CLUSTER, Facet
 from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.metrics.qrels import qrels_of
 from curation.evaluation.metrics.scores import score_run
@@ -50,6 +53,7 @@ MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DO
 SYSTEMS = ("bm25", "dense", "hybrid")
 DEPTH = 100
 THIRDS = ("low", "middle", "high")
+FINEST = 60.0
 NEAREST = (0, 5, 20, 50, 100)
 Scored = dict[str, dict[str, dict[str, float]]]
 
@@ -79,7 +83,8 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
     entities = {query.query_id: asked.matches[query.normalised].entities for query in asked.queries}
     relevant = found.relevant
     judged = {key: held for key, held in entities.items() if relevant.get(key)}
-    effects = effects_of(made, found.name, judged, relevant, scores(found, systems), 0, {})
+    scored = scores(found, systems)
+    effects = effects_of(made, found.name, judged, relevant, scored, 0, {})
     return {
         f"{found.name} map": "".join(_map(report, made, judged, relevant)),
         f"{found.name} curve": "".join(_curve(report)),
@@ -87,6 +92,7 @@ def tables(found: CoverageCollection, systems: Sequence[str]) -> dict[str, str]:
         f"{found.name} resolutions": "".join(_resolutions(effects)),
         f"{found.name} grid": "".join(_grid(effects)),
         f"{found.name} matching": "".join(_matching(found, made)),
+        f"{found.name} wins": "".join(_wins(made, judged, relevant, scored)),
     }
 
 
@@ -198,6 +204,37 @@ def _grid(found: CoverageEffects) -> Iterator[str]:
     for cell in found.cells:
         means = " | ".join(map(_figure, cell.means.values()))
         yield f"| {THIRDS[cell.dispersion]} | {THIRDS[cell.alignment]} | {cell.queries} | {means} |\n"
+
+
+def _wins(
+    made: CoverageMap,
+    judged: Mapping[str, Sequence[int]],
+    relevant: Mapping[str, Sequence[str]],
+    scored: Scored,
+) -> Iterator[str]:
+    """nDCG@10 over regions under each aggregation, and how often the later system is above the first."""
+    names, chosen = list(scored), float(made.parameters["resolution"])
+    above = " | ".join(f"{name} above {names[0]}" for name in names[1:])
+    yield f"| by | γ | strata | empty | {' | '.join(names)} | {above} |\n"
+    yield f"|---|--:|--:|--:|{'--:|' * (2 * len(names) - 1)}\n"
+    least = int(made.parameters["least_documents"])
+    for tried in (step for step in made.partitions if step.resolution in (chosen, FINEST)):
+        labels = tried.labels[0]
+        regions = np.flatnonzero(documents_of(labels, made.of_documents) >= least).tolist()
+        placed = place_queries(made, judged, relevant, labels.tolist(), regions)
+        queries = list(placed.clusters)
+        values = np.array([[scored[name][NDCG].get(key, np.nan) for key in queries] for name in names])
+        masks = {str(one): np.array([one in placed.clusters[key] for key in queries]) for one in regions}
+        found = summarise(names, NDCG, values, Facet(CLUSTER, masks, apart=False), seed=0, baseline=names[0])
+        wins = {(rate.aggregation, *sorted((rate.system, rate.other))): rate for rate in found.win_rates}
+        for by in AGGREGATIONS if tried.resolution == chosen else AGGREGATIONS[1:]:
+            figures = [found.figures[name][by] for name in names]
+            rates = [wins[by, *sorted((names[0], name))] for name in names[1:]]
+            cells = [_figure(figure.value, 3) for figure in figures]
+            cells += [_figure(rate.losses if rate.system == names[0] else rate.wins) for rate in rates]
+            strata = "" if figures[0].strata is None else f"{figures[0].strata:,}"
+            of = ("", "", "") if by == "overall" else (f"{tried.resolution:g}", strata, f"{found.empty:,}")
+            yield f"| {' | '.join([by, *of, *cells])} |\n"
 
 
 def _trial(found: CoverageCollection) -> str:
