@@ -23,13 +23,11 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         found = list_accounts(cursor)
         loads = workloads(cursor)
-    said = acts.form(PEOPLE).result
-    if said:
-        st.success("\n\n".join(map(ui.plain, said.splitlines())), icon=":material/check:")
     ui.table("Everybody", COLUMNS, [_row(one, loads.get(one.name)) for one in found])
     ui.quiet("Judgments of who is deactivated remain and count. Each change here is recorded with your name.")
     left, right = st.columns([3, 2], gap="large")
     with left:
+        _done(acts.form(PEOPLE).result)
         ui.heading("Change an account")
         names = [one.name for one in found]
         name = st.selectbox("Person", names, index=None, placeholder=SOMEBODY, width=320, key="person")
@@ -44,6 +42,12 @@ def show(annotator: Annotator) -> None:
 
 
 PAGE = AppPage(35, "People", "people", LEADS, show)
+
+
+def _done(said: str | None) -> None:
+    """What was done last, beside the forms: the top of the page may be out of sight."""
+    if said:
+        st.success("\n\n".join(map(ui.plain, said.splitlines())), icon=":material/check:")
 
 
 def _row(one: Account, load: Workload | None) -> tuple[object, ...]:
