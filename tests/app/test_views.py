@@ -88,6 +88,7 @@ EMPTY = [
 def test_every_page_says_something_useful_of_an_empty_project(
     project: Store, page: str, who: Annotator
 ) -> None:
+    add_annotator(project, who.name, who.role, "correct horse battery")
     shown = run(page, who)
     assert not shown.exception
     assert not shown.error
