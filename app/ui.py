@@ -21,6 +21,9 @@ from curation.store import Annotator
 from curation.text import isolated
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
+_ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
+"""Where Markdown would begin to take bare words for a link, whatever is escaped."""
+_JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldset [^`]+)`")
 _STYLE = files("app").joinpath("app.css").read_text(encoding="utf-8")
 _FIGURE = ' class="gs-figure"'
@@ -100,7 +103,7 @@ def _commands(sentence: str) -> str:
 
 def plain(text: object) -> str:
     """Text that Markdown shows unchanged, on one line: for words of documents, queries and people."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
+    return _MARKDOWN.sub(r"\\\1", _ADDRESS.sub(_JOINED, " ".join(str(text).split())))
 
 
 def problem(error: Exception) -> None:

@@ -88,17 +88,16 @@ def computed(_store: Store, path: str, fingerprint: str, round_name: str | None)
 def _pairs(queries: tuple[QueryShare, ...]) -> None:
     """The pairs of each query on which grades differ, and who said what."""
     for one in queries:
-        with st.expander(_query(one)):
+        ui.said(
+            one.text,
+            f"{one.disagreement:.1%} of the disagreement, {one.disputed:,} of {one.units:,} pairs differ",
+        )
+        with st.expander("Pairs on which grades differ"):
             rows = [
                 (pair.document_id, ", ".join(f"{name}: {_grade(grade)}" for name, grade in pair.said))
                 for pair in one.opinions
             ]
             ui.table("The widest apart first", ["Document", "Who said what"], rows, words=True)
-
-
-def _query(one: QueryShare) -> str:
-    share = f"{one.disagreement:.1%} of the disagreement, {one.disputed:,} of {one.units:,} pairs differ"
-    return ui.plain(f"{one.text}: {share}")
 
 
 def _grade(grade: int | None) -> str:

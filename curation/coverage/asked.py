@@ -103,7 +103,7 @@ def matches_of(
     missing = sorted(set(texts) - matches.keys())
     if missing:
         new = dict(zip(missing, match_texts(store, missing, found, model, progress), strict=True))
-        with store.transaction() as cursor:
+        with store.transaction(appends=True) as cursor:
             write_texts(cursor, found.map_id, new)
         matches |= new
     return matches

@@ -147,7 +147,7 @@ def find_coverage(store: Store, settings: MapSettings, progress: Progress = sile
         known = read_map(cursor, map_id) if has_map(cursor, map_id) else None
         documents = [] if known else current_corpus(cursor)
     found = known or make_map(store, snapshot, documents, settings, progress)
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         write_map(cursor, found)
     asked = match_asked(store, found, settings.model, progress)
     return _report(found, asked)

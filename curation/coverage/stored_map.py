@@ -161,7 +161,7 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
     RefusedError: there is no map in force, or the author is no lead.
     """
     name = " ".join(name.split())
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, author, "lead")
         map_id = map_in_force(cursor)
         names = _names_in_force(cursor, map_id)
@@ -171,7 +171,8 @@ def rename_cluster(store: Store, number: int, name: str, author: str = COMMAND_L
         before = [row.revision for row in cluster_names(cursor, map_id) if row.number == number]
         row = ClusterName(number, max(before, default=-1) + 1, name, author, utc_now())
         if names[number] != name:
-            cursor.execute("INSERT INTO cluster_names VALUES (?, ?, ?, ?, ?, ?)", [map_id, *row])
+            given = {column: [value] for column, value in row._asdict().items()}
+            append(cursor, "cluster_names", {"map_id": [map_id], **given})
             detail = {"map_id": map_id, "cluster": number, "name": name, "before": names[number]}
             record_event(cursor, "rename cluster", detail, author)
     return row

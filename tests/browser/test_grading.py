@@ -190,13 +190,13 @@ def test_a_page_of_another_role_is_not_had_by_its_address(browser: Browser, serv
     page = sign_in(browser, served, "idle").new_page()
     page.goto(f"{served.url}/agreement")
     navigation = page.get_by_test_id("stTopNavLink")
-    expect(navigation).to_have_text(["Label", "My consistency"])
-    assert page.get_by_text("Krippendorff").count() == 0
+    expect(navigation).to_have_text(["Label", "Answers", "Write", "My consistency"])
+    assert page.get_by_text("All coefficients").count() == 0
     rosa = sign_in(browser, served, "rosa").new_page()
     rosa.goto(f"{served.url}/agreement")
-    expect(rosa.get_by_text("Krippendorff's alpha")).to_be_visible()
+    expect(rosa.get_by_text("All coefficients, and what they rest on")).to_be_visible()
     expect(rosa.get_by_test_id("stTopNavLink")).to_have_text(
-        ["Label", "My consistency", "Adjudicate", "Agreement"]
+        ["Label", "Answers", "Write", "My consistency", "Adjudicate", "Agreement"]
     )
 
 

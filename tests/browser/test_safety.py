@@ -230,7 +230,7 @@ def test_a_forged_rerun_brings_an_annotator_no_page_of_others(safe: Served) -> N
 
     with session(safe.url, cookie(safe, "quixote")) as opened:
         own = pages(opened.ask())
-        assert set(own) <= {"", "label", "my-consistency"}
+        assert set(own) <= {"", "label", "answers", "write", "my-consistency"}
         for path, page_hash in offered.items():
             for value in (True, "dulcinea", "both"):
                 messages = opened.ask(page_hash, "round=both&pair=q0", dict.fromkeys(sorted(widgets), value))

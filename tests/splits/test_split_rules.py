@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from curation.errors import RefusedError
 from curation.similarity import pairs
+from curation.similarity.rewording import reworded_shingles
 from curation.similarity.shingles import character_shingles, jaccard, word_shingles
 from curation.splits.assignment import assignment
 from curation.splits.assignment.assignment import ALL, assign_parts, distances, shares
@@ -317,8 +318,8 @@ def tied(whole: SplitInputs) -> set[Edge]:
     edges = set()
     for a, b in combinations(sorted(whole.queries), 2):
         one, other = whole.relevant.get(a, frozenset()), whole.relevant.get(b, frozenset())
-        texts = [character_shingles(whole.queries[name]) for name in (a, b)]
-        if jaccard(*texts) >= 0.65:
+        pair = [whole.queries[name] for name in (a, b)]
+        if any(jaccard(*map(shingles, pair)) >= 0.65 for shingles in (character_shingles, reworded_shingles)):
             edges.add(Edge(a, b, QUERY_TEXT, 1.0))
         if one & other:
             edges.add(Edge(a, b, SHARED_DOCUMENT, 1.0))

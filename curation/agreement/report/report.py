@@ -248,4 +248,8 @@ def _open_finding(counts: ConsensusCounts) -> str:
             f"{counts.disputed:,} of {counts.pairs:,} judged pairs are disputed and have no grade until "
             "a reviewer decides them."
         )
-    return f"None of the {counts.pairs:,} judged pairs is disputed."
+    return (
+        f"None of the {counts.pairs:,} judged pairs is disputed."
+        if counts.pairs
+        else "No pair is judged yet."
+    )

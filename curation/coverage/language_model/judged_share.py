@@ -84,7 +84,7 @@ def draw_queries(store: Store, share: float, seed: int, author: str = COMMAND_LI
     RefusedError: the author is no lead.
     """
     check_share(share)
-    with store.transaction() as cursor:
+    with store.transaction(appends=True) as cursor:
         require_author(cursor, author, "lead")
         rows = cursor.execute(_LATEST).fetchall()
         waiting = [(query_id, revision) for query_id, revision, drawn, _ in rows if not drawn]
