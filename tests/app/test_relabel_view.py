@@ -34,6 +34,8 @@ from tests.support.projects import built_once, decide_pairs
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
 from tests.support.second_click import twice
 
+pytestmark = pytest.mark.slow  # not for the quick check
+
 LEE = Annotator("lee", "lead", False)
 SCRIPT = "<script>window.hacked=1</script>"
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from curation.people.annotators import add_annotator
+from tests.support.accessibility import COLOURS, IN_SCHEME, SCHEMES, passes
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
 from tests.support.served import PASSWORD, Served, settled, sign_in
 
@@ -31,6 +32,14 @@ def test_an_evaluator_uploads_a_run_and_downloads_its_report(
         page.goto(f"{served.url}{path}")
         expect(page.get_by_role("heading", name="Evaluate", exact=True)).to_be_visible()
     settled(page)
+    page.get_by_role("button", name="Measures and kinds of queries").click()
+    expect(page.get_by_text("ndcg_exp@10").first).to_be_visible()
+    for scheme in SCHEMES:  # Streamlit has its popovers outside all landmarks: colours alone are ours
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_function(IN_SCHEME, arg=scheme)
+        settled(page)
+        passes(page, f"measures, {scheme}", COLOURS)
+    page.keyboard.press("Escape")
     run = write_run(tmp_path / "dense.trec", ranked("a"))
     page.locator("input[type=file]").first.set_input_files(run)
     page.get_by_label("Name of the system").fill("dense@may")

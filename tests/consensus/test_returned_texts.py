@@ -320,6 +320,7 @@ def empty() -> duckdb.DuckDBPyConnection:
     return connection
 
 
+@pytest.mark.slow
 @given(projects())
 def test_the_views_count_what_the_definition_in_plain_python_counts(
     empty: duckdb.DuckDBPyConnection, project: Project

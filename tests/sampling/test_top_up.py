@@ -109,6 +109,7 @@ def test_a_larger_size_loses_no_query_whatever_the_allocation(
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_over_seeds_topped_up_queries_are_drawn_as_often_as_stated(store: Store) -> None:
     """Draw, then top up: exact binomial tails of both stages together, shared among the queries."""
     log(store, [(f"word {number}", 8 if number < 4 else 1) for number in range(20)])

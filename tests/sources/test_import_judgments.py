@@ -351,6 +351,7 @@ def test_a_grade_map_that_cannot_be_read_is_refused_as_a_whole():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_the_icecat_ratings_of_both_campaigns_are_imported_as_they_are(store, shared):
     folder = shared / "chorus_icecat"
     fields = CorpusFields(id="id", title="title", body=("short_description",))

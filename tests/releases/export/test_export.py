@@ -192,6 +192,7 @@ def test_trec_ids_with_spaces_are_mapped_with_a_table_and_never_meet(tmp_path: P
     assert "1\talpha one" in (tmp_path / "out" / "topics.tsv").read_text().splitlines()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("embedding_model")
 def test_the_commands_lead_from_labels_to_an_export(tmp_path: Path) -> None:
     store = labelled(tmp_path)

@@ -9,6 +9,8 @@ import pytest
 from curation.sampling.tags.stored_tags import RULE_TAGS
 from tests.support import ROOT, hand_tagged
 
+pytestmark = pytest.mark.slow  # not for the quick check
+
 DOCS = ROOT / "docs" / "tags.md"
 
 

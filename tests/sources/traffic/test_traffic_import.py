@@ -224,6 +224,7 @@ def test_bad_input_is_refused_in_sentences_and_changes_nothing(
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_the_excite_log_is_imported_without_its_turned_pages_and_addresses(store, shared, contents):
     path = shared / "excite_log" / "excite-small.log"
     result = import_traffic(store, path, layout=EXCITE)
