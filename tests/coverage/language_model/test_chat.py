@@ -213,7 +213,7 @@ def test_a_limit_on_calls_is_kept_and_what_is_left_is_counted(store: Store, mode
 
 def test_what_was_answered_before_an_interruption_is_not_paid_again(store: Store, model: ServedModel) -> None:
     def interrupted(step: str, done: int, total: int) -> None:
-        if done == 3:
+        if done >= 3:  # two that end together are told at once
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
