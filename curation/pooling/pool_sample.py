@@ -6,7 +6,7 @@ puts it into a band. In each band of each query a number of pairs is fixed and d
 pair's inclusion probability is what was drawn of its query's band over what that has. No band of a query is
 left without a pair: nothing could be said of it.
 
-The order of the draw hangs on the seed and the pair alone. So a pool of greater depth, or of higher rates,
+The order of the draw depends on the seed and the pair alone. So a pool of greater depth, or of higher rates,
 drawn with the same seed has most of the pairs that were judged before.
 """
 
