@@ -17,12 +17,13 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from app import api
-from app.context import PROJECT
+from app.context import PROJECT, project_store
 from app.guard import Guard
 from app.signin import routes
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
 from curation.errors import RefusedError
+from curation.jobs import jobs_of
 
 OTHERS_CAN_READ = (
     "%s can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
@@ -40,6 +41,7 @@ def build() -> st.App:
     InputError, RefusedError: the identity provider is not configured as it must be.
     """
     sessions()  # fail now, not at the first request, where the project cannot be read
+    jobs_of(project_store()).keep_ready()
     own_routes = [
         Route("/sign-in", routes.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", routes.sign_out, methods=["POST"]),

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 Parameters = Mapping[str, Any]
 
 
+MODULES = (
+    "curation.sampling.sample",
+    "curation.sampling.top_up",
+    "curation.pooling",
+    "curation.sampling.tags.find_tags",
+    "curation.releases.freeze.freeze",
+    "pandas",  # which pyarrow imports when it first makes an array
+)
+"""What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""
+
+
 class Kind(NamedTuple):
     """One kind of job.
 
@@ -25,12 +36,14 @@ class Kind(NamedTuple):
     doing: what is going on, as "a pool is being built".
     kept: what an interrupted process leaves.
     roles: who may ask for it.
+    first: what it does before it says anything itself, as "reading the corpus".
     """
 
     work: Callable[[Store, Parameters, Progress, str], str]
     doing: str
     kept: str
     roles: tuple[str, ...] = ("lead",)
+    first: str = "reading the project"
 
 
 def _sample(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
@@ -202,21 +215,41 @@ def _freeze(store: Store, parameters: Parameters, progress: Progress, author: st
 
 
 KINDS: dict[str, Kind] = {
-    "sample": Kind(_sample, "a sample is being drawn", "Nothing was changed: draw it again."),
-    "top up": Kind(_top_up, "a sample is being topped up", "Nothing was changed: top it up again."),
-    "tags": Kind(_tags, "tags are being looked for", "No tag was changed: look again."),
+    "sample": Kind(
+        _sample,
+        "a sample is being drawn",
+        "Nothing was changed: draw it again.",
+        first="reading the traffic",
+    ),
+    "top up": Kind(
+        _top_up,
+        "a sample is being topped up",
+        "Nothing was changed: top it up again.",
+        first="reading the traffic",
+    ),
+    "tags": Kind(
+        _tags,
+        "tags are being looked for",
+        "No tag was changed: look again.",
+        first="reading queries and corpus",
+    ),
     "pool": Kind(
         _pool,
         "a pool is being built",
         "No pool was stored. Build it again: what was embedded or counted is kept.",
+        first="reading the corpus",
     ),
     "plan re-labeling": Kind(
-        _plan_relabeling, "a re-labeling is being planned", "No plan was stored: plan it again."
+        _plan_relabeling,
+        "a re-labeling is being planned",
+        "No plan was stored: plan it again.",
+        first="reading judgments and traffic",
     ),
     "coverage": Kind(
         _coverage,
         "coverage is being measured",
         "The map is as before: measure again, what was embedded is kept.",
+        first="reading the corpus",
     ),
     "relabel": Kind(
         _relabel,
@@ -228,7 +261,12 @@ KINDS: dict[str, Kind] = {
         "runs are being compared on two releases",
         "Nothing was kept: upload the runs again.",
     ),
-    "freeze": Kind(_freeze, "a release is being frozen", "Nothing was frozen: freeze it again."),
+    "freeze": Kind(
+        _freeze,
+        "a release is being frozen",
+        "Nothing was frozen: freeze it again.",
+        first="reading grades and parts",
+    ),
     "evaluate": Kind(
         _evaluate, "runs are being evaluated", "No evaluation was stored: upload the runs again.", EVALUATING
     ),

@@ -2,11 +2,15 @@
 
 There is one `Jobs` for a project within a process. A project that two processes serve at once has two, and
 each knows its own job alone.
+
+Where a project is served, a process waits for the next job (`keep_ready`, `prepare`): to start one and to
+import what jobs need takes three seconds on a quiet machine, and ten on one where many people grade.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -41,6 +45,19 @@ class Jobs:
         self._store = store
         self._lock = threading.Lock()
         self._running: _Running | None = None
+        self._keeps_ready = False
+        self._ready: subprocess.Popen[bytes] | None = None
+
+    def keep_ready(self) -> None:
+        """From the next `prepare` on, have a process wait for each job: for programs that serve a project."""
+        self._keeps_ready = True
+
+    def prepare(self) -> None:
+        """A job may soon be asked for: start the process that waits for it, where one is wanted."""
+        with self._lock:
+            if self._keeps_ready and (self._ready is None or self._ready.poll() is not None):
+                with suppress(OSError):  # the job itself will say why
+                    self._ready = self._process()
 
     def start(self, kind: str, parameters: Mapping[str, Any], by: str, after: str | None) -> Job:
         """Start a job and return at once; a request that is repeated gives the job of the first.
@@ -117,15 +134,33 @@ class Jobs:
         )
 
     def _launch(self, job: Job) -> _Running | None:
-        # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.
-        command = [sys.executable, "-P", "-m", "curation.jobs.worker", str(self._store.path), job.job_id]
-        pipe = subprocess.PIPE
+        process, self._ready = self._ready, None
         try:
-            process = subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+            if process is None or not _told(process, job.job_id):
+                process = self._process()
+                _told(process, job.job_id)
         except OSError as error:
             end(self._store, job.job_id, "failed", f"Its process could not be started: {error}.")
             return None
         return _Running(self._store, job, process)
+
+    def _process(self) -> subprocess.Popen[bytes]:
+        # Not multiprocessing: its child would import the script that Streamlit puts in the place of __main__.
+        command = [sys.executable, "-P", "-m", "curation.jobs.worker", str(self._store.path)]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True)  # noqa: S603
+
+
+def _told(process: subprocess.Popen[bytes], job_id: str) -> bool:
+    """Whether a process that waits for a job took this one; if not, it is gone."""
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        os.write(process.stdin.fileno(), f"{job_id}\n".encode())
+        if process.poll() is None:
+            return True
+    with process:  # closes the pipes
+        process.kill()
+    return False
 
 
 class _Running:

@@ -1,9 +1,11 @@
-"""The process of one job: `python -m curation.jobs.worker PROJECT JOB`.
+"""The process of one job: `python -m curation.jobs.worker PROJECT`, with the job's id as a line of its input.
 
-It says how far it is on standard output, one JSON line [step, done, total] at a time; whatever libraries
-print goes to standard error. Its standard input is a pipe that nobody writes to: when it ends, the process
-that serves the project is gone, and so is this one. Nothing is left half done, as each write is one
-transaction.
+It may be started before there is a job. Then it imports what most jobs need, which takes seconds, and says so
+by a line without a step. It holds no database meanwhile.
+
+It says how far the job is on standard output, one JSON line [step, done, total] at a time; whatever libraries
+print goes to standard error. When its standard input ends, the process that serves the project is gone, and
+so is this one. Nothing is left half done, as each write is one transaction.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from queue import SimpleQueue
 
 from curation.errors import CurationError
-from curation.jobs.kinds import KINDS
+from curation.jobs.kinds import KINDS, MODULES
 from curation.jobs.stored import Job, end, find_job
 from curation.progress import Progress
 from curation.store import Store, open_store
@@ -29,14 +33,27 @@ KINDNESS = 5
 """How much less of a processor this asks for than the people who grade (see nice(1))."""
 
 
-def main(project: Path, job_id: str, report: Callable[[str], None]) -> None:
-    """Do the job and store how it ended."""
+def main(project: Path, asked: SimpleQueue[str], report: Callable[[str], None]) -> None:
+    """Wait for the id of a job, do the job and store how it ended."""
+    _prepare(asked)
+    if asked.empty():
+        report(json.dumps(["", 0, 0]))
+    job_id = asked.get()
     store = open_store(project)
     with store.reading() as cursor:
         job = find_job(cursor, job_id)
-    outcome, message = _done(store, job, _listener(report))
+    listen = _listener(report)
+    listen(KINDS[job.kind].first, 0, 0)
+    outcome, message = _done(store, job, listen)
     end(store, job.job_id, outcome, message)
     store.close()
+
+
+def _prepare(asked: SimpleQueue[str]) -> None:
+    """Import what most jobs need, until there is one."""
+    for module in MODULES:
+        if asked.empty():
+            import_module(module)
 
 
 def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
@@ -75,12 +92,18 @@ def _own_output() -> Callable[[str], None]:
     return report
 
 
-def _end_with_the_server() -> None:
-    os.read(0, 1)  # not sys.stdin, whose lock would then be held when the interpreter ends
+def _listen_to_the_server(asked: SimpleQueue[str]) -> None:
+    said = b""
+    while part := os.read(0, 1024):  # not sys.stdin, whose lock would be held when the interpreter ends
+        *lines, said = (said + part).split(b"\n")
+        for line in lines:
+            asked.put(line.decode())
     os._exit(1)
 
 
 if __name__ == "__main__":
-    threading.Thread(target=_end_with_the_server, daemon=True).start()
+    asked: SimpleQueue[str] = SimpleQueue()
+    threading.Thread(target=_listen_to_the_server, args=[asked], daemon=True).start()
     os.nice(KINDNESS)
-    main(Path(sys.argv[1]), sys.argv[2], _own_output())
+    main(Path(sys.argv[1]), asked, _own_output())
+    os._exit(0)  # all is stored; taking the interpreter down only takes time

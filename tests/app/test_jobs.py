@@ -295,7 +295,43 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(
     assert "TypeError" in capfd.readouterr().err
 
 
+def test_a_process_that_waits_takes_the_next_job_and_says_at_once_what_it_does(project: Store) -> None:
+    jobs = Jobs(project)
+    jobs.prepare()
+    assert jobs._ready is None, "only who serves a project keeps a process"
+    jobs.keep_ready()
+    jobs.prepare()
+    waiting = jobs._ready
+    jobs.prepare()
+    assert waiting is not None
+    assert jobs._ready is waiting, "one is enough"
+    assert waiting.stdout is not None
+    assert json.loads(waiting.stdout.readline()) == ["", 0, 0], "it has imported what jobs need"
+    project.close()
+    open_store(project.path).close()  # it holds no database
+    jobs.start("pool", POOL, "lee", None)
+    assert process_of(jobs) == waiting.pid
+    assert jobs._ready is None
+    jobs.wait()
+    assert last(project).outcome == "done"
+
+
+def test_a_waiting_process_that_was_killed_costs_no_job(project: Store) -> None:
+    jobs = Jobs(project)
+    jobs.keep_ready()
+    jobs.prepare()
+    assert jobs._ready is not None
+    waiting = jobs._ready
+    waiting.kill()
+    waiting.wait()
+    jobs.start("pool", POOL, "lee", None)
+    assert process_of(jobs) != waiting.pid
+    jobs.wait()
+    assert last(project).outcome == "done"
+
+
 def test_each_kind_says_what_it_does_and_what_stays() -> None:
     for kind in KINDS.values():
         assert kind.doing[0].islower()
         assert kind.kept.endswith(".")
+        assert kind.first[0].islower()

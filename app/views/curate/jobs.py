@@ -58,6 +58,7 @@ def look(annotator: Annotator, kinds: Collection[str] = KINDS) -> CurateContext:
     kinds: of the jobs that the page shows.
     """
     acts, store = Acts(annotator), project_store()
+    jobs_of(store).prepare()
     found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
     with store.reading() as cursor:
         own = None if annotator.role == "lead" else annotator.name
