@@ -1,17 +1,20 @@
-"""The frame of every page, which Streamlit runs: who is signed in, and the navigation."""
+"""The frame of every page, which Streamlit runs: who is signed in, the navigation, the tab's title."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from app import ui
-from app.navigation import streamlit_pages
+from app.navigation import place_in_menus, streamlit_pages
 from app.signin.current_user import current_user
 
-st.set_page_config(page_title="goldset", layout="wide")
+st.set_page_config(layout="wide")
 annotator = current_user(dict(st.context.cookies))
 if annotator is None:
+    st.set_page_config(page_title="Signed out · goldset")
     st.markdown("Your sign-in has ended. [Sign in again](/sign-in)")
     st.stop()
-ui.frame(annotator)
-st.navigation(streamlit_pages(annotator), position="top").run()
+page = st.navigation(streamlit_pages(annotator), position="top")
+st.set_page_config(page_title=f"{page.title} · goldset")
+ui.frame(annotator, place_in_menus(annotator.role, page.title))
+page.run()

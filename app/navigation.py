@@ -1,6 +1,7 @@
 """The navigation: the pages that are in `app.views`, and which of them a role has.
 
-This forbids nothing by itself: `curation` checks the role of whoever asks for what a page shows.
+This forbids nothing by itself: `curation` checks the role of whoever asks for what a page shows. The address
+of a page of another role says whose page it is.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ from typing import Any
 import streamlit as st
 
 from app import ui, views
-from app.page import AppPage
+from app.page import GROUPS, AppPage
 from curation.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
 
 ROOT = "start"
 """The address that Streamlit wants of a page at `/` that is at its own address, too."""
+ROW = 6
+"""So many links fit beside the account; who has more pages finds them in groups."""
 
 
 @cache
@@ -37,20 +40,54 @@ def pages_of(role: str) -> list[AppPage]:
     return [page for page in all_pages() if role in page.roles]
 
 
-def streamlit_pages(annotator: Annotator) -> list[st.Page]:
-    """The pages of an annotator, as Streamlit's navigation takes them; the first one is at `/`."""
-    first, *others = pages_of(annotator.role)
-    pages = [_streamlit_page(page, annotator) for page in others]
-    if first is all_pages()[0]:  # whose own address leads to `/`
-        return [_streamlit_page(first, annotator, default=True), *pages]
-    own = _streamlit_page(first, annotator, visibility="hidden")
+def menus_of(role: str) -> dict[str, list[AppPage]]:
+    """The pages that a role has, by group; under "" those with a link of their own, which come first."""
+    pages = pages_of(role)
+    if len(pages) <= ROW:
+        return {"": pages}
+    menus = {group: [page for page in pages if page.group == group] for group in ("", *GROUPS)}
+    return {group: members for group, members in menus.items() if members}
+
+
+def place_in_menus(role: str, title: str) -> int | None:
+    """Where in a role's row of links and menus the menu with a page is, from 0; None if it has a link."""
+    menus = menus_of(role)
+    links = len(menus.get("", ()))
+    groups = [members for group, members in menus.items() if group]
+    return next((links + n for n, found in enumerate(groups) if title in {one.title for one in found}), None)
+
+
+def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
+    """Every page by the groups of an annotator's role, as Streamlit's navigation takes them.
+
+    The role's first page is at `/` and, hidden, at its own address. Hidden are also the pages of other roles.
+    """
+    first, *_ = pages_of(annotator.role)
     at_root = st.Page(partial(_show, first, annotator), title=first.title, url_path=ROOT, default=True)
-    return [at_root, own, *pages]
+    menus = {
+        group: [at_root if page is first else _streamlit_page(page, annotator) for page in members]
+        for group, members in menus_of(annotator.role).items()
+    }
+    hidden = [_streamlit_page(first, annotator, visibility="hidden")]
+    for page in all_pages():
+        if annotator.role not in page.roles:
+            refuse = partial(_refuse, page, first, at_root)
+            hidden.append(st.Page(refuse, title=page.title, url_path=page.address, visibility="hidden"))
+    return {**menus, "": [*menus.get("", []), *hidden]}
 
 
 def _streamlit_page(page: AppPage, annotator: Annotator, **more: Any) -> st.Page:
     show = partial(_show, page, annotator)
     return st.Page(show, title=page.title, url_path=page.address, **more)
+
+
+def _refuse(page: AppPage, first: AppPage, at_root: st.Page) -> None:
+    """Say whose page it is, with the way to the reader's own first page."""
+    st.title(page.title, anchor=False)
+    *others, last = [f"{role}s" for role in page.roles]
+    whose = f"{', '.join(others)} and {last}" if others else last
+    ui.lead(f"{page.title} is a page for {whose}. Ask a lead if you need what it shows.")
+    st.page_link(at_root, label=f"Go to {first.title}", icon=":material/arrow_forward:")
 
 
 def _show(page: AppPage, annotator: Annotator) -> None:

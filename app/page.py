@@ -9,6 +9,8 @@ from curation.store import Annotator
 
 REVIEWERS = ("reviewer", "lead")
 LEADS = ("lead",)
+JUDGE, SET_UP, BUILD, RELEASE = GROUPS = ("Judge", "Set up", "Build", "Release")
+"""The groups of the navigation, in its order."""
 
 
 class AppPage(NamedTuple):
@@ -16,6 +18,8 @@ class AppPage(NamedTuple):
 
     position: pages are listed in ascending order of it; the first one is at `/`.
     show: draws the page for an annotator; a `CurationError` is shown as a sentence.
+    group: the menu that has the page where a role has too many pages for a row of links; without one it has a
+    link of its own.
     """
 
     position: int
@@ -24,3 +28,4 @@ class AppPage(NamedTuple):
     roles: tuple[str, ...]
     show: Callable[[Annotator], None]
     shows_title: bool = True
+    group: str = ""

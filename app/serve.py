@@ -13,7 +13,6 @@ from typing import Any
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
-from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from app import api
@@ -46,7 +45,6 @@ def build() -> st.App:
         Route("/sign-in", routes.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", routes.sign_out, methods=["POST"]),
         Route("/password", routes.password, methods=["GET", "POST"]),
-        Route("/label", RedirectResponse("/", 307)),  # Streamlit serves its first page at / only
         *routes.PROVIDER_ROUTES,
         *api.ROUTES,
     ]

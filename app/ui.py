@@ -26,6 +26,7 @@ _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
 _JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldset [^`]+)`")
 _STYLE = files("app").joinpath("app.css").read_text(encoding="utf-8")
+_HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
 _FIGURE = ' class="gs-figure"'
 
 
@@ -57,9 +58,10 @@ class IntervalCell(NamedTuple):
     high: float | None
 
 
-def frame(annotator: Annotator) -> None:
-    """What every page has: the style, and who is signed in."""
-    st.html(f"<style>{_STYLE}</style>")
+def frame(annotator: Annotator, place: int | None) -> None:
+    """What every page has: the style, who is signed in, and a mark on the menu with the page, at `place`."""
+    here = "" if place is None else _HERE % (place + 1)
+    st.html(f"<style>{_STYLE}{here}</style>")
     account(annotator)
 
 
@@ -131,7 +133,8 @@ def table(
         for column, right in zip(columns, figures, strict=True)
     )
     st.html(
-        f'<div class="gs-scroll"><table class="{"gs-table gs-words" if words else "gs-table"}">'
+        f'<div class="gs-scroll" role="group" tabindex="0" aria-label="{escape(caption)}">'
+        f'<table class="{"gs-table gs-words" if words else "gs-table"}">'
         f"<caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -7,10 +7,42 @@ function once(event) {
   event.stopImmediatePropagation();
 }
 
+// In narrow windows the pages are in a drawer over the page. Streamlit leaves it open, and its list has other
+// things than list items in it, which screen readers stumble over.
+const DRAWER = '[data-testid="stSidebar"]';
+const OPENS = '[data-testid="stExpandSidebarButton"]';
+
+function drawer() {
+  const found = document.querySelector(`${DRAWER}[data-collapsed="false"]`);
+  return window.innerWidth <= 768 ? found : null;
+}
+
+function tidy() {
+  document.querySelectorAll(`${DRAWER} nav :is(ul, li)`).forEach((one) => one.setAttribute("role", "none"));
+  document.querySelector(OPENS)?.setAttribute("aria-label", "Pages");
+}
+
+function leave(event) {
+  setTimeout(tidy);
+  const open = drawer();
+  const chosen = event.target.closest?.('[data-testid="stSidebarNavLink"]');
+  if (!open || !(event.key === "Escape" || (event.type === "click" && (chosen || !open.contains(event.target))))) return;
+  setTimeout(() => {
+    open.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+    setTimeout(() => document.querySelector(OPENS)?.focus(), 50);
+  });
+}
+
 export default function account({ data, parentElement }) {
   window.removeEventListener("click", window.goldsetOnce, true);
   window.goldsetOnce = once;
   window.addEventListener("click", once, true);
+  for (const kind of ["click", "keydown"]) {
+    window.removeEventListener(kind, window.goldsetLeave, true);
+    window.addEventListener(kind, leave, true);
+  }
+  window.goldsetLeave = leave;
+  setTimeout(tidy);
   parentElement.querySelector(".who").textContent = data.role === "annotator" || data.role === data.name ? data.name : `${data.name}, ${data.role}`;
   parentElement.querySelector("button").onclick = () => {
     // A form, not a fetch: where an identity provider signed somebody in, the way out leads over its pages.

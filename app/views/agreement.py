@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.context import project_store
-from app.page import REVIEWERS, AppPage
+from app.page import BUILD, REVIEWERS, AppPage
 from curation.agreement import agreement_report
 from curation.agreement.annotators.details import annotator_details
 from curation.agreement.between.disagreement_sources import QueryShare
@@ -67,7 +67,7 @@ def show(annotator: Annotator) -> None:
         )
 
 
-PAGE = AppPage(60, "Agreement", "agreement", REVIEWERS, show)
+PAGE = AppPage(60, "Agreement", "agreement", REVIEWERS, show, group=BUILD)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.grading import grading
-from app.page import AppPage
+from app.page import JUDGE, AppPage
 from app.signin.current_user import sessions
 from curation.people.annotators import JUDGING
 from curation.store import Annotator
@@ -13,4 +13,4 @@ def show(annotator: Annotator) -> None:
     grading(annotator.name, sessions().project)
 
 
-PAGE = AppPage(10, "Label", "label", JUDGING, show, shows_title=False)
+PAGE = AppPage(10, "Label", "label", JUDGING, show, shows_title=False, group=JUDGE)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.context import project_store
-from app.page import AppPage
+from app.page import JUDGE, AppPage
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.own_work import (
     BLOCK,
@@ -51,7 +51,7 @@ def show(annotator: Annotator) -> None:
     _differences(my_differences(store, annotator.name), guide)
 
 
-PAGE = AppPage(20, "My consistency", "my-consistency", JUDGING, show)
+PAGE = AppPage(20, "My consistency", "my-consistency", JUDGING, show, group=JUDGE)
 
 
 def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) -> None:

@@ -8,7 +8,7 @@ from app import ui
 from app.acts import Acts
 from app.components.keys import Draft, keys
 from app.context import project_store
-from app.page import AppPage
+from app.page import JUDGE, AppPage
 from app.signin.current_user import sessions
 from curation.coverage.writing.queue import (
     WritingQueue,
@@ -53,7 +53,7 @@ def show(annotator: Annotator) -> None:
     _written(queue)
 
 
-PAGE = AppPage(16, "Write", "write", JUDGING, show)
+PAGE = AppPage(16, "Write", "write", JUDGING, show, group=JUDGE)
 
 
 def _nothing(queue: WritingQueue) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from app.navigation import all_pages, pages_of
+from app.navigation import ROW, all_pages, menus_of, pages_of, place_in_menus
+from app.page import BUILD, GROUPS, JUDGE, RELEASE, SET_UP
 
 EVERYONE = ["Label", "My consistency"]
-LEAD = [*EVERYONE, "Adjudicate", "Curate", "Rounds", "Agreement", "Re-label", "Releases"]
+LEAD = [*EVERYONE, "Adjudicate", "Curate", "Rounds", "Agreement", "Releases", "Re-label"]
 
 
 @pytest.mark.parametrize(
@@ -23,8 +24,33 @@ def test_an_evaluator_has_no_page_about_labeling() -> None:
     assert [page.title for page in pages_of("evaluator")] == ["Evaluate"]
 
 
-def test_labeling_comes_first_and_nothing_is_given_twice() -> None:
-    assert all_pages()[0].title == "Label"
+@pytest.mark.parametrize("role", ["annotator", "reviewer", "evaluator"])
+def test_who_has_few_pages_has_a_row_of_links(role: str) -> None:
+    assert list(menus_of(role)) == [""]
+    assert 1 <= len(menus_of(role)[""]) <= ROW
+    assert place_in_menus(role, pages_of(role)[0].title) is None
+
+
+def test_a_lead_has_menus_in_the_order_of_the_path_and_each_page_once() -> None:
+    menus = menus_of("lead")
+    assert [group for group in menus if group] == [JUDGE, SET_UP, BUILD, RELEASE]
+    assert [page for members in menus.values() for page in members] == pages_of("lead")
+    assert max(map(len, menus.values())) <= ROW
+
+
+def test_the_menu_that_has_a_page_is_known_by_its_place() -> None:
+    links = len(menus_of("lead").get("", ()))
+    assert place_in_menus("lead", "People") == links + 1
+    assert place_in_menus("lead", "Rounds") == links + 2
+
+
+def test_every_page_but_home_is_in_a_group() -> None:
+    """Say `group=` in the page's record, with one of `app.page.GROUPS`."""
+    assert {page.title for page in all_pages() if page.group not in GROUPS} <= {"Home"}
+
+
+def test_labeling_comes_first_for_who_labels_and_nothing_is_given_twice() -> None:
+    assert {pages_of(role)[0].title for role in ("annotator", "reviewer")} == {"Label"}
     for field in ("position", "title", "address"):
         values = [getattr(page, field) for page in all_pages()]
         assert len(set(values)) == len(values), field

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from app.navigation import menus_of, pages_of
 from tests.support.accessibility import (
     SCHEMES,
+    fits,
     fits_at_twice_the_size,
     measure,
     passes,
@@ -21,7 +23,7 @@ from tests.support.accessibility import (
 )
 from tests.support.every_page import HEADINGS, build, visit
 from tests.support.inert import MARKUP, WORDS, Watched
-from tests.support.served import Annotating, Served, Visitors
+from tests.support.served import Annotating, Served, Visitors, settled
 
 LONG = "A sentence about birds on cliffs by the sea. " * 116_000  # 5.2 MB
 
@@ -71,6 +73,59 @@ def test_label_is_accessible_in_all_its_states(people: Visitors) -> None:
     label.look()
     shows_focus(page)
     fits_at_twice_the_size(page, "item")
+
+
+@pytest.mark.parametrize("width", [1440, 1024])
+def test_a_lead_sees_every_group_of_pages_and_goes_there_by_keyboard(people: Visitors, width: int) -> None:
+    page = people.page("lee")
+    measure(page)
+    page.set_viewport_size({"width": width, "height": 768})
+    visit(page, people.served, "/people")
+    menus = page.get_by_test_id("stTopNav").get_by_role("button")
+    expect(menus).to_have_text([group for group in menus_of("lead") if group])
+    weights = menus.evaluate_all("all => all.map((one) => getComputedStyle(one).fontWeight)")
+    assert [weight == "600" for weight in weights] == [False, True, False, False]
+    menus.filter(has_text="Build").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("menuitem", name="Curate")).to_be_focused()
+    passes_in_both_schemes(page, "menu")
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title("Agreement · goldset")
+    expect(page.get_by_role("menu")).to_have_count(0)
+
+
+def test_the_drawer_of_a_phone_has_the_pages_and_closes_after_a_choice(people: Visitors) -> None:
+    page = people.page("lee")
+    measure(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, people.served, "/people")
+    passes(page, "people on a phone")
+    fits(page, "people on a phone")
+    opens, drawer = page.get_by_role("button", name="Pages"), page.get_by_test_id("stSidebar")
+    opens.click()
+    expect(drawer.get_by_role("link")).to_have_text([one.title for one in pages_of("lead")])
+    page.get_by_role("link", name="Password").click(trial=True)  # nothing covers it
+    settled(page)
+    passes(page, "drawer")
+    drawer.get_by_role("link", name="Rounds").click()
+    expect(page).to_have_title("Rounds · goldset")
+    expect(opens).to_be_focused()
+    opens.press("Enter")
+    expect(drawer).to_have_attribute("data-collapsed", "false")
+    page.keyboard.press("Escape")
+    expect(opens).to_be_focused()
+
+
+def test_a_page_of_another_role_says_whose_it_is_and_leads_to_the_own_first_page(people: Visitors) -> None:
+    page = people.page("anna")
+    measure(page)
+    visit(page, people.served, "/rounds")
+    expect(page.get_by_text("Rounds is a page for leads.")).to_be_visible()
+    passes(page, "refused")
+    page.get_by_role("link", name="Go to Label").click()
+    expect(page.locator(".grading")).to_be_visible()
+    expect(page).to_have_title("Label · goldset")
 
 
 def test_a_hostile_item_is_text_in_label_its_whole_document_and_the_history(people: Visitors) -> None:

@@ -15,7 +15,7 @@ from app import ui
 from app.acts import Acts
 from app.components.keys import keys
 from app.context import project_store
-from app.page import REVIEWERS, AppPage
+from app.page import JUDGE, REVIEWERS, AppPage
 from app.views.adjudicate import decision, recent
 from app.views.adjudicate.reviewing import Reviewing, reviewing
 from curation.adjudication.adjudication import overtaken
@@ -42,7 +42,7 @@ def show(annotator: Annotator) -> None:
 OLDER_TEXT = " on an older text of the document, so it does not count"
 OTHER_TEXT = "about another text of the document"
 
-PAGE = AppPage(30, "Adjudicate", "adjudicate", REVIEWERS, show)
+PAGE = AppPage(30, "Adjudicate", "adjudicate", REVIEWERS, show, group=JUDGE)
 
 
 def _current(store: Store, annotator: Annotator, state: Reviewing) -> Case | None:

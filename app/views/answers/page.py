@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.context import project_store
-from app.page import LEADS, REVIEWERS, AppPage
+from app.page import JUDGE, LEADS, REVIEWERS, AppPage
 from app.views.answers import deciding, tasks, writing
 from curation.people.annotators import JUDGING
 from curation.store import Annotator
@@ -36,4 +36,4 @@ def show(annotator: Annotator) -> None:
     PARTS[part or "Write"][1](project_store(), Acts(annotator))
 
 
-PAGE = AppPage(15, "Answers", "answers", JUDGING, show)
+PAGE = AppPage(15, "Answers", "answers", JUDGING, show, group=JUDGE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import LEADS, AppPage
+from app.page import BUILD, LEADS, AppPage
 from app.views.coverage import gaps, map_part, measuring, written
 from app.views.coverage.kept import kept_state
 from app.views.curate.jobs import look
@@ -42,4 +42,4 @@ def show(annotator: Annotator) -> None:
         gaps.show(context, state)
 
 
-PAGE = AppPage(45, "Coverage", "coverage", LEADS, show)
+PAGE = AppPage(45, "Coverage", "coverage", LEADS, show, group=BUILD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import LEADS, AppPage
+from app.page import BUILD, LEADS, AppPage
 from app.views.curate import opening, pool, queries, sample
 from app.views.curate.jobs import look
 from curation.store import Annotator
@@ -33,4 +33,4 @@ def show(annotator: Annotator) -> None:
     STEPS[step or "Sample"](context)
 
 
-PAGE = AppPage(40, "Curate", "curate", LEADS, show)
+PAGE = AppPage(40, "Curate", "curate", LEADS, show, group=BUILD)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import AppPage
+from app.page import RELEASE, AppPage
 from app.views.curate.jobs import CurateContext, look
 from app.views.evaluate import leaderboard, report, submit
 from app.views.evaluate.further import ChosenPart
@@ -39,7 +39,7 @@ def show(annotator: Annotator) -> None:
         report.show(context.store, annotator, found, result.evaluation_id if result else None)
 
 
-PAGE = AppPage(75, "Evaluate", "evaluate", EVALUATING, show)
+PAGE = AppPage(75, "Evaluate", "evaluate", EVALUATING, show, group=RELEASE)
 
 
 def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:

@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.context import project_store
-from app.page import LEADS, AppPage
+from app.page import LEADS, SET_UP, AppPage
 from app.views.people import adding, changing, practising
 from app.views.people.changing import PEOPLE
 from curation.labeling.progress.workload import Workload, workloads
@@ -41,7 +41,7 @@ def show(annotator: Annotator) -> None:
         adding.show(store, acts)
 
 
-PAGE = AppPage(35, "People", "people", LEADS, show)
+PAGE = AppPage(35, "People", "people", LEADS, show, group=SET_UP)
 
 
 def _done(said: str | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
-from app.page import LEADS, AppPage
+from app.page import LEADS, RELEASE, AppPage
 from app.views.curate.jobs import CurateContext, look
 from app.views.relabel import due, opening, past_evaluations, plan, report
 from app.views.relabel.kept import kept_staleness
@@ -37,7 +37,7 @@ def show(annotator: Annotator) -> None:
     _show(part or PARTS[0], context, found)
 
 
-PAGE = AppPage(65, "Re-label", "relabel", LEADS, show)
+PAGE = AppPage(78, "Re-label", "relabel", LEADS, show, group=RELEASE)
 
 
 def _show(part: str, context: CurateContext, found: SetStaleness) -> None:

@@ -7,7 +7,7 @@ from datetime import datetime
 import streamlit as st
 
 from app import ui
-from app.page import LEADS, AppPage
+from app.page import LEADS, RELEASE, AppPage
 from app.views.curate.jobs import look
 from app.views.releases import difference, freezing
 from curation.errors import CurationError
@@ -47,7 +47,7 @@ def show(annotator: Annotator) -> None:
     _details(store, by_name[name])
 
 
-PAGE = AppPage(70, "Releases", "releases", LEADS, show)
+PAGE = AppPage(70, "Releases", "releases", LEADS, show, group=RELEASE)
 
 
 def _details(store: Store, release: ReleaseRow) -> None:

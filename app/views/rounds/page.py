@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.context import project_store
-from app.page import LEADS, AppPage
+from app.page import BUILD, LEADS, AppPage
 from app.views.rounds import manage, progress, quality, remarks
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import RoundStatus, round_status
@@ -51,7 +51,7 @@ def show(annotator: Annotator) -> None:
     PARTS[part or "Progress"](store, status, acts)
 
 
-PAGE = AppPage(50, "Rounds", "rounds", LEADS, show)
+PAGE = AppPage(50, "Rounds", "rounds", LEADS, show, group=BUILD)
 
 
 def _state(status: RoundStatus) -> str:
