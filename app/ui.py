@@ -15,8 +15,8 @@ from app.components.drawing import drawing
 from curation.errors import CurationError
 from curation.guides.guide import Guide
 from curation.labeling.session.excerpts import Segment
-from curation.relabeling.staleness.text_changes import TextBlock
 from curation.reports.page import Section
+from curation.similarity.text_blocks import TextBlock
 from curation.store import Annotator
 from curation.text import isolated
 

@@ -11,9 +11,13 @@ from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, say, table
 
 if TYPE_CHECKING:
+    from curation.guides.difference import GuideDifference
     from curation.guides.guide import Guide
     from curation.guides.questions import GuideQuestion
+    from curation.guides.versions import GuideVersion
+    from curation.labeling.guide_change import GuideEffects
     from curation.labeling.rounds.lifecycle import GuideChange
+    from curation.store import Cursor
 
 
 guides = command_group("guide", "See and change the labeling guide.")
@@ -29,6 +33,8 @@ def guide_use(
             "grades were given on another scale)."
         ),
     ] = None,
+    reason: Annotated[str, typer.Option(help="Why, for the audit trail and the list of versions.")] = "",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would mean.")] = False,
     as_json: Json = False,
 ) -> None:
     """Make a guide the one in force. Each judgment keeps the version under which it was given.
@@ -36,32 +42,91 @@ def guide_use(
     \b
     Examples:
       goldset guide use labeling_guides/graded-relevance.md
-      goldset guide use revised.md --open-rounds keep
+      goldset guide use revised.md --dry-run
+      goldset guide use revised.md --open-rounds keep --reason "Refurbished goods made clear"
     """
+    from curation.guides.guide import read_guide
+    from curation.labeling.guide_change import guide_effects
     from curation.labeling.rounds.lifecycle import use_guide
 
-    change = use_guide(project_store(), file, open_rounds=open_rounds)
+    if dry_run:
+        effects = guide_effects(project_store(), read_guide(file))
+        emit(as_json, _effects_json(effects), lambda: _show_effects(effects))
+        return
+    change = use_guide(project_store(), file, open_rounds=open_rounds, reason=reason)
     emit(as_json, change, lambda: _show_change(change))
 
 
 @guides.command("show")
-def guide_show(as_json: Json = False) -> None:
-    """Show the guide in force: its version, its scale and its text.
+def guide_show(
+    version: Annotated[
+        str | None, typer.Argument(help="A version, by the beginning of its hash; else the one in force.")
+    ] = None,
+    source: Annotated[bool, typer.Option("--source", help="Print the file, to be edited.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a guide, the one in force unless a version is named: its scale and its text.
 
     \b
     Examples:
       goldset guide show
+      goldset guide show 3c1e9962 --source > revised.md
     """
+    from curation.guides.drafts import source_of
     from curation.guides.guide import current_guide
+    from curation.guides.versions import find_version
 
     with project_store().reading() as cursor:
-        guide = current_guide(cursor)
-    emit(as_json, guide.model_dump(), lambda: _show_guide(guide))
+        guide = find_version(cursor, version) if version else current_guide(cursor)
+    if source and not as_json:
+        typer.echo(source_of(guide), nl=False)
+        return
+    shown = guide.model_dump() | ({"source": source_of(guide)} if source else {})
+    emit(as_json, shown, lambda: _show_guide(guide))
+
+
+@guides.command("versions")
+def guide_versions_list(as_json: Json = False) -> None:
+    """List all versions of the guide: since when, by whom, why, and how much was judged under each.
+
+    \b
+    Examples:
+      goldset guide versions
+    """
+    from curation.guides.versions import guide_versions
+
+    with project_store().reading() as cursor:
+        found = guide_versions(cursor)
+    emit(as_json, {"versions": found}, lambda: _show_versions(found))
+
+
+@guides.command("diff")
+def guide_diff(
+    before: Annotated[str, typer.Argument(help="A version, by the beginning of its hash, or a file.")],
+    after: Annotated[str | None, typer.Argument(help="Another one; else the guide in force.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what changes from one guide to another: grades and text.
+
+    \b
+    Examples:
+      goldset guide diff 3c1e9962
+      goldset guide diff 3c1e9962 revised.md
+    """
+    from curation.guides.difference import guide_difference
+    from curation.guides.guide import current_guide
+
+    store = project_store()
+    with store.reading() as cursor:
+        old = _guide_named(cursor, before)
+        new = _guide_named(cursor, after) if after else current_guide(cursor)
+    found = guide_difference(old, new)
+    emit(as_json, _difference_json(found), lambda: _show_difference(found))
 
 
 @guides.command("questions")
 def guide_questions_list(as_json: Json = False) -> None:
-    """List where reviewers found the guide unclear, for its next version.
+    """List where people found the guide unclear, with the answers.
 
     \b
     Examples:
@@ -73,6 +138,97 @@ def guide_questions_list(as_json: Json = False) -> None:
     with project_store().reading() as cursor:
         found = guide_questions(cursor)
     emit(as_json, {"questions": found}, lambda: _show_questions(found))
+
+
+@guides.command("answer")
+def guide_answer(
+    question: Annotated[str, typer.Argument(help="The question, by the beginning of its id.")],
+    words: Annotated[str, typer.Argument(help="The answer.")],
+    asker_only: Annotated[
+        bool, typer.Option("--asker-only", help="Only who asked reads it, instead of everyone.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Answer a question about the guide, or change its answer. Annotators read it beside the guide.
+
+    \b
+    Examples:
+      goldset guide answer 5f2a9c1e "Refurbished goods are graded as used ones."
+      goldset guide answer 5f2a9c1e "Yes, here." --asker-only
+    """
+    from curation.guides.questions import answer_question
+
+    found = answer_question(project_store(), question, words, everyone=not asker_only)
+    who = "Everyone" if found.everyone else "Who asked"
+    emit(as_json, found._asdict(), lambda: say(f"{who} reads the answer to “{found.words}” now."))
+
+
+def _guide_named(cursor: Cursor, name: str) -> Guide:
+    from curation.guides.guide import read_guide
+    from curation.guides.versions import find_version
+
+    path = Path(name)
+    return read_guide(path) if path.suffix or path.exists() else find_version(cursor, name)
+
+
+def _effects_json(effects: GuideEffects) -> dict[str, object]:
+    return {
+        "sentences": effects.sentences,
+        "changes": effects.difference.summary,
+        "rounds": [one._asdict() for one in effects.rounds],
+        "answers": effects.answers,
+        "stale_pairs": effects.stale_pairs,
+        "off_scale": effects.off_scale,
+        "off_scale_decisions": effects.off_scale_decisions,
+    }
+
+
+def _difference_json(found: GuideDifference) -> dict[str, object]:
+    grades = [{"value": one.value, "kind": one.kind, "changed": one.changed} for one in found.grades]
+    blocks = [block._asdict() for block in found.body]
+    names = {"before": found.before.guide_hash, "after": found.after.guide_hash}
+    return {**names, "summary": found.summary, "grades": grades, "body": blocks, "other": found.other}
+
+
+def _show_effects(effects: GuideEffects) -> None:
+    say(*effects.difference.summary, "", *effects.sentences)
+    if effects.rounds:
+        columns = ["round", "kind", "guide", "open", "answered", "may switch"]
+        rows = [
+            (*one[:2], one.guide_hash[:8], one.open_items, one.answered, "no" if one.cannot_switch else "yes")
+            for one in effects.rounds
+        ]
+        table("Rounds under way", columns, rows)
+        say(f"keep: {effects.told('keep')}", f"switch: {effects.told('switch')}")
+
+
+def _show_versions(found: list[GuideVersion]) -> None:
+    columns = ["version", "title", "in force since", "by", "judgments", "open rounds", "why"]
+    rows = [
+        (
+            one.guide_hash[:8] + (" (in force)" if one.in_force else ""),
+            one.title,
+            f"{one.since:%Y-%m-%d %H:%M}" if one.since else "",
+            one.by or "",
+            one.answers,
+            ", ".join(one.rounds),
+            one.reason,
+        )
+        for one in found
+    ]
+    table("Versions of the guide, newest first", columns, rows)
+    say("What changes between two: goldset guide diff OLD NEW")
+
+
+def _show_difference(found: GuideDifference) -> None:
+    say(*found.summary)
+    for one in found.changed_grades:
+        for mark, grade in (("-", one.before), ("+", one.after)):
+            if grade is not None:
+                say(f"{mark} {grade.value} {grade.name} (key {grade.key}): {grade.definition}")
+    for block in found.body:
+        if block.kind != "same" and block.text.strip():
+            say(f"{'-' if block.kind == 'removed' else '+'} {' '.join(block.text.split())}")
 
 
 def _show_change(change: GuideChange) -> None:
@@ -90,17 +246,19 @@ def _show_guide(guide: Guide) -> None:
 
 
 def _show_questions(found: list[GuideQuestion]) -> None:
-    columns = ["query", "document", "what is unclear", "who", "guide", "asked"]
+    columns = ["id", "query", "document", "what is unclear", "who", "guide", "asked", "answer"]
     rows = [
         (
-            one.query,
-            one.title,
+            one.question_id[:8],
+            one.query or "the whole guide",
+            one.title or "",
             one.words,
             one.author,
             one.guide_hash[:8] + (" (in force)" if one.in_force else ""),
             f"{one.asked_at:%Y-%m-%d}",
+            one.answer or "",
         )
         for one in found
     ]
     table("Where the guide is unclear", columns, rows)
-    say(f"{len(found):,} in all. After a revision: goldset guide use FILE")
+    say(f"{len(found):,} in all. Answer one: goldset guide answer ID WORDS")

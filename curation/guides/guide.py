@@ -8,22 +8,39 @@ text identifies a guide, so every judgment can name the exact text under which i
 from __future__ import annotations
 
 import json
-import re
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from curation.errors import InputError, NotFoundError
+from curation.guides.front_matter import GuideProblem, line_of, read_values, split_source
 from curation.store import Cursor, get_setting, put_setting, utc_now
 from curation.text import canonical_json, digest
 
 SCREEN_KEYS = frozenset("ulnfxwghcr?")
 """Keys that the grading screen (or Streamlit: c, r) uses itself."""
 
-_FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
+NO_FRONT_MATTER = (
+    "no YAML front matter found; expected the text to start with a line ---, then the title and the scale, "
+    "and a second line ---"
+)
+WAY_OUT = "Correct the guide and try again; labeling_guides/graded-relevance.md is a whole one."
+EXPECTED = {
+    "title": "a title in words",
+    "scale": "a list of 2 to 10 grades",
+    "value": "a whole number from 0 to 100",
+    "name": "a name of 1 to 40 characters",
+    "key": "one digit or small letter",
+    "colour": "a colour such as #2b62a8",
+    "definition": "a sentence that says when to give the grade",
+    "examples": "a list of at most 20 worked examples",
+    "query": "a query of 1 to 500 characters",
+    "document": "what the document says, 1 to 2,000 characters",
+    "why": "the reason, 1 to 1,000 characters",
+}
+"""What each entry of the front matter should hold."""
 
 
 class WorkedExample(BaseModel):
@@ -55,21 +72,13 @@ class _FrontMatter(BaseModel):
     title: Annotated[str, Field(min_length=1)]
     scale: Annotated[tuple[Grade, ...], Field(min_length=2, max_length=10)]
 
-    @model_validator(mode="after")
-    def _distinct(self) -> _FrontMatter:
-        for field in ("value", "name", "key"):
-            seen = [getattr(grade, field) for grade in self.scale]
-            twice = sorted({str(item) for item in seen if seen.count(item) > 1})
-            if twice:
-                raise ValueError(f"each grade needs its own {field}; used twice: {', '.join(twice)}")
-        taken = sorted(SCREEN_KEYS.intersection(grade.key for grade in self.scale))
-        if taken:
-            raise ValueError(f"the screen itself uses the key {', '.join(taken)}; digits are always free")
-        return self
-
 
 class Guide(BaseModel):
-    """A labeling guide; `scale` is ordered from the lowest grade to the highest."""
+    """A labeling guide; `scale` is ordered from the lowest grade to the highest.
+
+    source: the whole text, from which the hash is; '' where the project stored the guide without it. No
+        export or release has it.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -77,6 +86,7 @@ class Guide(BaseModel):
     title: str
     scale: tuple[Grade, ...]
     body: str
+    source: Annotated[str, Field(exclude=True, repr=False)] = ""
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -100,17 +110,40 @@ def read_guide(path: Path | None = None) -> Guide:
     if path is None:
         with as_file(files("labeling_guides").joinpath("graded-relevance.md")) as shipped:
             return read_guide(shipped)
-    text = _read(path)
-    match = _FRONT_MATTER.match(text)
-    if match is None:
-        raise InputError(
-            "no YAML front matter found; expected the file to start with a line `---`, the title and the "
-            "scale, and a second line `---`. See labeling_guides/graded-relevance.md for one.",
-            path=path,
-        )
-    front = _front_matter(match[1], path)
+    return parse_guide(_read(path), path)
+
+
+def parse_guide(source: str, path: Path | None = None) -> Guide:
+    """The guide of a whole text; raises as `read_guide` does, naming the path if there is one."""
+    problems = guide_problems(source)
+    if problems:
+        said = [f"line {one.line}: {one.sentence}" if one.line else one.sentence for one in problems]
+        raise InputError(said, path=path, way_out=WAY_OUT)
+    parts = split_source(source)
+    assert parts is not None  # else there were problems
+    front = _FrontMatter.model_validate(read_values(parts.front))
     scale = tuple(sorted(front.scale, key=lambda grade: grade.value))
-    return Guide(guide_hash=digest(text), title=front.title, scale=scale, body=match[2].strip())
+    return Guide(
+        guide_hash=digest(source), title=front.title, scale=scale, body=parts.body.strip(), source=source
+    )
+
+
+def guide_problems(source: str) -> list[GuideProblem]:
+    """All that keeps a text from being a guide; [] where it is one."""
+    parts = split_source(source)
+    if parts is None:
+        return [GuideProblem((), 1, NO_FRONT_MATTER)]
+    values = read_values(parts.front)
+    if isinstance(values, GuideProblem):
+        return [values]
+    if not isinstance(values, dict):
+        said = f"the front matter holds {_shown(values)}; expected names with values: title and scale"
+        return [GuideProblem((), 1, said)]
+    try:
+        found = _broken_rules(_FrontMatter.model_validate(values))
+    except ValidationError as error:
+        found = [(item["loc"], _sentence(item)) for item in error.errors() if not _follows(item)]
+    return [GuideProblem(where, line_of(parts.front, where), said) for where, said in found]
 
 
 def store_guide(cursor: Cursor, guide: Guide) -> None:
@@ -120,6 +153,9 @@ def store_guide(cursor: Cursor, guide: Guide) -> None:
         "INSERT INTO guides VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [guide.guide_hash, guide.title, scale, guide.body, utc_now()],
     )
+    if guide.source:
+        sourced = [guide.guide_hash, guide.source]
+        cursor.execute("INSERT INTO guide_sources VALUES (?, ?) ON CONFLICT DO NOTHING", sourced)
     put_setting(cursor, "guide", guide.guide_hash)
 
 
@@ -131,12 +167,16 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
     NotFoundError: no guide has this hash.
     """
     row = cursor.execute(
-        "SELECT guide_hash, title, scale, body FROM guides WHERE guide_hash = ?", [guide_hash]
+        """
+        SELECT guide_hash, title, scale, body, coalesce(source, '')
+        FROM guides LEFT JOIN guide_sources USING (guide_hash) WHERE guide_hash = ?
+        """,
+        [guide_hash],
     ).fetchone()
     if row is None:
         raise NotFoundError(f"The project holds no guide {guide_hash}.")
     scale = tuple(Grade(**grade) for grade in json.loads(row[2]))
-    return Guide(guide_hash=row[0], title=row[1], scale=scale, body=row[3])
+    return Guide(guide_hash=row[0], title=row[1], scale=scale, body=row[3], source=row[4])
 
 
 def current_guide(cursor: Cursor) -> Guide:
@@ -153,45 +193,63 @@ def _read(path: Path) -> str:
         raise InputError(f"is not UTF-8 (byte {error.start}); save the guide as UTF-8", path=path) from error
 
 
-def _front_matter(text: str, path: Path) -> _FrontMatter:
-    values = _yaml(text, path)
-    if not isinstance(values, dict):
-        raise InputError(
-            f"the front matter holds {_shown(values)}; expected names with values: `title:` and `scale:`. "
-            "See labeling_guides/graded-relevance.md for one.",
-            path=path,
-        )
-    try:
-        return _FrontMatter.model_validate(values)
-    except ValidationError as error:
-        problems = [f"front matter, {_place(item['loc'])}: {item['msg']}" for item in error.errors()]
-        raise InputError(
-            problems, path=path, way_out="Mend the guide's front matter and try again."
-        ) from error
+def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]]:
+    """The rules that are about several grades, or about the screen, each where it is broken."""
+    found: list[tuple[tuple[int | str, ...], str]] = []
+    for field in ("value", "name", "key"):
+        seen: set[Any] = set()
+        for place, grade in enumerate(front.scale):
+            value = getattr(grade, field)
+            if value in seen:
+                said = f"each grade needs its own {field}; used twice: {value}"
+                found.append((("scale", place, field), f"{_place(('scale', place, field))}: {said}"))
+            seen.add(value)
+    for place, grade in enumerate(front.scale):
+        if grade.key in SCREEN_KEYS:
+            said = f"the screen itself uses the key {grade.key}; digits are always free"
+            found.append((("scale", place, "key"), f"{_place(('scale', place, 'key'))}: {said}"))
+    return found
 
 
-def _yaml(text: str, path: Path) -> Any:
-    try:
-        return yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 2 if error.problem_mark else 1
-        raise InputError(f"line {line}: the front matter is not YAML: {error.problem}", path=path) from error
-    except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 2
-        raise InputError(
-            f"line {line}: the front matter holds the character U+{ord(text[error.position]):04X}, which "
-            "YAML does not allow; remove it",
-            path=path,
-        ) from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise InputError(f"the front matter is not YAML: {error}", path=path) from error
+def _follows(item: Any) -> bool:
+    """Whether a list is short only because pydantic left out entries, each with a problem of its own."""
+    return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
+
+
+def _sentence(item: Any) -> str:
+    """What pydantic found, in our words."""
+    where = item["loc"]
+    place, expected = _place(where), EXPECTED.get(str(where[-1]), "") if where else ""
+    if item["type"] == "missing":
+        return f"{place} is missing; expected {expected}" if expected else f"{place} is missing"
+    if item["type"] == "extra_forbidden":
+        return f"{place}: a guide has no such entry; correct its spelling, or remove it"
+    if not expected:
+        return f"{place}: {item['msg']}"
+    return f"{place}: found {_shown(item['input'])}; expected {expected}"
 
 
 def _shown(value: Any) -> str:
-    kinds = {list: "a list", type(None): "nothing"}
-    return kinds.get(type(value)) or f"only {str(value)[:40]!r}"
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}" if value else "an empty list"
+    if value is None or value == "":
+        return "nothing"
+    if isinstance(value, dict):
+        return "names with values"
+    text = str(value)
+    return f"only {text[:40]!r}" if len(text) <= 40 else f"{len(text):,} characters"
 
 
 def _place(location: tuple[int | str, ...]) -> str:
-    steps = [f"grade {step + 1}" if isinstance(step, int) else step for step in location]
-    return ", ".join(steps) or "as a whole"
+    steps = []
+    for before, step in zip(("", *location), location, strict=False):
+        if isinstance(step, int):
+            steps.append(f"{_ordinal(step + 1)} {'example' if before == 'examples' else 'grade'}")
+        elif step not in ("scale", "examples") or step == location[-1]:
+            steps.append(step)
+    return ", ".join(steps) or "the front matter"
+
+
+def _ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th") if number not in (11, 12, 13) else "th"
+    return f"{number}{ending}"

@@ -1,4 +1,8 @@
-"""Questions about the guide: where it is unclear, with its version, for whoever writes the next one."""
+"""Questions about the guide: where it is unclear, with its version, and what the lead answers.
+
+Reviewers and leads ask at a pair, annotators at the item on their screen or about the guide as a whole. An
+answer is for everyone, or for who asked alone. Annotators read the words of both and no name.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,54 @@ from typing import NamedTuple
 
 from curation.errors import InputError, NotFoundError
 from curation.guides.guide import current_guide
-from curation.people.annotators import require_author
+from curation.people.annotators import JUDGING, require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
 from curation.store.documents import title_last_shown
 from curation.text import LONGEST_NOTE, digest
 
 
 class GuideQuestion(NamedTuple):
-    """What is unclear, at which pair, under which guide; `in_force` if that is the current guide."""
+    """What is unclear, at which pair, under which guide; `in_force` if that is the current guide.
+
+    Attributes
+    ----------
+    query_id, query, document_id, title: None where it is about the guide as a whole.
+    answer, everyone, answered_by, answered_at: None until somebody answers.
+    """
 
     question_id: str
     guide_hash: str
     guide: str
     in_force: bool
-    query_id: str
-    query: str
-    document_id: str
-    title: str
+    query_id: str | None
+    query: str | None
+    document_id: str | None
+    title: str | None
     words: str
     author: str
     asked_at: datetime
+    answer: str | None
+    everyone: bool | None
+    answered_by: str | None
+    answered_at: datetime | None
+
+
+class ReadableQuestion(NamedTuple):
+    """What an annotator's screen gets of a question: no name, and no pair of somebody else's.
+
+    Attributes
+    ----------
+    revision: of the answer, -1 without one; a changed answer has another.
+    mine: the annotator asked it.
+    query: the query at which they asked; None with somebody else's.
+    """
+
+    question_id: str
+    revision: int
+    words: str
+    answer: str | None
+    mine: bool
+    query: str | None
 
 
 def ask_guide(store: Store, query_id: str, document_id: str, words: str, author: str = COMMAND_LINE) -> str:
@@ -38,29 +70,88 @@ def ask_guide(store: Store, query_id: str, document_id: str, words: str, author:
     NotFoundError: the author is unknown, or no round has shown the pair.
     RefusedError: the author is neither reviewer nor lead.
     """
-    said = " ".join(words.split())
-    if not said or len(said) > LONGEST_NOTE:
-        raise InputError(
-            f"say in a few words what the guide leaves open (at most {LONGEST_NOTE:,} characters), "
-            f"this has {len(said):,}"
-        )
+    said = _said(words, "say in a few words what the guide leaves open")
     with store.reading() as cursor:
         require_author(cursor, author, "reviewer", "lead")
-    with store.transaction() as cursor:
+    with store.transaction(new_data_version=False) as cursor:
         if not cursor.execute(_SHOWN, [query_id, document_id]).fetchall():
             raise NotFoundError(
                 f"No round has shown the document {document_id!r} for the query {query_id!r}."
             )
         guide = current_guide(cursor).guide_hash
-        question_id = digest("guide question", guide, query_id, document_id, said, author)
-        row = [question_id, guide, query_id, document_id, said, author, utc_now()]
-        new = cursor.execute(
-            "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1", row
-        ).fetchall()
-        if new:
-            detail = {"guide": guide, "query_id": query_id, "document_id": document_id}
-            record_event(cursor, "guide unclear", detail, author)
-    return question_id
+        return _insert(cursor, guide, query_id, document_id, said, author)
+
+
+def ask_at_item(store: Store, annotator: str, words: str, presentation_id: str | None = None) -> str:
+    """Store an annotator's question: at one of their items, or about the guide as a whole.
+
+    Raises
+    ------
+    InputError: the words are missing or too long.
+    NotFoundError: the annotator is unknown, or has no such item.
+    RefusedError: the annotator does not judge.
+    """
+    said = _said(words, "say in a few words what the guide leaves open")
+    with store.reading() as cursor:
+        require_author(cursor, annotator, *JUDGING)
+    with store.transaction(new_data_version=False) as cursor:
+        if presentation_id is None:
+            return _insert(cursor, current_guide(cursor).guide_hash, None, None, said, annotator)
+        found = cursor.execute(_OWN_ITEM, [presentation_id, annotator]).fetchone()
+        if found is None:
+            raise NotFoundError("You have no such item.")
+        guide, query_id, document_id = found
+        return _insert(cursor, guide, query_id, document_id, said, annotator)
+
+
+def answer_question(
+    store: Store, question_id: str, words: str, author: str = COMMAND_LINE, everyone: bool = True
+) -> GuideQuestion:
+    """Answer a question, or change its answer: annotators read the new words at once.
+
+    Parameters
+    ----------
+    question_id: or its beginning, if no other question's id begins so.
+    everyone: all annotators read question and answer; else only who asked.
+
+    Raises
+    ------
+    InputError: the words are missing or too long, or several questions begin so.
+    NotFoundError: there is no such question.
+    RefusedError: the author is no lead.
+    """
+    said = _said(words, "write the answer in a few words", lines=True)
+    with store.transaction(new_data_version=False) as cursor:
+        require_author(cursor, author, "lead")
+        found = find_question(cursor, question_id)
+        if (found.answer, found.everyone) != (said, everyone):
+            row = {"question": found.question_id, "words": said, "everyone": everyone, "author": author}
+            cursor.execute(_ANSWER, {**row, "now": utc_now()})
+            detail = {
+                "question": found.question_id,
+                "everyone": everyone,
+                "changed": found.answer is not None,
+            }
+            record_event(cursor, "answer guide question", detail, author)
+        return find_question(cursor, found.question_id)
+
+
+def find_question(cursor: Cursor, name: str) -> GuideQuestion:
+    """The question whose id begins so.
+
+    Raises
+    ------
+    InputError: several begin so.
+    NotFoundError: none does.
+    """
+    found = [one for one in guide_questions(cursor) if name and one.question_id.startswith(name)]
+    if not found:
+        raise NotFoundError(
+            f"There is no question {name!r} about the guide.", command="`goldset guide questions` lists them."
+        )
+    if len(found) > 1:
+        raise InputError(f"{len(found):,} questions begin with {name!r}; give more of the id")
+    return found[0]
 
 
 def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
@@ -68,15 +159,70 @@ def guide_questions(cursor: Cursor) -> list[GuideQuestion]:
     return fetch(cursor, GuideQuestion, _QUESTIONS)
 
 
+def readable_questions(store: Store, annotator: str) -> list[ReadableQuestion]:
+    """What an annotator may read: their own questions and answers for everyone, the newest answers first."""
+    with store.reading() as cursor:
+        return fetch(cursor, ReadableQuestion, _READABLE, [annotator] * 3)
+
+
+def _said(words: str, wanted: str, lines: bool = False) -> str:
+    said = words.strip() if lines else " ".join(words.split())
+    if not said or len(said) > LONGEST_NOTE:
+        raise InputError(f"{wanted} (at most {LONGEST_NOTE:,} characters), this has {len(said):,}")
+    return said
+
+
+def _insert(
+    cursor: Cursor, guide: str, query_id: str | None, document_id: str | None, said: str, author: str
+) -> str:
+    question_id = digest("guide question", guide, query_id, document_id, said, author)
+    row = [question_id, guide, query_id, document_id, said, author, utc_now()]
+    new = cursor.execute(
+        "INSERT INTO guide_questions VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING 1", row
+    ).fetchall()
+    if new:
+        detail = {"guide": guide, "query_id": query_id, "document_id": document_id}
+        record_event(cursor, "guide unclear", detail, author)
+    return question_id
+
+
 _SHOWN = "SELECT 1 FROM presentations WHERE query_id = ? AND document_id = ? LIMIT 1"
+
+_OWN_ITEM = """
+SELECT r.guide_hash, p.query_id, p.document_id FROM presentations p JOIN round_states r USING (round_id)
+WHERE p.presentation_id = ? AND p.annotator = ?
+"""
+
+_ANSWER = """
+INSERT INTO guide_answers
+SELECT $question, coalesce(max(revision) + 1, 0), $words, $everyone, $author, $now
+FROM guide_answers WHERE question_id = $question
+"""
+
+_LATEST = """
+SELECT question_id, revision, words AS answer, everyone, author AS answered_by, answered_at, rowid AS written
+FROM guide_answers QUALIFY revision = max(revision) OVER (PARTITION BY question_id)
+"""
 
 _QUESTIONS = f"""
 SELECT g.question_id, g.guide_hash, v.title, g.guide_hash = (SELECT value FROM settings WHERE name = 'guide'),
        g.query_id, coalesce(q.text, g.query_id), g.document_id,
-       {title_last_shown("g")},
-       g.words, g.author, g.asked_at
+       CASE WHEN g.document_id IS NOT NULL THEN {title_last_shown("g")} END,
+       g.words, g.author, g.asked_at, a.answer, a.everyone, a.answered_by, a.answered_at
 FROM guide_questions g
 JOIN guides v USING (guide_hash)
 LEFT JOIN queries q USING (query_id)
+LEFT JOIN ({_LATEST}) a USING (question_id)
 ORDER BY 4 DESC, g.rowid DESC
+"""  # noqa: S608
+
+_READABLE = f"""
+SELECT g.question_id, coalesce(a.revision, -1), g.words, a.answer, g.author = ? AS mine,
+       CASE WHEN g.author = ? THEN q.text END
+FROM guide_questions g
+LEFT JOIN queries q USING (query_id)
+LEFT JOIN ({_LATEST}) a USING (question_id)
+WHERE g.author = ? OR a.everyone
+ORDER BY a.written DESC NULLS LAST, g.rowid DESC
+LIMIT 100
 """  # noqa: S608

@@ -31,6 +31,22 @@ CREATE TABLE guides (
     added_at   TIMESTAMP NOT NULL
 );
 
+-- The whole text of a guide, from which its hash is; none where it was stored before 0021.
+CREATE TABLE guide_sources (
+    guide_hash TEXT PRIMARY KEY,
+    source     TEXT NOT NULL
+);
+
+-- What a lead is writing: the next guide, appended at each save. No text: put in force, or discarded.
+CREATE TABLE guide_drafts (
+    author       TEXT NOT NULL,
+    revision     INTEGER NOT NULL,
+    source       TEXT,
+    started_from TEXT NOT NULL,    -- the guide that was in force when the draft was begun
+    saved_at     TIMESTAMP NOT NULL,
+    UNIQUE (author, revision)
+);
+
 -- ── Sources ─────────────────────────────────────────────────────────────────────────────────────
 
 -- One version of one document: the hash covers id and all fields, so a changed document is a new row.
@@ -385,11 +401,22 @@ CREATE TABLE opinion_requests (
 CREATE TABLE guide_questions (
     question_id TEXT PRIMARY KEY,
     guide_hash  TEXT NOT NULL,
-    query_id    TEXT NOT NULL,
-    document_id TEXT NOT NULL,
+    query_id    TEXT,              -- none: about the guide as a whole
+    document_id TEXT,
     words       TEXT NOT NULL,
     author      TEXT NOT NULL,
     asked_at    TIMESTAMP NOT NULL
+);
+
+-- What a lead answers; the highest revision of a question counts. For everyone, or for who asked alone.
+CREATE TABLE guide_answers (
+    question_id TEXT NOT NULL,
+    revision    INTEGER NOT NULL,
+    words       TEXT NOT NULL,
+    everyone    BOOLEAN NOT NULL,
+    author      TEXT NOT NULL,
+    answered_at TIMESTAMP NOT NULL,
+    UNIQUE (question_id, revision)
 );
 
 -- The reviewer's decisions; the highest revision of a pair counts. No grade: decided to be unjudgeable.

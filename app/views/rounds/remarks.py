@@ -33,18 +33,18 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
     if questions:
         asked = [
             (
-                one.query,
-                one.title,
+                one.query or "the whole guide",
+                one.title or "",
                 one.words,
                 one.author,
-                "in force" if one.in_force else f"{one.guide_hash[:8]}, replaced",
+                one.answer or "not yet",
             )
             for one in questions[:SHOWN]
         ]
-        columns = ["Query", "Document", "What is unclear", "Who", "Guide"]
+        columns = ["Query", "Document", "What is unclear", "Who", "Answer"]
         ui.table(_caption("The guide is unclear here", len(questions)), columns, asked, words=True)
         ui.quiet(
-            "Of the whole project, for the guide's next version. goldset guide questions prints them, too."
+            "Of the whole project. Answer them under Guide, Questions; annotators read the answer at once."
         )
 
 

@@ -141,7 +141,7 @@ def read_words(cursor: Cursor) -> Words:
     decided = """
         SELECT query_id, document_id, grade, reason FROM counted_adjudications ORDER BY query_id, document_id
     """
-    asked = "SELECT query_id, document_id, words FROM guide_questions ORDER BY ALL"
+    asked = "SELECT query_id, document_id, words FROM guide_questions WHERE query_id IS NOT NULL ORDER BY ALL"
     return Words(dict(texts), fetch(cursor, PairDecision, decided), fetch(cursor, GuideGap, asked))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
+from curation.guides.drafts import end_draft
 from curation.guides.guide import Guide, current_guide, guide_by_hash, read_guide, store_guide
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
@@ -76,33 +77,57 @@ def reopen_round(store: Store, name: str, author: str = COMMAND_LINE, reason: st
 
 
 def use_guide(
-    store: Store, path: Path | None, author: str = COMMAND_LINE, open_rounds: str | None = None
+    store: Store,
+    path: Path | None,
+    author: str = COMMAND_LINE,
+    open_rounds: str | None = None,
+    reason: str = "",
+) -> GuideChange:
+    """Make the guide of a file the one in force: `put_in_force` of what `read_guide` reads."""
+    return put_in_force(store, read_guide(path), author, open_rounds, reason)
+
+
+def put_in_force(
+    store: Store,
+    guide: Guide,
+    author: str = COMMAND_LINE,
+    open_rounds: str | None = None,
+    reason: str = "",
+    instead_of: str | None = None,
 ) -> GuideChange:
     """Make a guide the one in force, for rounds opened from now on and, by choice, for open ones.
 
+    The author's draft ends with it.
+
     Parameters
     ----------
-    path: the guide's file; None is the one that goldset ships.
+    reason: why, for the audit trail and the list of versions.
+    instead_of: the hash of the guide that the author believes to be in force; None asks for nothing.
     open_rounds: for rounds under way, 'keep' keeps their own guide and 'switch' changes to this one; None
         refuses where there are any.
 
     Raises
     ------
-    InputError: the guide breaks a rule, or `open_rounds` is no choice.
+    InputError: `open_rounds` is no choice.
     RefusedError: rounds are under way and nothing was chosen; a round to be switched has judgments or
-        control items on another scale; the author is no lead.
+        control items on another scale; another guide is in force than `instead_of`; the author is no lead.
     """
     if open_rounds not in (None, KEEP, SWITCH):
         raise InputError(f"--open-rounds {open_rounds!r}: expected {KEEP} or {SWITCH}")
-    guide = read_guide(path)
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
+        held = current_guide(cursor)
+        if instead_of not in (None, held.guide_hash, guide.guide_hash):
+            raise RefusedError(
+                f"Another guide was put in force meanwhile: “{held.title}”, {held.guide_hash[:8]}. Compare "
+                "yours with it first."
+            )
         affected = [state for state in open_states(cursor) if state.guide_hash != guide.guide_hash]
         if affected and open_rounds is None:
-            raise RefusedError(_choose(affected))
+            raise _choose(affected)
         if open_rounds == SWITCH:
             _refuse_other_scales(cursor, affected, guide)
-        changed = current_guide(cursor).guide_hash != guide.guide_hash
+        changed = held.guide_hash != guide.guide_hash
         store_guide(cursor, guide)
         for state in affected:
             to = guide.guide_hash if open_rounds == SWITCH else state.guide_hash
@@ -112,7 +137,9 @@ def use_guide(
         kept, switched = (names, []) if open_rounds == KEEP else ([], names)
         if changed or affected:
             detail = {"guide": guide.guide_hash, "title": guide.title, "kept": kept, "switched": switched}
+            detail |= {"reason": reason.strip()} if reason.strip() else {}
             record_event(cursor, "use guide", detail, author)
+        end_draft(cursor, author)
     return GuideChange(guide.guide_hash, guide.title, changed, kept, switched)
 
 
@@ -209,29 +236,36 @@ def _quoted(name: str) -> str:
     return f"'{name}'" if " " in name else name
 
 
-def _choose(affected: list[RoundState]) -> str:
+def _choose(affected: list[RoundState]) -> RefusedError:
     names = ", ".join(f"{state.round} ({state.open_items:,} open items)" for state in affected)
+    return RefusedError(
+        f"Under another guide there is still work open: {names}. Say what becomes of it. Each judgment keeps "
+        "the version under which it was given.",
+        command="--open-rounds keep lets these rounds go on under their own guide, --open-rounds switch puts "
+        "them under the new one from now on.",
+    )
+
+
+def other_scale(cursor: Cursor, state: RoundState, guide: Guide) -> str:
+    """Why a round cannot be switched to a guide: a sentence, or ''."""
+    old = guide_by_hash(cursor, state.guide_hash).values
+    counts = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
+    if old == guide.values or not any(counts):
+        return ""
     return (
-        f"Under another guide there is still work open: {names}. Say what becomes of it: --open-rounds keep "
-        "lets these rounds go on under their own guide, --open-rounds switch puts them under the new one "
-        "from now on. Each judgment keeps the version under which it was given."
+        f"{state.round} has {counts[0]:,} judgments and {counts[1]:,} control items on the scale "
+        f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
     )
 
 
 def _refuse_other_scales(cursor: Cursor, affected: list[RoundState], guide: Guide) -> None:
-    problems = []
-    for state in affected:
-        old = guide_by_hash(cursor, state.guide_hash).values
-        counts = cursor.execute(_SCALED, [state.round_id, state.round_id]).fetchall()[0]
-        if old != guide.values and any(counts):
-            problems.append(
-                f"{state.round} has {counts[0]:,} judgments and {counts[1]:,} control items on the scale "
-                f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
-            )
+    problems = [said for state in affected if (said := other_scale(cursor, state, guide))]
     if problems:
         raise RefusedError(
-            " ".join(problems) + " A round cannot hold grades of two scales: let it go on with "
-            "--open-rounds keep, or close it and open a new one."
+            " ".join(problems)
+            + " A round cannot hold grades of two scales: let it go on under its own guide, or close it and "
+            "open a new one.",
+            command="`--open-rounds keep` lets rounds go on.",
         )
 
 

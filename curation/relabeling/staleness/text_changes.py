@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import NamedTuple
 
 from curation.errors import NotFoundError
 from curation.relabeling.staleness.judged_pairs import JudgedPair
+from curation.similarity.text_blocks import TextBlock, word_blocks
 from curation.store import Store
 from curation.store.documents import documents_by_hash
 
 LONGEST = 4_000
 """Words of a version that are compared word by word; of a longer one only so many are shown."""
-
-
-class TextBlock(NamedTuple):
-    """A run of words that both versions have ('same'), or one of them ('removed', 'added')."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -63,8 +55,8 @@ def text_change(store: Store, before_hash: str, after_hash: str) -> TextChange:
         before_hash=before_hash,
         after_hash=after_hash,
         kept=words_kept(before.text, after.text),
-        title=_blocks(before.title.split(), after.title.split()),
-        body=_blocks(old[:LONGEST], new[:LONGEST]),
+        title=word_blocks(before.title.split(), after.title.split()),
+        body=word_blocks(old[:LONGEST], new[:LONGEST]),
         words_left_out=max(0, max(len(old), len(new)) - LONGEST),
     )
 
@@ -89,16 +81,3 @@ def words_kept(before: str, after: str) -> float | None:
     old, new = Counter(before.split()), Counter(after.split())
     total = old.total() + new.total()
     return 2 * (old & new).total() / total if total else None
-
-
-def _blocks(old: list[str], new: list[str]) -> tuple[TextBlock, ...]:
-    found = []
-    for kind, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
-        if kind == "equal":
-            found.append(TextBlock("same", " ".join(old[start:end])))
-            continue
-        if end > start:
-            found.append(TextBlock("removed", " ".join(old[start:end])))
-        if last > first:
-            found.append(TextBlock("added", " ".join(new[first:last])))
-    return tuple(found)

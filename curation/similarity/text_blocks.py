@@ -1,0 +1,28 @@
+"""Text blocks: two texts in one, as the runs of words that both have or one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+
+class TextBlock(NamedTuple):
+    """A run of words that both versions have ('same'), or one of them ('removed', 'added')."""
+
+    kind: str
+    text: str
+
+
+def word_blocks(old: Sequence[str], new: Sequence[str]) -> tuple[TextBlock, ...]:
+    """The runs of two lists of words, in the order of the text."""
+    found = []
+    for kind, start, end, first, last in SequenceMatcher(None, old, new).get_opcodes():
+        if kind == "equal":
+            found.append(TextBlock("same", " ".join(old[start:end])))
+            continue
+        if end > start:
+            found.append(TextBlock("removed", " ".join(old[start:end])))
+        if last > first:
+            found.append(TextBlock("added", " ".join(new[first:last])))
+    return tuple(found)
