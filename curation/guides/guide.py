@@ -213,7 +213,7 @@ def _broken_rules(front: _FrontMatter) -> list[tuple[tuple[int | str, ...], str]
 
 def _follows(item: Any) -> bool:
     """Whether a list is short only because pydantic left out entries, each with a problem of its own."""
-    return item["type"] == "too_short" and len(item["input"]) >= item["ctx"]["min_length"]
+    return item["type"] == "too_short" and bool(len(item["input"]) >= item["ctx"]["min_length"])
 
 
 def _sentence(item: Any) -> str:
