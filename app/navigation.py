@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from app import ui, views
-from app.page import GROUPS, AppPage
+from app.page import GROUPS, OFFERED, AppPage
 from curation.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
@@ -63,6 +63,7 @@ def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
     The role's first page is at `/` and, hidden, at its own address. Hidden are also the pages of other roles.
     """
     first, *_ = pages_of(annotator.role)
+    st.session_state[OFFERED] = {page.address for page in pages_of(annotator.role)}
     at_root = st.Page(partial(_show, first, annotator), title=first.title, url_path=ROOT, default=True)
     menus = {
         group: [at_root if page is first else _streamlit_page(page, annotator) for page in members]

@@ -17,7 +17,7 @@ from curation.store import close_all
 from curation.text import printable
 
 COMMANDS = """
-    init coverage coverage_synthetic sample pool contributions app agreement quality consensus consistency
+    init status coverage coverage_synthetic sample pool contributions app agreement quality consensus consistency
     gate plan_overlap duplicates split certificate freeze verify export evaluate run judge answers card
     diff demo import_ query tags negatives annotator round practice guide adjudicate leakage release relabel
 """.split()  # importing a module adds its command; --help lists them in this order

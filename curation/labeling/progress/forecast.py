@@ -12,7 +12,7 @@ import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ FASTEST = 3600.0
 """Answers per hour of work (one a second) above which nobody can have read the items."""
 
 DAYS_FOR_RANGE = 3
+DAYS_SHOWN = 14
 RESAMPLES = 1000
 FURTHEST = timedelta(days=3650)
 
@@ -91,6 +92,20 @@ class Forecast(NamedTuple):
     how: str
 
 
+class DailyAnswers(NamedTuple):
+    """Answers a day.
+
+    Attributes
+    ----------
+    given: day → answers, of the last 14 days, today last.
+    expected: day → answers as the forecast has them, from tomorrow on, of 14 days at most; without a
+        forecast none.
+    """
+
+    given: tuple[tuple[date, int], ...]
+    expected: tuple[tuple[date, float], ...]
+
+
 def read_work(store: Store, round_name: str) -> list[AnnotatorWork]:
     """All annotators' work in a round, by name.
 
@@ -139,6 +154,24 @@ def forecast(work: Sequence[AnnotatorWork], now: datetime | None = None, seed: i
         f"{WINDOW.days} days, nights and weekends included; {last} is done last."
     )
     return Forecast(_after(now, days[last]), low, high, last, {}, how)
+
+
+def daily_answers(work: Sequence[AnnotatorWork], now: datetime | None = None) -> DailyAnswers:
+    """The answers of each day, and those that `forecast` expects."""
+    now = now or utc_now()
+    today = now.date()
+    by_day = Counter(at.date() for one in work for at in one.answered)
+    days = [today - timedelta(days=ago) for ago in reversed(range(DAYS_SHOWN))]
+    given = tuple((day, by_day[day]) for day in days)
+    if forecast(work, now).done_at is None:
+        return DailyAnswers(given, ())
+    waiting = [(one.open, _rate(one, now)) for one in work if one.open]
+    ahead = [
+        sum(min(rate, max(0.0, left - rate * number)) for left, rate in waiting)
+        for number in range(DAYS_SHOWN)
+    ]
+    expected = ((today + timedelta(days=number + 1), one) for number, one in enumerate(ahead) if one > 0)
+    return DailyAnswers(given, tuple(expected))
 
 
 def _since(work: AnnotatorWork, now: datetime) -> datetime:

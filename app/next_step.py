@@ -1,0 +1,44 @@
+"""Links into the path of a project: to where a step is done, and on an empty page to what comes first."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.page import LEADS, OFFERED
+from curation.steps import Action, Step, read_path
+from curation.store import Annotator, Store
+
+
+def step_link(action: Action) -> None:
+    """A link to the page and the part where a step is done; nothing where the navigation has no such page."""
+    offered = st.session_state.get(OFFERED)
+    if offered is None or action.page in offered:
+        page = st.Page(_nothing, title=action.label, url_path=action.page)
+        st.page_link(page, label=ui.plain(action.label), query_params=dict(action.parameters))
+
+
+def missing_step(store: Store, annotator: Annotator, before: str) -> None:
+    """On a page with nothing to show: a link to the first step of the path that is missing, for leads.
+
+    Parameters
+    ----------
+    before: the step that the page needs; only it and those before it are looked at.
+    """
+    if annotator.role not in LEADS:
+        return
+    steps = read_path(store).steps
+    last = [step.name for step in steps].index(before)
+    step = _first_missing(steps[: last + 1])
+    if step is not None:
+        with st.container(key="first-step"):
+            ui.quiet(f"First: {step.name}. {step.line}")
+            step_link(step.action)
+
+
+def _first_missing(steps: tuple[Step, ...]) -> Step | None:
+    return next((step for step in steps if step.state != "done"), None)
+
+
+def _nothing() -> None:
+    """Streamlit recognises a page of the navigation by its address alone."""

@@ -1,0 +1,10 @@
+"""The path of a project from its first import to re-labeling: the state of each step, and what comes next.
+
+Nothing is stored about steps. Each is read from what the other rooms store, in two parts: counts, which are
+quick, and figures (the gate, what is due), which a caller may bring from memory or leave out at first.
+"""
+
+from curation.steps.path import PathFigures, ProjectPath, read_figures, read_path
+from curation.steps.step import Action, Step
+
+__all__ = ["Action", "PathFigures", "ProjectPath", "Step", "read_figures", "read_path"]

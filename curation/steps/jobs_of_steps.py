@@ -1,0 +1,47 @@
+"""Jobs on the path: the step that the job at work belongs to, and the step whose last job came to nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from curation.jobs.kinds import KINDS
+from curation.jobs.stored import Job
+from curation.steps.step import Step, at_work, needs_attention
+
+OF_KIND = {
+    "sample": "sample",
+    "top up": "sample",
+    "tags": "sample",
+    "pool": "pool",
+    "split": "split",
+    "freeze": "freeze",
+    "evaluate": "evaluate",
+    "plan re-labeling": "re-label",
+    "relabel": "re-label",
+    "past evaluations": "re-label",
+}
+"""Kind of job → its step. Imports are named by what they import."""
+
+
+def with_job(steps: Sequence[Step], last: Job | None, running: Collection[str] | None) -> list[Step]:
+    """The steps with the job that was started last.
+
+    Parameters
+    ----------
+    running: ids of the jobs that are known to be at work; None where that is not known.
+    """
+    if last is None or last.outcome in ("done", "stopped"):
+        return list(steps)
+    name = "import" if last.kind.startswith("import") else OF_KIND.get(last.kind)
+    return [_with(step, last, running) if step.name == name else step for step in steps]
+
+
+def _with(step: Step, job: Job, running: Collection[str] | None) -> Step:
+    doing = KINDS[job.kind].doing if job.kind in KINDS else f"{job.kind} is at work"
+    by = f"started by {job.started_by} at {job.started_at:%H:%M} UTC"
+    if job.outcome is not None:
+        said = (job.message or "").splitlines()
+        return needs_attention(step, f"The last job came to nothing: {said[0] if said else job.outcome}")
+    if running is None or job.job_id in running:
+        return at_work(step, f"{doing[0].upper()}{doing[1:]}, {by}.")
+    return needs_attention(step, f"The server was stopped while {doing.replace(' is ', ' was ')}.")

@@ -1,0 +1,134 @@
+"""The path: all steps of a project in their order, and the one that comes next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from curation.agreement.gate import ALPHA, Gate, GateCheck, gate_now
+from curation.errors import CurationError
+from curation.jobs.stored import Job, last_job
+from curation.relabeling.staleness.calendar import DueWork, QuarterWork
+from curation.relabeling.staleness.staleness import staleness
+from curation.releases.stored import list_releases
+from curation.steps.jobs_of_steps import with_job
+from curation.steps.judging import OpenWork, read_rounds, round_step
+from curation.steps.preparing import Prepared, import_step, pool_step, read_prepared, sample_step
+from curation.steps.releasing import NewestRelease, evaluate_step, freeze_step, read_newest
+from curation.steps.renewing import read_quarter, relabel_step
+from curation.steps.settling import SettledGrades, adjudicate_step, read_settled, split_step
+from curation.steps.step import Step, next_step
+from curation.store import Cursor, Store, utc_now
+
+
+@dataclass(frozen=True)
+class PathFigures:
+    """What takes long to compute.
+
+    Attributes
+    ----------
+    gate: as a freeze of this moment would find it; None where nothing is judged.
+    due: what re-labeling has to do; None before the first release.
+    left_out: what could not be computed, and why.
+    """
+
+    gate: Gate | None
+    due: DueWork | None
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ProjectPath:
+    """All steps, and the name of the one that comes next; None where nothing waits."""
+
+    steps: tuple[Step, ...]
+    next: str | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What is read in one lease."""
+
+    prepared: Prepared
+    rounds: OpenWork
+    grades: SettledGrades
+    newest: NewestRelease | None
+    quarter: str
+    work: QuarterWork | None
+    job: Job | None
+
+
+def read_figures(store: Store, now: datetime | None = None) -> PathFigures:
+    """Compute what takes long: for 50,000 judgments some seconds."""
+    with store.reading() as cursor:
+        judged = bool(cursor.execute("SELECT 1 FROM judgment_events LIMIT 1").fetchall())
+        released = bool(list_releases(cursor))
+    gate, due, left_out = None, None, []
+    try:
+        gate = gate_now(store) if judged else None
+    except CurationError as error:
+        left_out.append(f"Agreement: {error.found}")
+    try:
+        due = staleness(store, (now or utc_now()).date()).calendar.due if released else None
+    except CurationError as error:
+        left_out.append(f"Re-labeling: {error.found}")
+    return PathFigures(gate, due, tuple(left_out))
+
+
+def read_path(
+    store: Store,
+    figures: PathFigures | None = None,
+    running: Collection[str] | None = None,
+    now: datetime | None = None,
+) -> ProjectPath:
+    """The steps as they are now.
+
+    Parameters
+    ----------
+    figures: of `read_figures`; without them the gate, alpha and what is due are not told.
+    running: ids of the jobs that are at work; None where that is not known.
+    """
+    now = now or utc_now()
+    with store.reading() as cursor:
+        found = _read(cursor, now)
+    steps = with_job(_steps(store, found, figures, now), found.job, running)
+    return ProjectPath(tuple(steps), next_step(steps))
+
+
+def _read(cursor: Cursor, now: datetime) -> _Found:
+    quarter, work = read_quarter(cursor, now.date())
+    return _Found(
+        prepared=read_prepared(cursor),
+        rounds=read_rounds(cursor),
+        grades=read_settled(cursor),
+        newest=read_newest(cursor),
+        quarter=quarter,
+        work=work,
+        job=last_job(cursor),
+    )
+
+
+def _steps(store: Store, found: _Found, figures: PathFigures | None, now: datetime) -> list[Step]:
+    gate = figures.gate if figures else None
+    judging = round_step(store, found.rounds, found.prepared, now)
+    deciding = adjudicate_step(found.grades, _alpha(gate))
+    is_settled = judging.state == deciding.state == "done"
+    split = split_step(found.grades, is_settled)
+    return [
+        import_step(found.prepared),
+        sample_step(found.prepared),
+        pool_step(found.prepared),
+        judging,
+        deciding,
+        split,
+        freeze_step(found.newest, found.grades, gate, is_settled and split.state == "done"),
+        evaluate_step(found.newest, now),
+        relabel_step(
+            *(found.newest is not None, found.quarter, found.work, figures.due if figures else None)
+        ),
+    ]
+
+
+def _alpha(gate: Gate | None) -> GateCheck | None:
+    return next((check for check in gate.checks if check.figure == ALPHA), None) if gate else None

@@ -1,0 +1,156 @@
+"""Steps before people judge: what was imported, which queries are in force, and which documents each has."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.sampling.stored_sample import StoredSample, read_current
+from curation.sources.queries import active_queries
+from curation.sources.runs import stored_runs
+from curation.steps.step import Action, State, Step, counted, named
+from curation.store import Cursor, get_setting
+
+
+class BuiltPool(NamedTuple):
+    """The pool that was built last; `queries` is how many it searched for."""
+
+    snapshot_id: str
+    systems: tuple[str, ...]
+    queries: int
+    built_at: datetime
+
+
+class Prepared(NamedTuple):
+    """What there is to be judged.
+
+    Attributes
+    ----------
+    log_rows: rows of all `logs`.
+    queries: in force. asked: those of them that have a candidate.
+    pairs: candidates of these queries; `unshown` those that no round has shown, save for practice and pilots.
+    stale_pool: whether the corpus is another one than the pool's.
+    """
+
+    documents: int
+    logs: int
+    log_rows: int
+    runs: int
+    queries: int
+    asked: int
+    sample: StoredSample | None
+    pairs: int
+    unshown: int
+    pool: BuiltPool | None
+    stale_pool: bool
+
+
+def read_prepared(cursor: Cursor) -> Prepared:
+    """Read what there is."""
+    corpus = get_setting(cursor, "corpus")
+    (documents,) = cursor.execute(
+        "SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?", [corpus]
+    ).fetchall()[0]
+    logs, rows = cursor.execute("SELECT count(*), coalesce(sum(rows), 0) FROM traffic_imports").fetchall()[0]
+    active = [query.query_id for query in active_queries(cursor)]
+    asked, pairs, unshown = cursor.execute(_PAIRS, [active]).fetchall()[0]
+    pool = _last_pool(cursor)
+    return Prepared(
+        documents=documents,
+        logs=logs,
+        log_rows=int(rows),
+        runs=len(stored_runs(cursor)),
+        queries=len(active),
+        asked=asked,
+        sample=read_current(cursor),
+        pairs=pairs,
+        unshown=unshown,
+        pool=pool,
+        stale_pool=pool is not None and pool.snapshot_id != corpus,
+    )
+
+
+def import_step(found: Prepared) -> Step:
+    """Documents, and what people search for."""
+    corpus = Action("Import a corpus", "import", "goldset import corpus PATH")
+    queries = Action("Import a log or queries", "import", "goldset import traffic PATH")
+    if not (found.documents or found.logs or found.queries):
+        needs = "Nothing is here yet. goldset needs documents, and a log of searches or a list of queries."
+        return Step("import", "not begun", needs, corpus)
+    have = [
+        counted(found.documents, "document") if found.documents else "",
+        f"{counted(found.log_rows, 'row')} of {counted(found.logs, 'log')}" if found.logs else "",
+        counted(found.runs, "run") if found.runs else "",
+    ]
+    line = " · ".join(filter(None, have))
+    if not found.documents:
+        line = line or counted(found.queries, "query", "queries")
+        return Step("import", "at work", f"{line}. The documents are missing.", corpus)
+    if not (found.logs or found.queries):
+        missing = f"{line}. What people search for is missing: a log, or a list of queries."
+        return Step("import", "at work", missing, queries)
+    more = Action("Import more", "import", "goldset import run PATH")
+    return Step("import", "done", f"{line}.", more)
+
+
+def sample_step(found: Prepared) -> Step:
+    """The queries in force."""
+    draw = Action("Draw a sample", "curate", "goldset sample --size 200", {"step": "Sample"})
+    look = Action("See the sample", "curate", "goldset tags list", {"step": "Sample"})
+    if found.sample is not None:
+        drawn, others = found.sample, found.queries - found.sample.size
+        line = (
+            f"{counted(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
+        )
+        more = f", and {counted(others, 'other')}" if others > 0 else ""
+        return Step("sample", "done", f"{line}{more}.", look)
+    if found.queries:
+        have = counted(found.queries, "query", "queries")
+        return Step("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
+    if found.logs:
+        waits = f"Nothing is drawn from the {counted(found.log_rows, 'row')} of traffic yet."
+        return Step("sample", "not begun", waits, draw)
+    return Step("sample", "not begun", "Draws the queries that people judge from the traffic.", draw)
+
+
+def pool_step(found: Prepared) -> Step:
+    """The documents to be judged."""
+    build = Action("Build the pool", "curate", "goldset pool --systems bm25 --depth 10", {"step": "Pool"})
+    lonely = found.queries - found.asked
+    without = f"{counted(lonely, 'query has', 'queries have')} no document to judge"
+    if not found.pairs:
+        line = f"{without} yet." if lonely else "Finds the documents that people judge for each query."
+        return Step("pool", "not begun", line, build)
+    line = f"{counted(found.pairs, 'pair')} of {counted(found.asked, 'query', 'queries')}"
+    if found.pool is not None:
+        line += f", from {named(found.pool.systems)}"
+    if lonely and (found.pool is None or found.queries > found.pool.queries):
+        state: State = "at work" if found.pool is None else "needs attention"
+        since = "" if found.pool is None else ", and came after the pool"
+        return Step("pool", state, f"{line}. {without}{since}.", build)
+    newer = " The corpus is newer than the pool." if found.stale_pool else ""
+    look = Action("See the pool", "curate", "goldset contributions", {"step": "Pool"})
+    return Step("pool", "done", f"{line}.{newer}", look)
+
+
+def _last_pool(cursor: Cursor) -> BuiltPool | None:
+    rows = cursor.execute(
+        "SELECT snapshot_id, report, built_at FROM pools ORDER BY rowid DESC LIMIT 1"
+    ).fetchall()
+    if not rows:
+        return None
+    snapshot_id, stored, built_at = rows[0]
+    report = json.loads(stored)
+    systems = tuple(one["system"] for one in report["systems"])
+    return BuiltPool(snapshot_id, systems, report["queries"], built_at)
+
+
+_PAIRS = """
+WITH active AS (SELECT unnest(?::TEXT[]) AS query_id),
+shown AS (
+    SELECT DISTINCT p.query_id, p.document_id FROM presentations p JOIN rounds r USING (round_id)
+    WHERE r.kind NOT IN ('pilot', 'practice'))
+SELECT count(DISTINCT c.query_id), count(*), count(*) FILTER (s.query_id IS NULL)
+FROM candidates c SEMI JOIN active USING (query_id) LEFT JOIN shown s USING (query_id, document_id)
+"""

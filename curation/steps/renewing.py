@@ -1,0 +1,65 @@
+"""The step of re-labeling: what is due this quarter, or how far its round is."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from curation.relabeling.staleness.calendar import (
+    DONE,
+    OPEN,
+    PLANNED,
+    DueWork,
+    QuarterWork,
+    present_quarter,
+    read_work,
+)
+from curation.steps.step import Action, State, Step, counted
+from curation.store import Cursor
+
+
+def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
+    """The present quarter, and its re-labeling or an earlier one that is still open."""
+    quarter, work = present_quarter(cursor, today), read_work(cursor)
+    own = [one for one in work if one.quarter == quarter or one.state == OPEN]
+    return quarter.name, own[-1] if own else None
+
+
+def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: DueWork | None) -> Step:
+    """What is due.
+
+    Parameters
+    ----------
+    released: whether there is a release.
+    due: None where it was not read.
+    """
+    look = Action("See what is due", "relabel", "goldset relabel status")
+    if not released:
+        return Step(
+            "re-label",
+            "not begun",
+            "Begins with the first release: a part is judged again each quarter.",
+            look,
+        )
+    if work is not None and work.state != PLANNED:
+        name = work.quarter.name
+        line = f"{name}: {work.whole:,} of {counted(work.pairs, 'pair')} judged again."
+        state: State = "at work" if work.state == OPEN else "done"
+        words = "" if work.state in (OPEN, DONE) else " Its round was closed before."
+        return Step(
+            "re-label",
+            state,
+            f"{line}{words}",
+            Action("See what changed", "relabel", "goldset relabel drift", {"of": "Report"}),
+        )
+    plan = Action("Plan the quarter", "relabel", "goldset relabel plan", {"of": "Plan"})
+    if work is not None:
+        line = f"{quarter} is planned: {counted(work.pairs, 'pair')}. Its round is not open yet."
+        opens = Action("Open the quarter", "relabel", "goldset relabel open --annotators a,b", {"of": "Plan"})
+        return Step("re-label", "needs attention", line, opens)
+    if due is None:
+        return Step("re-label", "done", f"{quarter}.", look)
+    if due.is_due:
+        most = sorted(due.reasons.items(), key=lambda item: -item[1])[:2]
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in most)
+        return Step("re-label", "needs attention", f"Due in {quarter}: {reasons}.", plan)
+    return Step("re-label", "done", f"Nothing is due in {quarter}.", look)

@@ -1,0 +1,105 @@
+"""Steps on grades: disputes that wait for a decision, and the parts that graded queries are in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from curation.adjudication.second_opinions import awaited_opinions
+from curation.agreement.gate import GateCheck
+from curation.consensus.consensus import settled
+from curation.consensus.votes import read_votes
+from curation.sources.queries import active_queries
+from curation.steps.step import Action, Step, counted
+from curation.store import Cursor, get_setting
+
+
+class SettledGrades(NamedTuple):
+    """What became of the judgments.
+
+    Attributes
+    ----------
+    judged, disputed, decided: pairs; of the disputed ones, `awaited` get one more opinion first.
+    graded: queries in force with a grade; `outside` those that the current split has in no part.
+    parts: part → queries in it; None without a split.
+    """
+
+    judged: int
+    disputed: int
+    awaited: int
+    decided: int
+    graded: int
+    outside: int
+    parts: Mapping[str, int] | None
+
+
+def read_settled(cursor: Cursor) -> SettledGrades:
+    """Read what became of them."""
+    pairs = settled(read_votes(cursor)).pairs
+    waiting = awaited_opinions(cursor)
+    disputed = [pair[:2] for pair in pairs if pair.how == "disputed"]
+    active = {query.query_id for query in active_queries(cursor)}
+    graded = {pair.query_id for pair in pairs if pair.grade is not None} & active
+    split_id = get_setting(cursor, "split")
+    rows = cursor.execute("SELECT part, query_id FROM split_assignments WHERE split_id = ?", [split_id])
+    parts: dict[str, int] = {}
+    for part, query_id in rows.fetchall():
+        parts[part] = parts.get(part, 0) + 1
+        graded.discard(query_id)
+    return SettledGrades(
+        judged=len(pairs),
+        disputed=len(disputed),
+        awaited=sum(pair in waiting for pair in disputed),
+        decided=sum(pair.how == "adjudicated" for pair in pairs),
+        graded=len({pair.query_id for pair in pairs if pair.grade is not None} & active),
+        outside=len(graded),
+        parts=dict(sorted(parts.items())) if split_id is not None else None,
+    )
+
+
+def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> Step:
+    """Disputes that wait."""
+    agreement = Action("See agreement", "agreement", "goldset agreement")
+    if not found.judged:
+        waits = "A reviewer settles the pairs on which annotators differ."
+        return Step("adjudicate", "not begun", waits, agreement)
+    decided = f"{counted(found.decided, 'pair')} decided" if found.decided else ""
+    waiting = found.disputed - found.awaited
+    if waiting:
+        more = f"; {decided} so far." if decided else "."
+        line = f"{counted(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
+        label = f"Decide {counted(waiting, 'pair')}"
+        decide = Action(label, "adjudicate", "goldset adjudicate list")
+        return Step("adjudicate", "needs attention", line, decide, alpha=alpha)
+    if found.awaited:
+        asked = f"{counted(found.awaited, 'pair gets', 'pairs get')} another opinion first."
+        return Step("adjudicate", "at work", asked, agreement, alpha=alpha)
+    line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
+    return Step("adjudicate", "done", line, agreement, alpha=alpha)
+
+
+def split_step(found: SettledGrades, is_settled: bool) -> Step:
+    """The parts of the split.
+
+    Parameters
+    ----------
+    is_settled: whether people are done judging and deciding.
+    """
+    command = "goldset split --dev 0.7 --test 0.3"
+    split = Action("Split the queries", "releases", command)
+    if found.parts is None:
+        has = f"{counted(found.graded, 'graded query is', 'graded queries are')}"
+        line = (
+            f"{has} in no part yet."
+            if found.graded
+            else "Keeps what leaks apart: parts to tune on and to test on."
+        )
+        return Step("split", "not begun", line, split)
+    sizes = " · ".join(f"{part} {count:,}" for part, count in found.parts.items())
+    line = f"{sizes} queries."
+    if found.outside:
+        line += f" {counted(found.outside, 'graded query is', 'graded queries are')} in no part."
+        if is_settled:
+            again = Action("Split again", "releases", command)
+            return Step("split", "needs attention", line, again)
+    return Step("split", "done", line, Action("See the parts", "releases", "goldset certificate"))

@@ -1,0 +1,93 @@
+"""Home, run by AppTest on real projects: the path, the one button, and pages that lead back to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import context
+from app.navigation import all_pages, pages_of
+from curation.jobs.stored import begin, end
+from curation.store import Store
+from curation.store.rows import Annotator
+from tests.support.gold_project import labelled
+from tests.support.projects import add_names, add_pairs, grid, new_project
+
+LEAD = Annotator("lena", "lead", False)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    found = new_project(tmp_path / "project.duckdb")
+    add_names(found, "lena", role="lead")
+    monkeypatch.setenv(context.PROJECT, str(found.path))
+    return found
+
+
+def run(title: str, annotator: Annotator = LEAD) -> AppTest:
+    """The page as the annotator sees it."""
+
+    def script(title, annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+
+        next(page for page in all_pages() if page.title == title).show(annotator)
+
+    test = AppTest.from_function(script, args=(title, annotator), default_timeout=60).run()
+    assert not test.exception
+    return test
+
+
+def rows(test: AppTest) -> list[str]:
+    return [one.proto.body for one in test.get("html") if "gs-step" in one.proto.body]
+
+
+def links(test: AppTest) -> list[tuple[str, str, str]]:
+    """Label, address and query string of all links."""
+    return [(one.proto.label, one.proto.page, one.proto.query_string) for one in test.get("page_link")]
+
+
+def test_home_is_the_first_page_of_leads_alone() -> None:
+    assert pages_of("lead")[0].title == "Home"
+    assert {page.title: page.roles for page in all_pages()}["Home"] == ("lead",)
+    assert pages_of("annotator")[0].title == "Label"
+
+
+def test_an_empty_project_shows_the_whole_path_and_begins_with_the_import(store: Store) -> None:
+    test = run("Home")
+    found = rows(test)
+    assert [("gs-next" in one) for one in found] == [True, *[False] * 8]
+    assert "goldset needs documents" in found[0]
+    assert links(test)[0][:2] == ("Import a corpus", "import")
+
+
+def test_the_button_leads_to_the_part_of_the_page_where_it_is_done(store: Store) -> None:
+    add_pairs(store, grid(2, 3))
+    add_names(store, "ada", "ben")
+    test = run("Home")
+    (following,) = [one for one in rows(test) if "gs-next" in one]
+    assert "6 pairs wait to be judged; 2 annotators can judge." in following
+    assert ("Open a round", "curate", "step=Round") in links(test)
+
+
+def test_disputes_that_wait_are_next_and_alpha_is_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(context.PROJECT, str(labelled(tmp_path / "l", decided=False).path))
+    (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
+    assert "1 pair waits for a decision." in following
+    assert "Ordinal alpha" in following
+
+
+def test_a_job_without_a_process_was_interrupted(store: Store) -> None:
+    begin(store, "sample", {}, "lena", None)
+    (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
+    assert "The server was stopped while a sample was being drawn." in following
+
+
+def test_a_refused_job_is_told_as_text(store: Store) -> None:
+    job = begin(store, "pool", {}, "lena", None).job
+    end(store, job.job_id, "refused", "There is no <b>corpus</b> yet.")
+    (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
+    assert "There is no &lt;b&gt;corpus&lt;/b&gt; yet." in following
