@@ -17,9 +17,10 @@ from curation.store import close_all
 from curation.text import printable
 
 COMMANDS = """
-    init status coverage coverage_synthetic sample pool contributions app agreement quality consensus consistency
-    gate plan_overlap duplicates split certificate freeze verify export evaluate run judge answers card
-    diff demo import_ query tags negatives annotator round practice guide adjudicate leakage release relabel
+    init status coverage coverage_synthetic sample pool contributions app agreement quality consensus
+    consistency gate plan_overlap duplicates split certificate freeze verify export evaluate run judge
+    answers card diff demo import_ query tags negatives annotator round practice guide adjudicate leakage
+    release relabel
 """.split()  # importing a module adds its command; --help lists them in this order
 for module in COMMANDS:
     import_module(f"curation.cli.{module}")
