@@ -47,7 +47,7 @@ class ProjectPath:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ReadState:
     """What is read in one lease."""
 
     prepared: Prepared
@@ -96,9 +96,9 @@ def read_path(
     return ProjectPath(tuple(steps), next_step(steps))
 
 
-def _read(cursor: Cursor, now: datetime) -> _Found:
+def _read(cursor: Cursor, now: datetime) -> _ReadState:
     quarter, work = read_quarter(cursor, now.date())
-    return _Found(
+    return _ReadState(
         prepared=read_prepared(cursor),
         rounds=read_rounds(cursor),
         grades=read_settled(cursor),
@@ -109,7 +109,7 @@ def _read(cursor: Cursor, now: datetime) -> _Found:
     )
 
 
-def _steps(store: Store, found: _Found, figures: PathFigures | None, now: datetime) -> list[Step]:
+def _steps(store: Store, found: _ReadState, figures: PathFigures | None, now: datetime) -> list[Step]:
     gate = figures.gate if figures else None
     judging = round_step(store, found.rounds, found.prepared, now)
     deciding = adjudicate_step(found.grades, _alpha(gate))
