@@ -27,6 +27,11 @@ def normalise_query(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+def amount(number: int, one: str, many: str = "") -> str:
+    """A number of things in words: "1 query", "1,200 queries"; without `many`, `one` takes an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
 def isolated(text: str) -> str:
     """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
     return f"\u2068{_ISOLATES.sub('', text)}\u2069"

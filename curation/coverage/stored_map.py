@@ -90,11 +90,14 @@ def map_in_force(cursor: Cursor) -> str:
     snapshot = current_snapshot(cursor)
     map_id = get_setting(cursor, IN_FORCE)
     if map_id is None:
-        raise RefusedError("The project has no coverage map yet. Make one first: `goldset coverage`.")
+        raise RefusedError(
+            "The project has no coverage map yet. Make one first.", command="`goldset coverage` does."
+        )
     [(of,)] = cursor.execute("SELECT snapshot_id FROM coverage_maps WHERE map_id = ?", [map_id]).fetchall()
     if of != snapshot:
         raise RefusedError(
-            "The coverage map is of an older corpus. Make one of the corpus in force: `goldset coverage`."
+            "The coverage map is of an older corpus. Make one of the corpus in force.",
+            command="`goldset coverage` does.",
         )
     return map_id
 

@@ -10,7 +10,8 @@ one's. So the same request, sent twice by an impatient click, makes one job.
 """
 
 from curation.jobs.kinds import KINDS
+from curation.jobs.refusals import problem
 from curation.jobs.running import Jobs, jobs_of
 from curation.jobs.stored import Job, last_job, last_jobs, may_stop
 
-__all__ = ["KINDS", "Job", "Jobs", "jobs_of", "last_job", "last_jobs", "may_stop"]
+__all__ = ["KINDS", "Job", "Jobs", "jobs_of", "last_job", "last_jobs", "may_stop", "problem"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from curation.people.annotators import EVALUATING
 from curation.progress import Progress
 from curation.store import Store
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sampling.sample import SampleReport
@@ -82,12 +83,15 @@ def _top_up(store: Store, parameters: Parameters, progress: Progress, author: st
 
 
 def _drawn(report: SampleReport) -> str:
-    sentences = [f"Drew {report.size:,} queries; {report.added:,} of them are new to the project."]
+    sentences = [f"Drew {amount(report.size, 'query', 'queries')}; {report.added:,} new to the project."]
     if report.drawn_before:
         sentences = ["This sample was drawn before; it is the current one, and nothing was added."]
     if report.grouped:
-        sentences.append(f"{report.grouped:,} queries were grouped with a more frequent spelling of theirs.")
-    sentences += [f"Left out: {count:,} rows of traffic: {why}." for why, count in report.left_out.items()]
+        spellings = amount(report.grouped, "rarer spelling counts as its", "rarer spellings count as their")
+        sentences.append(f"{spellings} most frequent one.")
+    sentences += [
+        f"Left out: {amount(count, 'row')} of traffic: {why}." for why, count in report.left_out.items()
+    ]
     return "\n".join(sentences)
 
 
@@ -97,7 +101,8 @@ def _pool(store: Store, parameters: Parameters, progress: Progress, author: str)
     report = build_pool(store, progress=progress, author=author, **parameters)
     if report.built_before:
         return "This pool was built before from the same inputs; nothing was added."
-    return f"{report.added:,} of the {report.candidates:,} candidates are new to the project."
+    candidates = amount(report.candidates, "candidate")
+    return f"The pool has {candidates}; {report.added:,} new to the project."
 
 
 def _tags(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
@@ -106,11 +111,11 @@ def _tags(store: Store, parameters: Parameters, progress: Progress, author: str)
     found = find_tags(store, progress=progress, author=author, **parameters)
     counts = ", ".join(f"{tag} {count:,}" for tag, count in found.tags.items() if count)
     sentences = [
-        f"Of {found.queries:,} queries: {counts or 'none has a tag'}.",
-        f"{found.changed:,} tags changed.",
+        f"Of {amount(found.queries, 'query', 'queries')}: {counts or 'none has a tag'}.",
+        f"{amount(found.changed, 'tag')} changed.",
     ]
     if found.by_person:
-        sentences.append(f"For {found.by_person:,} tags a person's statement overrides the rule.")
+        sentences.append(f"For {amount(found.by_person, 'tag')} a person's statement overrides the rule.")
     return "\n".join(
         [*sentences, *(f"Not looked for: {tag}, as {why}." for tag, why in found.not_looked_for.items())]
     )
@@ -123,7 +128,8 @@ def _coverage(store: Store, parameters: Parameters, progress: Progress, author: 
     report = find_coverage(store, MapSettings(**parameters), progress)
     share = "unknown" if report.msc is None else f"{report.msc:.0%}"
     return (
-        f"{report.regions.clusters:,} regions at a resolution of {report.resolution:g}, {report.chosen}. "
+        f"{amount(report.regions.clusters, 'region')} at a resolution of {report.resolution:g}, "
+        f"{report.chosen}. "
         f"{share} of them have a query; {report.zqc:,} have none."
     )
 
@@ -148,7 +154,7 @@ def _plan_relabeling(store: Store, parameters: Parameters, progress: Progress, a
 
     fraction, seed, overlap = (parameters[name] for name in ("fraction", "seed", "overlap"))
     plan = make_plan(store, fraction, seed, None, overlap, author=author, progress=progress)
-    return f"Planned {plan.quarter}: {plan.pairs:,} of {plan.set_pairs:,} pairs."
+    return f"Planned {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')}."
 
 
 def _relabel(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
@@ -204,11 +210,12 @@ def _freeze(store: Store, parameters: Parameters, progress: Progress, author: st
     )
     name, grades = parameters["name"], sum(frozen.grades.values())
     done = f"Froze {name}" if frozen.created else f"Unchanged: {name} has exactly this content already"
-    queries = sum(frozen.queries.values())
-    sentences = [f"{done}: {queries:,} queries, {grades:,} grades, {frozen.documents:,} documents."]
+    queries = amount(sum(frozen.queries.values()), "query", "queries")
+    documents = amount(frozen.documents, "document")
+    sentences = [f"{done}: {queries}, {amount(grades, 'grade')}, {documents}."]
     lacking = sum(frozen.without_relevant.values())
     if lacking:
-        sentences.append(f"{lacking:,} queries have no relevant document.")
+        sentences.append(f"{amount(lacking, 'query has', 'queries have')} no relevant document.")
     if frozen.changed:
         sentences.append(f"Kept and marked: {frozen.changed:,} grades of another version of their document.")
     return "\n".join([*sentences, *(f"Left out: {n:,} × {why}." for why, n in frozen.left_out.items())])

@@ -17,11 +17,13 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from curation.errors import CurationError, RefusedError
 from curation.jobs.kinds import KINDS
+from curation.jobs.refusals import refuse
 from curation.jobs.stored import Job, begin, end, is_same, may_stop
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Store
@@ -71,6 +73,7 @@ class Jobs:
         Raises
         ------
         RefusedError, NotFoundError: another job is at work or was started meanwhile, or `by` may not ask.
+        CurationError: what the job would refuse, as far as it is known at once (`refusals`).
         """
         with self._lock:
             at_work = self._at_work()
@@ -78,7 +81,8 @@ class Jobs:
                 raise RefusedError(self._busy(at_work.job, by))
             if at_work is not None:
                 return at_work.job
-            begun = begin(self._store, kind, parameters, by, after)
+            check = partial(refuse, kind=kind, parameters=parameters)
+            begun = begin(self._store, kind, parameters, by, after, check)
             if begun.new:
                 self._running = self._launch(begun.job)
         return begun.job

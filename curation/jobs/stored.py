@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -38,13 +38,19 @@ class Begun(NamedTuple):
 
 
 def begin(
-    store: Store, kind: str, parameters: Mapping[str, Any], started_by: str, after: str | None
+    store: Store,
+    kind: str,
+    parameters: Mapping[str, Any],
+    started_by: str,
+    after: str | None,
+    check: Callable[[Cursor], None] = lambda _cursor: None,
 ) -> Begun:
     """Store that a job begins.
 
     Parameters
     ----------
     after: the id of the job that came last when this one was asked for; None if there was none.
+    check: raises what the job would refuse; called where the job is new.
 
     Raises
     ------
@@ -63,6 +69,7 @@ def begin(
                 f"{last.started_by} started another job ({last.kind}) meanwhile. Look at what it did, then "
                 "start yours."
             )
+        check(cursor)
         job = Job(_id_after(after), kind, dict(parameters), started_by, utc_now())
         row = [job.job_id, kind, canonical_json(parameters), started_by, job.started_at]
         cursor.execute("INSERT INTO jobs VALUES (?, ?, ?, ?, ?)", row)

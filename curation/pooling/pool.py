@@ -173,9 +173,7 @@ def build_pool(
     RefusedError: there is no corpus, no query to judge, the model cannot be used, the sample's budget is too
         small, or the author is no lead.
     """
-    names = known_systems(systems)
-    _check_numbers(depth, random_negatives, budget)
-    design = _design(sample_bands, sample_budget, depth, budget)
+    names, design = checked_request(systems, depth, random_negatives, budget, sample_bands, sample_budget)
     if stemmer is not None:
         with store.transaction() as cursor:
             choose_stemmer(cursor, stemmer)
@@ -223,6 +221,42 @@ def last_pool(store: Store) -> PoolReport | None:
     return _report(pool_id, snapshot_id, json.loads(report), 0, built_before=True)
 
 
+def checked_request(
+    systems: Sequence[str],
+    depth: int,
+    random_negatives: int,
+    budget: int | None = None,
+    sample_bands: str | None = None,
+    sample_budget: int | None = None,
+) -> tuple[list[str], SampleDesign | None]:
+    """The systems, each once, and the sample of the pool, if one was asked for; see `build_pool`.
+
+    Raises
+    ------
+    InputError: as `build_pool`.
+    """
+    names = known_systems(systems)
+    _check_numbers(depth, random_negatives, budget)
+    return names, _design(sample_bands, sample_budget, depth, budget)
+
+
+def queries_to_pool(cursor: Cursor) -> list[Query]:
+    """The queries in force, where there is a corpus to search.
+
+    Raises
+    ------
+    RefusedError: there are no queries, or there is no corpus.
+    """
+    queries = active_queries(cursor)
+    if not queries:
+        raise RefusedError(
+            "There are no queries to find documents for. Draw a sample, or import queries.",
+            command="`goldset sample` draws, `goldset import queries` imports.",
+        )
+    current_snapshot(cursor)
+    return queries
+
+
 def _check_numbers(depth: int, random_negatives: int, budget: int | None) -> None:
     problems = []
     if depth < 1:
@@ -247,13 +281,7 @@ def _design(bands: str | None, budget: int | None, depth: int, best: int | None)
 def _read(store: Store, author: str, without: Collection[str]) -> _PoolInputs:
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        queries = active_queries(cursor)
-        if not queries:
-            raise RefusedError(
-                "There are no queries to find documents for. Draw some with `goldset sample`, "
-                "or bring them in with `goldset import queries`."
-            )
-        queries = [query for query in queries if query.query_id not in without]
+        queries = [query for query in queries_to_pool(cursor) if query.query_id not in without]
         held = cursor.execute("SELECT query_id, document_id FROM candidates").fetchall()
         return _PoolInputs(current_snapshot(cursor), current_corpus(cursor), queries, held)
 

@@ -81,6 +81,28 @@ def find_model(model: str) -> ModelSource:
     return ModelSource(model, model)
 
 
+def refuse_without_model(cursor: Cursor, model: str) -> None:
+    """Refuse a model that can be known to be missing without loading it.
+
+    Raises
+    ------
+    NotFoundError: as `find_model`.
+    RefusedError: the packages that embed are missing, and no vectors of this model are stored.
+    """
+    source = find_model(model)
+    stored = "SELECT 1 FROM embeddings WHERE model = ? LIMIT 1"
+    if not cursor.execute(stored, [source.name]).fetchall():
+        _refuse_without_packages()
+
+
+def _refuse_without_packages() -> None:
+    if importlib.util.find_spec("sentence_transformers") is None:
+        raise RefusedError(
+            "Dense retrieval needs the extra packages of goldset[dense], which are not installed here.",
+            command="pip install 'goldset[dense]' installs them.",
+        )
+
+
 def embed(
     store: Store,
     texts: Sequence[str],
@@ -227,8 +249,7 @@ def _encode(encoder: Any, texts: Sequence[str], kind: Kind) -> Vectors:
 
 @lru_cache(maxsize=1)
 def _load(location: str) -> Any:
-    if importlib.util.find_spec("sentence_transformers") is None:
-        raise RefusedError("Dense retrieval needs sentence-transformers: pip install 'goldset[dense]'.")
+    _refuse_without_packages()
     try:
         return _sentence_transformer(location)
     except Exception as error:  # the hub, torch and transformers each raise their own

@@ -9,6 +9,7 @@ is also the allocation proportional to traffic, except that the other bands get 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +23,7 @@ from curation.sampling.frame.limits import NO_RELEASES, Limits, ReleasedQueries
 from curation.sampling.plan import SamplingPlan, check_plan, parameters_of
 from curation.sampling.stored_sample import DrawnQuery, about_strata, store_sample
 from curation.sampling.variances import FigureSpread, Variances, variance_warnings, variances_of
-from curation.store import COMMAND_LINE, Store
+from curation.store import COMMAND_LINE, Cursor, Store
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,11 @@ def draw_sample(
     check_plan(size, plan, spread)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
+        refuse_too_few(cursor)
     dimensions = Dimensions(plan.strata, plan.head, plan.torso, model)
     frame = read_frame(store, seed, limits, dimensions, released, progress=progress)
     if size > len(frame.traffic):
-        raise RefusedError(_too_few(size, frame))
+        raise _too_few(size, len(frame.traffic), frame.left_out)
     variances = variances_of(spread, frame.traffic, frame.strata) if spread else None
     drawing = _draw(frame, size, seed, plan, variances)
     parameters = parameters_of(size, seed, plan, limits, frame.releases, model, frame.map_id)
@@ -95,6 +97,23 @@ def draw_sample(
         parameters |= _neyman_parameters(spread, variances, frame.strata.names)
         notes = variance_warnings(spread, variances)
     return store_drawing(store, frame, drawing, parameters, limits, notes, author)
+
+
+def refuse_too_few(cursor: Cursor, size: int = 1) -> None:
+    """Refuse what no limits can make possible, without reading the frame.
+
+    Raises
+    ------
+    RefusedError: there is no traffic, or there are fewer distinct queries than `size`.
+    """
+    rows, distinct = cursor.execute(_DISTINCT if size > 1 else _ANY).fetchall()[0]
+    population = distinct if rows else 0
+    if size > population:
+        raise _too_few(size, population, {})
+
+
+_ANY = "SELECT count(*), 1 FROM (FROM traffic LIMIT 1)"
+_DISTINCT = "SELECT count(*), count(DISTINCT normalised) FILTER (normalised <> '') FROM traffic"
 
 
 def store_drawing(
@@ -139,15 +158,17 @@ def _neyman_parameters(spread: FigureSpread, variances: Variances, names: tuple[
     }
 
 
-def _too_few(size: int, frame: Frame) -> str:
-    population = len(frame.traffic)
-    left_out = "; ".join(f"{count:,} rows {reason}" for reason, count in frame.left_out.items())
-    if not population and not frame.left_out:
-        return "There is no traffic to sample from. Bring a log in with `goldset import traffic`."
+def _too_few(size: int, population: int, reasons: Mapping[str, int]) -> RefusedError:
+    left_out = "; ".join(f"{count:,} rows {reason}" for reason, count in reasons.items())
+    if not population and not reasons:
+        return RefusedError(
+            "There is no traffic to sample from. Import a log of what people searched for.",
+            command="`goldset import traffic PATH` does.",
+        )
     if not population:
-        return f"No query of the traffic can be drawn. Left out were {left_out}."
+        return RefusedError(f"No query of the traffic can be drawn. Left out were {left_out}.")
     narrowed = f" Left out were {left_out}." if left_out else ""
-    return (
+    return RefusedError(
         f"The traffic holds {population:,} distinct queries and {size:,} were asked for.{narrowed} "
         f"Ask for at most {population:,}, or import more traffic."
     )

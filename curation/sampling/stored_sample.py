@@ -136,6 +136,12 @@ def read_current(cursor: Cursor) -> StoredSample | None:
     return StoredSample(sample_id, size, seed, strata, parameters, warnings, rows[0][2])
 
 
+def judged_queries(cursor: Cursor, sample_id: str) -> int:
+    """How many queries of a sample people have judged."""
+    sql = "SELECT count(DISTINCT query_id) FROM sample_queries SEMI JOIN current_judgments USING (query_id)"
+    return int(cursor.execute(f"{sql} WHERE sample_id = ?", [sample_id]).fetchall()[0][0])
+
+
 def queries_of(cursor: Cursor, sample_id: str) -> set[str]:
     """The normalised texts of a sample's queries."""
     sql = "SELECT normalised FROM queries JOIN sample_queries USING (query_id) WHERE sample_id = ?"

@@ -27,7 +27,7 @@ from curation.sampling.plan import limits_of
 from curation.sampling.sample import SampleReport, store_drawing
 from curation.sampling.stored_sample import StoredSample, queries_of, read_current
 from curation.statistics.allocation import allocate, impossible
-from curation.store import COMMAND_LINE, Store
+from curation.store import COMMAND_LINE, Cursor, Store
 
 
 def top_up(
@@ -55,22 +55,12 @@ def top_up(
         no lead.
     """
     quotas = quotas or {}
-    if not quotas and size is None:
-        raise InputError(
-            "Nothing to top up to was given; expected a size of the whole sample, or quotas such as tail=40."
-        )
+    refuse_nothing_asked(quotas, size)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        earlier = read_current(cursor)
-        held = queries_of(cursor, earlier.sample_id) if earlier else set()
-    if earlier is None:
-        raise RefusedError("There is no sample to top up yet. Draw one: `goldset sample --size N --seed S`.")
+        earlier = sample_to_top_up(cursor)
+        held = queries_of(cursor, earlier.sample_id)
     asked = earlier.parameters
-    if asked["design"] != "stratified":
-        raise RefusedError(
-            f"The current sample was drawn with the design {asked['design']}, which draws all of its queries "
-            "at once: it cannot be topped up. Draw a larger one."
-        )
     limits = limits_of(asked)
     model, map_id = asked.get("model", DEFAULT_MODEL), asked.get("coverage_map")
     dimensions = Dimensions(asked["strata"], asked["head"], asked["torso"], model, map_id)
@@ -80,6 +70,49 @@ def top_up(
     drawing = draw_stratified(frame.traffic, frame.strata, total, quotas=numbers)
     _refuse_loss(frame, drawing, held)
     return store_drawing(store, frame, drawing, _parameters(earlier, numbers, total), limits, [], author)
+
+
+def refuse_nothing_asked(quotas: Mapping[str, int], size: int | None) -> None:
+    """Raise an InputError where a top-up has nothing to reach."""
+    if not quotas and size is None:
+        raise InputError(
+            "Nothing to top up to was given; expected a size of the whole sample, or quotas such as tail=40."
+        )
+
+
+def sample_to_top_up(cursor: Cursor) -> StoredSample:
+    """The current sample.
+
+    Raises
+    ------
+    RefusedError: there is none, or its design draws all queries at once.
+    """
+    earlier = read_current(cursor)
+    if earlier is None:
+        raise RefusedError(
+            "There is no sample to top up yet. Draw one first.",
+            command="`goldset sample --size N --seed S` does.",
+        )
+    design = earlier.parameters["design"]
+    if design != "stratified":
+        raise RefusedError(
+            f"The current sample was drawn with the design {design}, which draws all of its queries at once: "
+            "it cannot be topped up. Draw a larger one."
+        )
+    return earlier
+
+
+def refuse_taking_away(earlier: StoredSample, size: int | None) -> None:
+    """Raise an InputError where a size of the whole sample is below what the sample has."""
+    _refuse_rest(sum(stratum.drawn for stratum in earlier.strata), size)
+
+
+def _refuse_rest(least: int, size: int | None) -> None:
+    if size is not None and size < least:
+        raise InputError(
+            f"The sample and its quotas make {least:,} queries, and a size of {size:,} was asked for. "
+            "A top-up takes nothing away: ask for more."
+        )
 
 
 def _numbers(
@@ -101,11 +134,7 @@ def _numbers(
         0 if name in quotas else population - number
         for name, population, number in zip(names, populations, least, strict=True)
     ]
-    if rest < 0:
-        raise InputError(
-            f"The sample and its quotas make {sum(least):,} queries, and a size of {size:,} was asked for. "
-            "A top-up takes nothing away: ask for more."
-        )
+    _refuse_rest(sum(least), size)
     if rest > sum(free):
         raise InputError(
             f"{rest:,} more queries were asked for beside the {sum(least):,} of the sample and its quotas, "

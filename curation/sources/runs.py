@@ -44,7 +44,8 @@ def find_run(cursor: Cursor, name: str) -> Run:
             return run
     names = f"Runs: {', '.join(run.name for run in runs)}." if runs else "It has none yet."
     raise NotFoundError(
-        f"The project has no run {name!r}. {names} Bring it in with `goldset import run PATH --name {name}`."
+        f"The project has no run {name!r}. {names} Import it first.",
+        command=f"`goldset import run PATH --name {name}` does.",
     )
 
 

@@ -56,9 +56,8 @@ def current_snapshot(cursor: Cursor) -> str:
     ------
     RefusedError: there is no corpus yet.
     """
-    return require_setting(
-        cursor, "corpus", "The project has no corpus yet. Import one first: `goldset import corpus PATH`."
-    )
+    missing = "The project has no corpus yet. Import one first."
+    return require_setting(cursor, "corpus", missing, "`goldset import corpus PATH` does.")
 
 
 def current_corpus(cursor: Cursor) -> list[Document]:

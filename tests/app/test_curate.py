@@ -24,7 +24,8 @@ from curation.people.annotators import add_annotator
 from curation.pooling import build_pool, last_pool
 from curation.progress import silent
 from curation.sampling.sample import draw_sample
-from curation.sampling.tags.stored_tags import set_tags, tagged_queries
+from curation.sampling.stored_sample import current_sample
+from curation.sampling.tags.stored_tags import set_tags, tagged_queries, write_query
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
@@ -130,7 +131,7 @@ def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffi
     job = last(filled)
     assert (job.outcome, job.started_by, count(filled, "jobs")) == ("done", "lee", 1)
     page = run("Sample")
-    assert "Drew 3 queries" in html(page)
+    assert "Drew 3 queries; 3 new to the project." in html(page)
     assert "<td>tail</td>" in html(page)
     assert "Fewer than 10 queries were drawn" in html(page)
     with filled.reading() as cursor:
@@ -192,6 +193,64 @@ def test_a_sample_is_topped_up_by_quota_and_by_whom_is_kept(filled: Store) -> No
         ).fetchall()
     assert by == [("command line",), ("lee",)]
     assert "Drew 4 queries" in html(run("Sample"))
+
+
+@pytest.mark.parametrize(
+    ("step", "label", "reason"),
+    [
+        ("Sample", "Draw the sample", "There is no traffic to sample from. Import a log"),
+        ("Queries", "Look for tags", "There are no queries to tag yet. Draw a sample, import queries, or"),
+        ("Pool", "Build the pool", "There are no queries to find documents for. Draw a sample, or import"),
+    ],
+)
+def test_what_must_fail_is_not_offered_and_its_reason_is_beside_it(
+    project: Store, step: str, label: str, reason: str
+) -> None:
+    page = run(step)
+    assert labelled(page.button, label).disabled
+    assert reason in html(page)
+
+
+def test_a_draw_of_more_than_there_is_is_refused_before_anything_starts(filled: Store) -> None:
+    page = run("Sample")
+    labelled(page.number_input, "Queries to draw").set_value(5)
+    labelled(page.button, "Draw the sample").click().run()
+    assert "holds 4 distinct queries and 5 were asked for" in page.error[0].value
+    assert count(filled, "jobs") == 0
+
+
+def test_another_sample_is_drawn_only_after_a_yes_to_what_it_replaces(filled: Store) -> None:
+    sample = draw_sample(filled, 3, 0)
+    with filled.reading() as cursor:
+        drawn = [row[0] for row in cursor.execute("SELECT query_id FROM sample_queries").fetchall()]
+    add_judgments(filled, [ImportedJudgment(drawn[0], "d1", "ann", 2)], "votes.csv")
+    page = run("Sample")
+    labelled(page.number_input, "Queries to draw").set_value(2)
+    labelled(page.button, "Draw the sample").click().run()
+    assert "It has 3 queries, and people have judged 1 of them." in html(page)
+    labelled(page.button, "Keep the current sample").click().run()
+    assert "Replace the current sample?" not in html(page)
+    assert count(filled, "jobs") == 0
+    labelled(page.button, "Draw the sample").click().run()
+    labelled(page.button, "Replace the sample").click().run()
+    assert "Replace the current sample?" not in html(page)
+    jobs_of(filled).wait()
+    current = current_sample(filled)
+    assert current is not None
+    assert (current.size, current.sample_id != sample.sample_id) == (2, True)
+
+
+def test_a_query_of_an_earlier_sample_is_called_that(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    build_pool(filled, ["bm25"], 5, 0, 0)
+    open_round(filled, "first", ["ann", "bob"])  # so that all queries stay in force
+    draw_sample(filled, 2, 0)
+    write_query(filled, "why do zebras have stripes")
+    page = run("Queries")
+    strata = labelled(page.selectbox, "Stratum").options
+    assert {"earlier sample", "not drawn from traffic"} <= set(strata)
+    labelled(page.selectbox, "Stratum").set_value("earlier sample").run()
+    assert "2 of 5 queries" in html(page)
 
 
 def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
@@ -314,6 +373,7 @@ def test_a_click_on_a_page_from_before_a_job_starts_nothing(filled: Store) -> No
 
 
 def test_a_job_whose_server_was_stopped_is_told_so(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
     begin(filled, "pool", {"systems": ["dense"]}, "lee", None)
     page = run("Pool")
     assert "The server was stopped while a pool was being built" in page.warning[0].value
@@ -323,6 +383,7 @@ def test_a_job_whose_server_was_stopped_is_told_so(filled: Store) -> None:
 
 def test_whoever_is_no_lead_starts_nothing_whatever_page_asks(filled: Store) -> None:
     page = run("Sample", Annotator("ann", "lead", False))  # a forged role
+    labelled(page.number_input, "Queries to draw").set_value(3)
     labelled(page.button, "Draw the sample").click().run()
     assert page.error[0].value.startswith("This is for the lead")
     assert count(filled, "jobs") == 0

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from curation.errors import NotFoundError, RefusedError
-from curation.jobs import KINDS, Job, Jobs, jobs_of, last_job, last_jobs
+from curation.errors import CurationError, NotFoundError, RefusedError
+from curation.jobs import KINDS, Job, Jobs, jobs_of, last_job, last_jobs, problem
 from curation.jobs.stored import begin, end
 from curation.people.annotators import add_annotator
+from curation.progress import silent
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
@@ -26,6 +27,9 @@ from curation.store import Store, open_store
 pytestmark = pytest.mark.slow  # not for the quick check
 
 POOL = {"systems": ["bm25"], "depth": 3, "random_negatives": 1, "seed": 7, "budget": None}
+TOP_UP: dict[str, Any] = {"quotas": {}, "size": 4}
+REOPEN = {"plan": None, "name": None, "annotators": ["ann"], "systems": [], "depth": 1, "duplicates": 0.0}
+REOPEN["same"] = 0.5
 DRAW = {"size": 4, "seed": 0, "plan": {}, "limits": {"since": None, "until": None}}
 
 
@@ -97,7 +101,7 @@ def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(project: Store) 
     assert (done.job_id, done.kind, done.parameters, done.started_by) == (job.job_id, "pool", POOL, "lee")
     assert done.outcome == "done"
     assert done.message is not None
-    assert "candidates are new to the project" in done.message
+    assert done.message == "The pool has 4 candidates; 4 new to the project."
     assert count(project, "pools") == 1
     with project.reading() as cursor:
         by = cursor.execute("SELECT actor FROM events WHERE action = 'pool'").fetchall()
@@ -106,13 +110,43 @@ def test_a_job_runs_in_its_own_process_and_its_ending_is_stored(project: Store) 
 
 def test_what_a_rule_refuses_is_stored_as_its_sentence(project: Store) -> None:
     jobs = jobs_of(project)
-    jobs.start("sample", DRAW, "lee", None)
+    jobs.start("relabel", REOPEN, "lee", None)
     jobs.wait()
     refused = last(project)
     assert refused.outcome == "refused"
-    assert (
-        refused.message == "There is no traffic to sample from. Bring a log in with `goldset import traffic`."
-    )
+    assert refused.message == "There is no plan yet. Make one."
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "sentence"),
+    [
+        ("sample", DRAW, "There is no traffic to sample from. Import a log of what people searched for."),
+        ("top up", {"quotas": {}, "size": 4}, "There is no sample to top up yet. Draw one first."),
+        ("pool", {**POOL, "systems": []}, "No system was named."),
+        ("pool", {**POOL, "systems": ["run:of-old"]}, "The project has no run 'of-old'."),
+        ("pool", {**POOL, "depth": 0}, "A pool of depth 0 was asked for; expected at least 1."),
+        ("tags", {"model": "/no/such/folder"}, "There is no model folder at /no/such/folder."),
+        ("coverage", {"seed": 0, "resolution": -1.0}, "The resolution is -1; expected a number above 0"),
+    ],
+)
+def test_what_is_known_to_fail_starts_no_job(
+    project: Store, kind: str, parameters: Any, sentence: str
+) -> None:
+    with pytest.raises(CurationError) as refused:
+        jobs_of(project).start(kind, parameters, "lee", None)
+    assert refused.value.found.startswith(sentence)
+    assert "`" not in refused.value.found
+    assert problem(project, kind, parameters) == refused.value.found
+    assert count(project, "jobs") == 0
+
+
+def test_what_must_fail_is_told_in_the_words_of_the_work_itself(project: Store) -> None:
+    assert problem(project, "pool") is None
+    told = {kind: problem(project, kind, given) for kind, given in (("sample", DRAW), ("top up", TOP_UP))}
+    for kind, parameters in (("sample", DRAW), ("top up", TOP_UP)):
+        with pytest.raises(CurationError) as refused:
+            KINDS[kind].work(project, parameters, silent, "lee")
+        assert refused.value.found == told[kind]
 
 
 def test_the_same_request_twice_starts_one_job(project: Store) -> None:
@@ -288,11 +322,11 @@ def test_a_mistake_of_ours_is_told_as_one_and_logged(
     project: Store, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     jobs = jobs_of(project)
-    jobs.start("pool", {"no such parameter": 1}, "lee", None)
+    jobs.start("relabel", {"no such parameter": 1}, "lee", None)
     jobs.wait()
     assert last(project).outcome == "failed"
     assert "mistake in goldset" in (last(project).message or "")
-    assert "TypeError" in capfd.readouterr().err
+    assert "KeyError" in capfd.readouterr().err
 
 
 def test_a_process_that_waits_takes_the_next_job_and_says_at_once_what_it_does(project: Store) -> None:

@@ -11,7 +11,7 @@ from app import ui
 from app.acts import Acts, FormState
 from app.context import project_store
 from curation.errors import CurationError
-from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs, may_stop
+from curation.jobs import KINDS, Job, jobs_of, last_job, last_jobs, may_stop, problem
 from curation.store import Annotator, Store
 
 EVERY = 1.0
@@ -37,9 +37,19 @@ class CurateContext(NamedTuple):
         by, after = self.annotator.name, self.after or None
         self.acts.do(self.acts.form(_STARTED), lambda: jobs_of(self.store).start(kind, parameters, by, after))
 
-    def submit(self, label: str, name: str) -> bool:
-        """The button of a form that starts a job."""
-        return submit(label, name, self.acts.form(_STARTED), self.after, self.at_work is not None)
+    def submit(self, label: str, kind: str) -> bool:
+        """The button of a form that starts a job of this kind; where it must fail, the reason is below it."""
+        reason = self.problem(kind)
+        asked = submit(label, kind, self.acts.form(_STARTED), self.after, reason is not None)
+        if reason is not None:
+            ui.quiet(reason)
+        return asked
+
+    def problem(self, kind: str, parameters: Mapping[str, Any] | None = None) -> str | None:
+        """Why no job of this kind can start now; None where one can. Without parameters: of whatever kind."""
+        if self.at_work is not None:
+            return "A job is at work, and one runs at a time. This waits until it has ended."
+        return problem(self.store, kind, parameters)
 
     def ending(self, kind: str) -> None:
         """Show how the last job of this kind ended, unless it runs now."""

@@ -14,6 +14,7 @@ from curation.pooling.pool import PoolReport, last_pool
 from curation.pooling.systems import SYSTEMS
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.sources.runs import stored_runs
+from curation.text import amount
 
 COLUMNS = ["System", "Candidates", "Alone", "Graded", "Relevant", "Lost without it", "Judged at 10"]
 
@@ -125,12 +126,13 @@ def _sampled(pool: PoolReport) -> None:
 def _summary(pool: PoolReport) -> list[str]:
     """The pool's size, and what was left out of it, each with the reason."""
     nothing = [
-        f"{system.system} found nothing for {count:,} {'query' if count == 1 else 'queries'}: {why}."
+        f"{system.system} found nothing for {amount(count, 'query', 'queries')}: {why}."
         for system in pool.systems
         for why, count in system.no_hit.items()
     ]
     return [
-        f"{pool.candidates:,} candidates for {pool.queries:,} queries, {pool.random_negatives:,} of them "
+        f"{amount(pool.candidates, 'candidate')} for {amount(pool.queries, 'query', 'queries')}, "
+        f"{pool.random_negatives:,} of them "
         "random negatives.",
         *nothing,
         *(f"{count:,} {why}." for why, count in pool.left_out.items()),
@@ -152,7 +154,7 @@ def _negatives(found: HardNegatives) -> None:
         f"{found.enough:,} of {len(found.queries):,} queries have {found.want} or more and are not shown.\n"
         "To judge first: documents without a grade that two systems rank above a relevant one. "
         f"{found.near_duplicates:,} near-duplicates of relevant documents are excluded. "
-        "goldset negatives lists the documents."
+        "The command line lists the documents."
     )
     if len(needy) > SHOWN:
-        ui.sentences(f"… and {len(needy) - SHOWN:,} queries more.")
+        ui.sentences(f"… and {amount(len(needy) - SHOWN, 'query', 'queries')} more.")

@@ -19,9 +19,11 @@ from curation.sampling.tags.stored_tags import (
     tagged_queries,
     write_query,
 )
+from curation.text import amount
 from curation.words import fold
 
-ANY, UNTAGGED, NOT_DRAWN = "any", "no tag", "not drawn from traffic"
+ANY, UNTAGGED = "any", "no tag"
+NOT_DRAWN, EARLIER = "not drawn from traffic", "earlier sample"
 COLUMNS = ["Query", "Stratum", "Tags by rule", "Tags by people"]
 _CHOSEN = "chosen queries"
 
@@ -42,7 +44,7 @@ def show(context: CurateContext) -> None:
 
 
 def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
-    strata = sorted({query.stratum or NOT_DRAWN for query in queries})
+    strata = sorted({_stratum(query) for query in queries})
     text, tag, stratum = st.columns(3)
     with text:
         words = st.text_input("Text contains", type="search", key="query text")
@@ -55,8 +57,12 @@ def _filtered(queries: Sequence[TaggedQuery]) -> list[TaggedQuery]:
         for query in queries
         if fold(words) in fold(query.text)
         and (kind == ANY or kind in query.tags or (kind == UNTAGGED and not query.tags))
-        and part in (ANY, query.stratum or NOT_DRAWN)
+        and part in (ANY, _stratum(query))
     ]
+
+
+def _stratum(query: TaggedQuery) -> str:
+    return query.stratum or (EARLIER if query.of_earlier_sample else NOT_DRAWN)
 
 
 def _chosen(
@@ -68,13 +74,13 @@ def _chosen(
         if any(query.tags for query in queries)
         else " None has a tag yet: “Look for tags”, below, finds some."
     )
-    ui.quiet(f"{len(shown):,} of {len(queries):,} queries. Choose some to tag them.{untagged}")
+    ui.quiet(f"{len(shown):,} of {_some(queries)}. Choose some to tag them.{untagged}")
     rows = [
         PickerRow(
             query.query_id,
             [
                 query.text,
-                query.stratum or NOT_DRAWN,
+                _stratum(query),
                 [tag for tag, by_person in query.tags.items() if not by_person],
                 [tag for tag, by_person in query.tags.items() if by_person],
             ],
@@ -97,7 +103,7 @@ def _correct(context: CurateContext, chosen: Sequence[TaggedQuery]) -> None:
         remove = right.multiselect(
             "Tags to remove", order, placeholder="choose tags", key=f"are not {form.key}"
         )
-        label = f"Tag {_some(chosen)}" if chosen else "Tag the chosen queries"
+        label = f"Apply tags to {_some(chosen)}" if chosen else "Apply tags to the chosen queries"
         asked = st.form_submit_button(label, type="primary", disabled=not chosen, key=form.key)
     if asked:
         context.acts.do(form, lambda: _set_tags(context, chosen, add, remove))
@@ -116,8 +122,8 @@ def _set_tags(
     )
 
 
-def _some(chosen: Sequence[TaggedQuery]) -> str:
-    return f"{len(chosen):,} {'query' if len(chosen) == 1 else 'queries'}"
+def _some(queries: Sequence[TaggedQuery]) -> str:
+    return amount(len(queries), "query", "queries")
 
 
 def _find(context: CurateContext) -> None:

@@ -10,22 +10,32 @@ import streamlit as st
 from app import ui
 from app.components.drawing import drawing
 from app.views.curate.jobs import CurateContext
-from curation.errors import CurationError
+from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
 from curation.retrieval import DEFAULT_MODEL
 from curation.sampling.chart import sample_chart
 from curation.sampling.designs import DESIGNS
 from curation.sampling.frame.limits import Limits
 from curation.sampling.plan import SamplingPlan, read_quotas
-from curation.sampling.stored_sample import StoredSample, current_sample
+from curation.sampling.stored_sample import StoredSample, current_sample, judged_queries
 from curation.sampling.strata import DIMENSIONS, TAG
 from curation.sampling.tags.stored_tags import TAGS
 from curation.sources.runs import stored_runs
 from curation.statistics.weights import ALLOCATIONS
+from curation.text import amount
 
 DEFAULT_SIZE = 200
 """Queries that the form proposes to draw; the command has no default."""
 COLUMNS = ["Stratum", "Queries", "Traffic", "Drawn", "Probability"]
+_ASKED = "draw asked"
+
+
+class DrawAsked(NamedTuple):
+    """A draw that waits for a yes: what was the current sample and the last job when it was asked for."""
+
+    sample_id: str
+    after: str
+    request: dict[str, Any]
 
 
 class FormOptions(NamedTuple):
@@ -41,7 +51,7 @@ def show(context: CurateContext) -> None:
     options = _options(context, sample)
     left, right = st.columns([2, 3], gap="large")
     with left:
-        _draw(context, options)
+        _draw(context, options, sample)
         if sample is not None:
             with st.expander("Top up the current sample"):
                 _top_up(context, sample, options)
@@ -59,7 +69,7 @@ def _options(context: CurateContext, sample: StoredSample | None) -> FormOptions
     return FormOptions(releases, runs, [stratum.name for stratum in sample.strata] if sample else [])
 
 
-def _draw(context: CurateContext, options: FormOptions) -> None:
+def _draw(context: CurateContext, options: FormOptions, sample: StoredSample | None) -> None:
     with st.form("sample"):
         size = st.number_input("Queries to draw", min_value=1, value=DEFAULT_SIZE, step=10)
         plan = _plan()
@@ -76,9 +86,44 @@ def _draw(context: CurateContext, options: FormOptions) -> None:
             ui.problem(error)
         else:
             plan |= {**more, "quotas": quotas}
-            context.start(
-                "sample", {"size": size, "seed": seed, "plan": plan, "limits": limits, "model": model}
-            )
+            request = {"size": size, "seed": seed, "plan": plan, "limits": limits, "model": model}
+            _ask(context, sample, request)
+    if sample is not None:
+        _replace(context, sample)
+
+
+def _ask(context: CurateContext, sample: StoredSample | None, request: dict[str, Any]) -> None:
+    """Draw at once where nothing is replaced; otherwise ask first, if nothing is known against the draw."""
+    problem = context.problem("sample", request)
+    if problem is not None:
+        ui.problem(RefusedError(problem))
+    elif sample is None:
+        context.start("sample", request)
+    else:
+        st.session_state[_ASKED] = DrawAsked(sample.sample_id, context.after, request)
+
+
+def _replace(context: CurateContext, sample: StoredSample) -> None:
+    """Say what a new sample would replace, and draw it if that is wanted."""
+    asked: DrawAsked | None = st.session_state.get(_ASKED)
+    if asked is None or asked[:2] != (sample.sample_id, context.after):  # what it would replace has changed
+        return
+    with context.store.reading() as cursor:
+        judged = judged_queries(cursor, sample.sample_id)
+    with st.container(border=True, key="replace-sample"):
+        ui.heading("Replace the current sample?")
+        ui.sentences(
+            f"It has {amount(sample.size, 'query', 'queries')}, and people have judged {judged:,} of them.\n"
+            "Judgments stay, and so do queries that a round shows. The others leave the set, unless the new "
+            "sample has them, too."
+        )
+        with st.container(horizontal=True):
+            blocked, key = context.at_work is not None, f"replace {context.after}"
+            if st.button("Replace the sample", type="primary", key=key, disabled=blocked):
+                context.start("sample", asked.request)
+            if st.button("Keep the current sample"):
+                del st.session_state[_ASKED]
+                st.rerun()
 
 
 def _plan() -> dict[str, Any]:

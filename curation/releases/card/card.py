@@ -14,11 +14,12 @@ from functools import cached_property
 from typing import Any
 
 from curation.releases.card.limits import limits_of
-from curation.releases.card.markdown import Lines, bullets, counts, listed, many, percent, table
+from curation.releases.card.markdown import Lines, bullets, counts, listed, percent, table
 from curation.releases.coverage import about_grid, about_map, released_coverage
 from curation.releases.seal import sealed_parts
 from curation.releases.stored import Table
 from curation.releases.verify import Opened
+from curation.text import amount
 
 UNKNOWN = "unknown"
 FEW_TAGS = 20
@@ -130,10 +131,11 @@ class Card:
         rounds = Counter(row["kind"] for row in self.release.rows("rounds"))
         unclear = sum(row["kind"] == "cannot_tell" for row in judgments)
         repeats = sum(row["duplicate"] for row in judgments)
-        decided = many(len(self.release.rows("adjudications")), "pair")
+        decided = amount(len(self.release.rows("adjudications")), "pair")
         hows = counts(Counter(row["how"] for row in self._graded))
         lines = [
-            f"{many(len(people), 'annotator')} gave {many(len(judgments), 'judgment')}, {unclear:,} of them "
+            f"{amount(len(people), 'annotator')} gave {amount(len(judgments), 'judgment')}, "
+            f"{unclear:,} of them "
             f"“cannot tell” and {repeats:,} on blind duplicates, in rounds of kind {counts(rounds)}. They "
             "are known by number only.",
             "",
@@ -327,7 +329,7 @@ def _sampled(sample: Mapping[str, Any]) -> Lines:
         reasons = "; ".join(f"{count:,} × {reason}" for reason, count in log["left_out"].items())
         lines += [
             "",
-            f"The log: {many(log['rows'], 'row')} of {many(log['imports'], 'import')}{span}. "
+            f"The log: {amount(log['rows'], 'row')} of {amount(log['imports'], 'import')}{span}. "
             f"Left out at import: {reasons or 'nothing'}.",
         ]
     rows = [
@@ -390,7 +392,7 @@ def _number(counts: Mapping[str, int]) -> str:
 
 def _rows_of(counts: Mapping[str, int]) -> str:
     return (
-        ", ".join(f"{kind} in {many(count, 'row')}" for kind, count in sorted(counts.items()))
+        ", ".join(f"{kind} in {amount(count, 'row')}" for kind, count in sorted(counts.items()))
         or "none was found"
     )
 

@@ -39,6 +39,7 @@ from curation.splits.ties.parameters import rules_of
 from curation.splits.ties.reading import with_tie_data
 from curation.store import COMMAND_LINE, Store, append, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
+from curation.text import amount
 
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
 _VERSIONED = ("datasketch", "duckdb", "krippendorff", "numpy", "scipy")
@@ -179,7 +180,7 @@ def _passed(gate: Gate, actor: str, reason: str | None) -> Override | None:
 def _refuse_open(content: Content, allow_disputed: bool) -> None:
     if content.disputed and not allow_disputed:
         raise RefusedError(
-            f"{_counted(content.disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
+            f"{amount(content.disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
             "them first, or leave them out.",
             command="`goldset adjudicate list` shows them, --allow-disputed leaves them out.",
         )
@@ -195,10 +196,6 @@ def _refuse_open(content: Content, allow_disputed: bool) -> None:
         "No graded pair is in a part of the split, so the release would be empty. Split again.",
         command="`goldset split --dev 0.7 --test 0.3 --seed 0` splits.",
     )
-
-
-def _counted(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _certified(store: Store, content: Content, progress: Progress) -> Certificate:
@@ -218,7 +215,7 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
                 f"different parts, and with --share they have one grade. The first tie across: {first}. "
                 "Split again without --no-near-duplicates, or freeze without --share."
             )
-        ties = _counted(len(findings.leaks), "tie now crosses", "ties now cross")
+        ties = amount(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(
             f"Since the split was made, labels, documents or goldset have changed: {ties} its parts, the "
             f"first being {first}. Split again.",

@@ -30,7 +30,7 @@ from curation.sampling.tags.stored_tags import (
     tags_in_force,
 )
 from curation.sources.queries import active_queries
-from curation.store import COMMAND_LINE, Cursor, Store, get_setting, record_event
+from curation.store import COMMAND_LINE, Cursor, Query, Store, get_setting, record_event
 from curation.store.documents import current_corpus, current_snapshot
 
 Mask = NDArray[np.bool_]
@@ -111,13 +111,8 @@ def find_tags(
     """
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
-        queries = active_queries(cursor)
+        queries = queries_to_tag(cursor)
         snapshot = get_setting(cursor, "corpus")
-    if not queries:
-        raise RefusedError(
-            "There are no queries to tag yet: draw a sample, import queries, or write one with "
-            "`goldset query add`."
-        )
     reasons = _not_looked_for(snapshot is not None, dense)
     texts = [query.normalised for query in queries]
     looked_for = [tag for tag in RULE_TAGS if tag not in reasons]
@@ -139,6 +134,22 @@ def find_tags(
         counts = _counts(cursor, {query.query_id for query in queries})
     by_person = sum((word.query_id, word.tag) in people for word in said)
     return TagsFound(len(queries), counts, len(new), by_person, reasons)
+
+
+def queries_to_tag(cursor: Cursor) -> list[Query]:
+    """The queries in force.
+
+    Raises
+    ------
+    RefusedError: there are none.
+    """
+    queries = active_queries(cursor)
+    if not queries:
+        raise RefusedError(
+            "There are no queries to tag yet. Draw a sample, import queries, or write one.",
+            command="`goldset query add` writes one.",
+        )
+    return queries
 
 
 def _not_looked_for(with_corpus: bool, dense: bool) -> dict[str, str]:

@@ -58,6 +58,7 @@ class TaggedQuery(NamedTuple):
     """A query in force with its tags.
 
     stratum: of the current sample; None for a query that it did not draw.
+    of_earlier_sample: an earlier sample drew it, and the current one did not.
     tags: tag → whether a person set it, in the order of `TAGS`.
     """
 
@@ -65,6 +66,7 @@ class TaggedQuery(NamedTuple):
     text: str
     stratum: str | None
     tags: dict[str, bool]
+    of_earlier_sample: bool = False
 
 
 @dataclass(frozen=True)
@@ -142,17 +144,21 @@ def tagged_queries(store: Store, tag: str | None = None) -> list[TaggedQuery]:
     with store.reading() as cursor:
         queries = active_queries(cursor)
         rows = cursor.execute("SELECT query_id, tag, by_person FROM current_query_tags").fetchall()
-        strata = dict(
-            cursor.execute(
-                "SELECT query_id, stratum FROM sample_queries WHERE sample_id = ?",
-                [get_setting(cursor, "sample")],
-            ).fetchall()
-        )
+        sample_id = get_setting(cursor, "sample")
+        drawn = cursor.execute("SELECT query_id, stratum, sample_id FROM sample_queries").fetchall()
+    strata = {query_id: stratum for query_id, stratum, drawn_by in drawn if drawn_by == sample_id}
+    earlier = {query_id for query_id, *_ in drawn} - set(strata)
     held: dict[str, dict[str, bool]] = {}
     for query_id, name, by_person in sorted(rows, key=lambda row: TAGS.index(row[1])):
         held.setdefault(query_id, {})[name] = by_person
     tagged = [
-        TaggedQuery(query.query_id, query.text, strata.get(query.query_id), held.get(query.query_id, {}))
+        TaggedQuery(
+            query.query_id,
+            query.text,
+            strata.get(query.query_id),
+            held.get(query.query_id, {}),
+            query.query_id in earlier,
+        )
         for query in queries
     ]
     return [query for query in tagged if tag is None or tag in query.tags]
