@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -81,8 +82,21 @@ def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> 
     # The socket listens already: a browser that is faster than the server waits and gets its answer.
     settings: dict[str, Any] = {"ws": "websockets-sansio", "log_level": "warning", "access_log": False}
     config = uvicorn.Config(application, timeout_graceful_shutdown=3, **settings)
-    with suppress(KeyboardInterrupt):
+    with suppress(KeyboardInterrupt), ending_as_interrupted():
         uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def ending_as_interrupted() -> Iterator[None]:
+    """SIGTERM ends the block as Ctrl-C does, so that what is registered for the end of the process is done.
+
+    uvicorn answers the requests that it has, and raises the signal again for whoever handled it before.
+    """
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def listen(host: str, port: int) -> socket.socket:

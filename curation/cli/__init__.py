@@ -20,7 +20,7 @@ COMMANDS = """
     init status coverage coverage_synthetic sample pool contributions app agreement quality consensus
     consistency gate plan_overlap duplicates split certificate freeze verify export evaluate run judge
     answers card diff demo import_ query tags negatives annotator round practice guide adjudicate leakage
-    release relabel
+    release relabel backup doctor
 """.split()  # importing a module adds its command; --help lists them in this order
 for module in COMMANDS:
     import_module(f"curation.cli.{module}")

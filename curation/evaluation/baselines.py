@@ -32,13 +32,13 @@ from curation.pooling import SYSTEMS
 from curation.pooling.systems import Systems, known_systems
 from curation.progress import Progress, silent
 from curation.releases.export.formats.trec import without_space
-from curation.releases.export.staging import staged
 from curation.releases.seal import refuse_unknown_parts
 from curation.releases.stored import Pin, pinned_documents
 from curation.releases.verify import Opened, opened
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX, Hit, Retriever
 from curation.sources.corpus import content_hash_of
 from curation.store import COMMAND_LINE, Document, Query, Store, record_event
+from curation.store.staging import staged
 from curation.text import normalise_query
 
 DEPTH = 1000

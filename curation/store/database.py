@@ -16,8 +16,8 @@ transaction of this process and with everything that another process writes.
 from __future__ import annotations
 
 import atexit
+import logging
 import os
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,9 +28,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import duckdb
 
-from curation.errors import NotFoundError, RefusedError, StoreError
+from curation.errors import InputError, NotFoundError, RefusedError, StoreError
 from curation.store import migrations
 from curation.store.files import PATIENCE, RETRY, Cursor, DatabaseFile, failure, no_project, patiently
+from curation.store.staging import staged
+from curation.store.write_ahead_log import log_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +43,7 @@ IDLE = 0.1
 LONGEST = 0.25
 GAP = 4 * RETRY  # after LONGEST, long enough for a process that tries every RETRY seconds to get in
 OWNER_ONLY = 0o600  # a project holds hashes of passwords, sealed grades and the key that signs cookies
+KEPT = "%s is brought to a newer form (%s). A copy as it was before is kept: %s"
 ENGINE_KEPT = 5.0  # seconds for which the engine waits for work, without the file
 
 
@@ -93,6 +96,19 @@ class Store:
     def data_version(self) -> int:
         """Within a lease: equal numbers mean equal data, but for transactions without `new_data_version`."""
         return int(self._local.data_version)
+
+    def copy_to(self, target: Path) -> None:
+        """Copy the file to a new one, as it is after the last commit; nobody writes meanwhile.
+
+        The log, if one is left, is copied to the new file's. Only their owner can read the copies.
+
+        Raises
+        ------
+        OSError: the copy cannot be written.
+        StoreError, StoreBusyError, StoreVersionError: the project cannot be read.
+        """
+        with self._writer, self._lease():
+            self._file.copy(target)
 
     def close(self) -> None:
         """Let go of the file now; the next lease opens it again."""
@@ -150,7 +166,7 @@ class Store:
                     self._data_version += 1
                 cursor = self._file.cursor()
                 if not self._checked:
-                    migrations.upgrade(cursor)
+                    migrations.upgrade(cursor, before=self._copy_before)
                     self._checked = True
             return cursor
         except BaseException:
@@ -172,6 +188,27 @@ class Store:
             if not self._leases and self._overdue():
                 self._let_go(gap=GAP)
             self._changed.notify_all()
+
+    def _copy_before(self, migration: str) -> None:
+        """Keep the file as it is before a migration, under the migration's number."""
+        number = migration.partition("_")[0]
+        kept = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
+        if kept.exists():
+            return
+        try:
+            with staged(kept, private=True) as folder:
+                new = folder / kept.name
+                self._file.copy(new)
+                if log_of(new).exists():
+                    log_of(new).rename(log_of(kept))
+                new.rename(kept)
+        except OSError as error:
+            raise StoreError(
+                f"{self.path} must be brought to a newer form ({migration}), and a copy of it as it is "
+                f"could not be written first: {error.strerror}. Nothing was changed. Free some space, then "
+                "try again."
+            ) from error
+        logging.getLogger("goldset").warning(KEPT, self.path, migration, kept)
 
     def _overdue(self) -> bool:
         return self._file.held and time.monotonic() - self._opened > LONGEST
@@ -224,23 +261,32 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
     Raises
     ------
     RefusedError: the file exists already.
+    InputError, StoreError: its folder cannot be made or written, or the disk is full.
     """
     path = path.resolve()
     if path.exists():
         raise RefusedError(_exists(path))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
-        new = Path(folder) / path.name
-        with patiently(new, PATIENCE, lambda: duckdb.connect(str(new))) as connection:
-            migrations.create(connection)
-            with _transaction(connection, "BEGIN TRANSACTION"):
-                fill(connection)
-        new.chmod(OWNER_ONLY)
-        try:
+    try:
+        with staged(path, private=True) as folder, _disk_errors():
+            new = folder / path.name
+            _fill_new(new, fill)
             os.link(new, path)  # unlike a rename, it never replaces a file made meanwhile
-        except FileExistsError:
-            raise RefusedError(_exists(path)) from None
+    except FileExistsError:
+        raise RefusedError(_exists(path)) from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: no project could be made there ({error.strerror}); expected a folder that can be "
+            "written, or a name for a new one."
+        ) from error
     return open_store(path)
+
+
+def _fill_new(new: Path, fill: Callable[[Cursor], None]) -> None:
+    with patiently(new, PATIENCE, lambda: duckdb.connect(str(new))) as connection:
+        migrations.create(connection)
+        with _transaction(connection, "BEGIN TRANSACTION"):
+            fill(connection)
+    new.chmod(OWNER_ONLY)
 
 
 def _exists(path: Path) -> str:
@@ -324,10 +370,10 @@ def _disk_errors() -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        sentence = failure(error)
-        if sentence:
-            raise StoreError(sentence) from error
-        raise
+        found = failure(error)
+        if found is None:
+            raise
+        raise found from error
 
 
 def _roll_back(cursor: Cursor) -> None:

@@ -23,6 +23,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 import duckdb
 
 from curation.errors import NotFoundError, StoreBusyError, StoreError
+from curation.store.write_ahead_log import log_damage, log_of
 
 Cursor = duckdb.DuckDBPyConnection
 Opened = TypeVar("Opened")
@@ -36,6 +37,10 @@ HEADERS = 3 * 4096
 _NOT_COMMITTED = re.compile("Failed to commit: (Could not|Checkpoint failed)")
 _OURS = "Unique file handle conflict"
 _LOCKED = re.compile(f"Could not set lock|Conflicting lock|{_OURS}")
+_DAMAGED = re.compile("Corrupt database file|Could not read enough bytes")
+_DAMAGED_LOG = re.compile("replaying WAL|Corrupt WAL")
+_RESTORE = "Restore a backup: goldset restore FILE --replace."
+_CHUNK = 8 << 20
 
 
 class FileFingerprint(NamedTuple):
@@ -104,6 +109,25 @@ class DatabaseFile:
                 os.close(self._descriptor)
                 self._descriptor = None
 
+    def copy(self, target: Path) -> None:
+        """Copy the file that is held to a new one, and its log, if one is left, to the new one's.
+
+        Nobody may write meanwhile. The file is read through the descriptor that stays open, because closing
+        another one would end the lock.
+        """
+        assert self._engine is not None
+        with suppress(duckdb.Error):  # somebody reads, or the disk is full: the log is copied, too
+            self._engine.execute("CHECKPOINT project")
+        if self._descriptor is None:
+            self._descriptor = os.open(self.path, os.O_RDONLY)
+        _copy_bytes(self._descriptor, target)
+        if self._log.exists():
+            log = os.open(self._log, os.O_RDONLY)
+            try:
+                _copy_bytes(log, log_of(target))
+            finally:
+                os.close(log)
+
     def rest(self) -> None:
         """Let go of the file and stop the engine."""
         self.let_go()
@@ -119,9 +143,16 @@ class DatabaseFile:
     def _attach_to_engine(self) -> None:
         if not self.path.is_file():  # it was moved away, and DuckDB would make an empty one
             raise NotFoundError(no_project(self.path))
+        if self._log.exists():
+            self._refuse_damaged_log()
         if self._engine is None:
             self._engine = start_engine(f"{self.path}.tmp")
         self._engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(self.path)])
+
+    def _refuse_damaged_log(self) -> None:
+        damage = log_damage(self._log)
+        if damage:
+            raise StoreError(_damaged_log(self.path, damage), command=_RESTORE)
 
     def _stop_engine(self) -> None:
         if self._engine is not None:
@@ -150,7 +181,15 @@ class DatabaseFile:
 
     @property
     def _log(self) -> Path:
-        return Path(f"{self.path}.wal")
+        return log_of(self.path)
+
+
+def _copy_bytes(source: int, target: Path) -> None:
+    place = 0
+    with os.fdopen(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        while chunk := os.pread(source, _CHUNK, place):
+            file.write(chunk)
+            place += len(chunk)
 
 
 def no_project(path: Path) -> str:
@@ -178,25 +217,39 @@ def patiently(path: Path, patience: float, opens: Callable[[], Opened]) -> Opene
 
 
 def _cannot_open(path: Path, error: duckdb.Error) -> NoReturn:
+    if _DAMAGED_LOG.search(str(error)):
+        raise StoreError(_damaged_log(path, first_line(error)), command=_RESTORE) from error
+    found = failure(error)
+    if found is not None and _DAMAGED.search(str(error)):
+        raise StoreError(f"{path}: {found.found}", command=_RESTORE) from error
     if isinstance(error, duckdb.IOException):
         raise StoreError(f"{path} cannot be opened as a project: {first_line(error)}") from error
-    sentence = failure(error)
-    if sentence:
-        raise StoreError(f"{path}: {sentence}") from error
-    raise error
+    raise found or error
 
 
-def failure(error: duckdb.Error) -> str:
-    """The sentence for an error that the disk caused; '' for any other error.
+def _damaged_log(path: Path, damage: str) -> str:
+    return (
+        f"{path} was not opened, and nothing was changed. The log beside it ({log_of(path).name}) holds what "
+        f"was written last and is damaged: {damage}. Keep both files. If you move the log elsewhere, the "
+        "project opens as it was before what the log holds."
+    )
+
+
+def failure(error: duckdb.Error) -> StoreError | None:
+    """The sentence for an error that the disk caused; None for any other error.
 
     DuckDB has no error class for a damaged block, and reports a disk that is full at a commit as an error of
     the transaction. What a checkpoint could not write is still in the log, so only that transaction is lost.
     """
-    if "Corrupt database file" in str(error):
-        return f"The database file is damaged; put a copy of an earlier day in its place. {first_line(error)}"
+    if _DAMAGED.search(str(error)):
+        return StoreError(
+            f"The database file is damaged, or a part of it is missing: {first_line(error)}", command=_RESTORE
+        )
     if isinstance(error, duckdb.IOException) or _NOT_COMMITTED.search(str(error)):
-        return f"The database file could not be used, and nothing was changed: {first_line(error)}"
-    return ""
+        return StoreError(
+            f"The database file could not be used, and nothing was changed: {first_line(error)}"
+        )
+    return None
 
 
 def first_line(error: Exception) -> str:

@@ -7,7 +7,7 @@ because nothing older exists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -54,23 +54,25 @@ def create(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CHECKPOINT")
 
 
-def upgrade(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration] | None = None) -> list[str]:
+def upgrade(
+    connection: duckdb.DuckDBPyConnection,
+    known: Sequence[Migration] | None = None,
+    before: Callable[[str], None] = lambda _: None,
+) -> list[str]:
     """Apply what is missing and return the names applied.
+
+    Parameters
+    ----------
+    before: called with the name of the first that is missing, before anything is changed.
 
     Raises
     ------
     StoreError: the file is a DuckDB database but no goldset project.
     StoreVersionError: a newer goldset has written it.
     """
-    known = shipped() if known is None else known
-    applied = _applied(connection)
-    newer = sorted(applied - {FIRST, *(migration.name for migration in known)})
-    if newer:
-        raise StoreVersionError(
-            f"This project was written by a newer goldset (it has migration {newer[-1]}). "
-            "Install that version, or restore a backup made with this one."
-        )
-    missing = [migration for migration in known if migration.name not in applied]
+    missing = missing_in(connection, shipped() if known is None else known)
+    if missing:
+        before(missing[0].name)
     for migration in missing:
         with _step(connection):
             connection.execute(migration.sql)
@@ -78,6 +80,24 @@ def upgrade(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration] | 
     if missing:
         connection.execute("CHECKPOINT")
     return [migration.name for migration in missing]
+
+
+def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]) -> list[Migration]:
+    """The migrations that a project lacks, oldest first.
+
+    Raises
+    ------
+    StoreError: the file is a DuckDB database but no goldset project.
+    StoreVersionError: a newer goldset has written it.
+    """
+    applied = _applied(connection)
+    newer = sorted(applied - {FIRST, *(migration.name for migration in known)})
+    if newer:
+        raise StoreVersionError(
+            f"This project was written by a newer goldset (it has migration {newer[-1]}). "
+            "Install that version, or restore a backup made with this one."
+        )
+    return [migration for migration in known if migration.name not in applied]
 
 
 def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:

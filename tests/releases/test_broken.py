@@ -252,7 +252,7 @@ def test_one_altered_byte_on_the_disk_is_told_as_damage(gold: Store, tmp_path: P
             told.append(str(error))
         finally:
             damaged.close()
-    damage = [sentence for sentence in told if "The database file is damaged; put a copy" in sentence]
+    damage = [sentence for sentence in told if "The database file is damaged" in sentence]
     others = [sentence for sentence in told if sentence not in damage]
     assert len(damage) >= 4
     assert all("cannot be opened as a project" in sentence for sentence in others)
@@ -265,7 +265,7 @@ def test_a_database_file_that_was_cut_short_is_told(gold: Store, tmp_path: Path)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size // 2)
     damaged = Store(path)
-    with pytest.raises(StoreError, match=r"short\.duckdb"):
+    with pytest.raises(StoreError, match="The database file is damaged, or a part of it is missing"):
         verify(damaged, "v1")
     damaged.close()
 

@@ -1,5 +1,6 @@
 """Migrations bring every older shape to the one that `schema.sql` makes; `shapes/` keeps the older ones."""
 
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import duckdb
 import pytest
 
 from curation.store import migrations
+from curation.store.database import Store
 
 SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.sql"))
 
@@ -22,9 +24,9 @@ def shape_of(connection: duckdb.DuckDBPyConnection) -> dict[str, list[Any]]:
     return {name: sorted(connection.execute(sql).fetchall(), key=repr) for name, sql in asked.items()}
 
 
-def older(shape: Path) -> duckdb.DuckDBPyConnection:
+def older(shape: Path, path: str = ":memory:") -> duckdb.DuckDBPyConnection:
     """A database as the goldset of that migration made it."""
-    connection = duckdb.connect()
+    connection = duckdb.connect(path)
     connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at TIMESTAMP NOT NULL)")
     connection.execute(shape.read_text(encoding="utf-8"))
     for name in [migrations.FIRST, *(step.name for step in migrations.shipped())]:
@@ -46,6 +48,21 @@ def test_an_older_project_gets_the_shape_of_a_fresh_one(shape: Path) -> None:
         step.name for step in migrations.shipped() if step.name > shape.stem
     ]
     assert shape_of(migrated) == shape_of(fresh)
+
+
+def test_a_project_is_copied_before_it_is_changed(tmp_path: Path) -> None:
+    path = tmp_path / "shop.duckdb"
+    older(SHAPES[-1], str(path)).close()
+    store = Store(path)
+    with store.reading() as cursor:
+        assert migrations.missing_in(cursor, migrations.shipped()) == []
+    store.close()
+    first = next(step.name for step in migrations.shipped() if step.name > SHAPES[-1].stem)
+    kept = tmp_path / f"shop.before-{first[:4]}.duckdb"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    with duckdb.connect(str(kept), read_only=True) as before:
+        assert migrations.missing_in(before, migrations.shipped())[0].name == first
+    assert sorted(one.name for one in tmp_path.iterdir()) == [kept.name, "shop.duckdb"]
 
 
 def test_every_shape_that_has_landed_is_kept() -> None:

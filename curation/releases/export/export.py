@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from threading import get_ident
 from typing import Any
 
 from curation import __version__
@@ -29,10 +26,10 @@ from curation.progress import Progress, silent
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import ExportOptions, Gold, gold_of
-from curation.releases.export.staging import staged
 from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts
 from curation.releases.verify import Opened, opened, verify
 from curation.store import COMMAND_LINE, Store, record_event
+from curation.store.staging import replace_folder, staged, sync_all
 from curation.text import canonical_json
 
 MANIFEST = "manifest.json"
@@ -190,7 +187,8 @@ def _written(
             exported = write_files(store, release, format, new, graded, options, out, opening)
             if opening is not None:
                 _keep_private(new)
-            _move(new, out)
+            sync_all(new)
+            replace_folder(new, out)
     except OSError as error:
         why = error.strerror or str(error)
         logged = " That the seal was opened for it stays in the log." if opening else ""
@@ -302,18 +300,3 @@ def _refuse_other_content(out: Path, release_id: str, format: str) -> None:
             "an empty or new folder. Only an export of the same release in the same format is replaced.",
             path=out,
         )
-
-
-def _move(new: Path, out: Path) -> None:
-    old = out.parent / f".{out.name}.old-{os.getpid()}-{get_ident()}"
-    if out.exists():
-        out.rename(old)
-    try:
-        new.rename(out)
-    except OSError:
-        if old.exists() and not out.exists():
-            old.rename(out)
-        raise
-    finally:
-        if out.exists():
-            shutil.rmtree(old, ignore_errors=True)

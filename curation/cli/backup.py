@@ -1,0 +1,79 @@
+"""`goldset backup` and `goldset restore`: copies of the project that are whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import Json, app, project_path, project_store
+from curation.cli.output import emit, say
+
+if TYPE_CHECKING:
+    from curation.operations.backup import Backup
+    from curation.operations.restore import Restored
+
+
+@app.command()
+def backup(
+    file: Annotated[
+        Path, typer.Argument(help="The new file, or a folder: then the time is part of the name.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Copy the project to a file while people grade. Its sums are written beside it.
+
+    The copy holds everything that was acknowledged before it. The project is held only while its bytes are
+    copied. The copy is then read whole, and gets its name only after that. It holds hashes of passwords,
+    sealed grades and the key that signs cookies, so only you can read it.
+
+    \b
+    Examples:
+      goldset backup backups/
+      goldset backup backups/before-autumn.duckdb --json
+    """
+    from curation.operations.backup import back_up
+
+    taken = back_up(project_store(), file)
+    emit(as_json, taken, lambda: _show_backup(taken))
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A backup.")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Move a project that is there aside, and keep it.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a backup the project, after comparing it with its sums and reading it whole.
+
+    Sign-ins, passwords and roles are those of the backup's time. Stop the app first: what people answered
+    since the backup is in the project that is moved aside, not in the restored one.
+
+    \b
+    Examples:
+      goldset restore backups/goldset-20261123-020000.duckdb --replace
+      goldset --project data/copy.duckdb restore backups/goldset-20261123-020000.duckdb
+    """
+    from curation.operations.restore import restore as restore_backup
+
+    restored = restore_backup(file, project_path(), replace=replace)
+    emit(as_json, restored, lambda: _show_restored(restored))
+
+
+def _show_backup(taken: Backup) -> None:
+    rows, size = sum(taken.rows.values()), f"{taken.bytes / 1e6:,.1f} MB"
+    say(
+        f"Wrote {taken.path} ({size}): {rows:,} rows, {taken.judgments:,} of them answers of annotators. All "
+        "of it was read.",
+        f"SHA-256: {taken.sha256}",
+    )
+
+
+def _show_restored(restored: Restored) -> None:
+    when = f"as it was at {restored.taken_at} UTC" if restored.taken_at else "which has no sums beside it"
+    say(f"{restored.path} is now {restored.backup.name}, {when}: {sum(restored.rows.values()):,} rows.")
+    if restored.kept is not None:
+        say(f"The project that was there is kept: {restored.kept}")

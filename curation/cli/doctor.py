@@ -1,0 +1,50 @@
+"""`goldset doctor`: what is wrong with the project file, or going to be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import Json, app, project_path
+from curation.cli.output import emit, say
+
+if TYPE_CHECKING:
+    from curation.operations.doctor import Examination
+
+
+@app.command()
+def doctor(
+    exports: Annotated[
+        list[Path] | None, typer.Option(help="A folder in which exports are written; can be repeated.")
+    ] = None,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove what killed processes left.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Examine the project while it is in use. Exit 1 if somebody must act.
+
+    The file is read whole. Looked at are its log, permissions and disk, the versions, every release against
+    its sums, jobs without an end, folders that killed processes left, the last backup, and the clock.
+
+    \b
+    Examples:
+      goldset doctor
+      goldset doctor --exports exports --clean
+      goldset doctor --json
+    """
+    from curation.operations.doctor import examine
+
+    found = examine(project_path(), exports or [], clean=clean)
+    emit(as_json, found, lambda: _show(found))
+    if found.problems:
+        raise typer.Exit(1)
+
+
+def _show(found: Examination) -> None:
+    signs = {"fine": "  ok    ", "note": "  note  ", "problem": "PROBLEM "}
+    for one in found.findings:
+        say(f"{signs[one.level]}{one.what}: {one.sentence}{f' ({one.command})' if one.command else ''}")
+    for what, why in found.not_checked.items():
+        say(f"not checked: {what}, because {why}")
+    say(f"Problems: {found.problems:,}." if found.problems else "Nothing asks for action.")

@@ -1,0 +1,167 @@
+"""Backups: a project file as it is after its last commit, with its sums beside it.
+
+The file is held only while its bytes are copied. Whoever grades meanwhile waits for that long, and nothing
+that was acknowledged is missing. The copy is then read whole, and gets its place only after that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from curation import __version__
+from curation.errors import InputError, RefusedError
+from curation.operations.content import Rows, read_whole_file
+from curation.store import COMMAND_LINE, Store, record_event, utc_now
+from curation.store.staging import staged, sync
+from curation.text import canonical_json
+
+FORM = 1
+OWNER_ONLY = 0o600
+
+
+@dataclass(frozen=True)
+class Backup:
+    """A backup and its sums.
+
+    Attributes
+    ----------
+    sha256, bytes: of the file at `path`.
+    rows: table → rows.
+    goldset, duckdb: the versions that wrote it.
+    """
+
+    path: Path
+    project: str
+    taken_at: datetime
+    bytes: int
+    sha256: str
+    rows: Rows
+    goldset: str = __version__
+    duckdb: str = duckdb.__version__
+
+    @property
+    def judgments(self) -> int:
+        return self.rows.get("judgment_events", 0)
+
+
+def back_up(store: Store, target: Path, actor: str = COMMAND_LINE) -> Backup:
+    """Write a backup of a project that may be in use, and its sums beside it; all of it was read before.
+
+    Parameters
+    ----------
+    target: the new file. In a folder that exists it gets the project's name and the time (UTC).
+
+    Raises
+    ------
+    InputError: there is such a file already, or the folder does not exist or cannot be written.
+    StoreError, StoreBusyError: the project cannot be read, or the copy of it is damaged.
+    """
+    taken_at = utc_now().replace(microsecond=0)
+    target = _place(store.path, target, taken_at)
+    try:
+        with staged(target, private=True) as folder:
+            new = folder / target.name
+            store.copy_to(new)
+            rows = read_whole_file(new)
+            taken = Backup(target, store.path.name, taken_at, new.stat().st_size, sum_of(new), rows)
+            _put_in_place(new, taken)
+    except FileExistsError:
+        raise _exists(target) from None
+    except OSError as error:
+        raise InputError(
+            f"{target}: the backup could not be written ({error.strerror}); expected a folder that can be "
+            "written and has room for a copy of the project."
+        ) from error
+    with store.transaction() as cursor:
+        detail = {"file": target.name, "sha256": taken.sha256, "bytes": taken.bytes}
+        record_event(cursor, "backup", detail, actor)
+    return taken
+
+
+def sums_path(backup: Path) -> Path:
+    """Where the sums of a backup are: `NAME.sums.json` beside it."""
+    return backup.with_name(f"{backup.name}.sums.json")
+
+
+def read_sums(backup: Path) -> Mapping[str, Any] | None:
+    """The sums beside a backup as they were written; None where there are none.
+
+    Raises
+    ------
+    InputError: they cannot be read.
+    """
+    path = sums_path(backup)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise InputError(f"the sums cannot be read ({error}); expected JSON", path=path) from error
+    if not isinstance(found, dict) or found.get("form") != FORM or "sha256" not in found:
+        raise InputError(f"expected the sums of a backup in form {FORM}, with its sha256", path=path)
+    return found
+
+
+def sum_of(path: Path) -> str:
+    """The SHA-256 of a file, as hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def refuse_altered(backup: Path) -> Mapping[str, Any] | None:
+    """The sums of a backup whose bytes agree with them; None where it has none.
+
+    Raises
+    ------
+    InputError: there is no such file, or it was altered.
+    """
+    if not backup.is_file():
+        raise InputError("there is no such file; expected a backup", path=backup)
+    sums = read_sums(backup)
+    if sums is not None and (found := sum_of(backup)) != sums["sha256"]:
+        raise InputError(
+            f"its SHA-256 is {found[:12]}…, and its sums say {str(sums['sha256'])[:12]}…: it was altered or "
+            "cut short after it was written. Use another backup.",
+            path=backup,
+        )
+    return sums
+
+
+def _place(project: Path, target: Path, taken_at: datetime) -> Path:
+    target = target.resolve()
+    if target.is_dir():
+        target = target / f"{project.stem}-{taken_at:%Y%m%d-%H%M%S}{project.suffix}"
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: its folder does not exist; expected a file in a folder that does.")
+    if target.exists() or sums_path(target).exists():
+        raise _exists(target)
+    return target
+
+
+def _exists(target: Path) -> RefusedError:
+    return RefusedError(
+        f"{target} or its sums exist already. A backup replaces nothing: choose another name, or name a "
+        "folder, and the time becomes part of the name."
+    )
+
+
+def _put_in_place(new: Path, taken: Backup) -> None:
+    sums = {name: value for name, value in asdict(taken).items() if name != "path"} | {"form": FORM}
+    beside = sums_path(new)
+    beside.touch(OWNER_ONLY)
+    beside.write_text(
+        f"{canonical_json(sums | {'taken_at': taken.taken_at.isoformat()})}\n", encoding="utf-8"
+    )
+    for one, place in ((beside, sums_path(taken.path)), (new, taken.path)):
+        sync(one)
+        os.link(one, place)  # unlike a rename, it never replaces a file made meanwhile
+    sync(taken.path.parent)

@@ -1,0 +1,191 @@
+"""Backups while people grade, and restoring them."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from curation.errors import InputError, RefusedError, StoreError, StoreVersionError
+from curation.operations.backup import back_up, sums_path
+from curation.operations.restore import restore
+from curation.store import Store, get_setting, open_store, put_setting
+from tests.support.command_line import invoke
+from tests.support.projects import new_project
+
+WRITER = """
+import sys
+from pathlib import Path
+from curation.store import open_store, put_setting
+
+store = open_store(Path(sys.argv[1]))
+for number in range(100_000):
+    with store.transaction() as cursor:
+        put_setting(cursor, "acknowledged", str(number))
+    print(number, flush=True)
+"""
+
+
+def note(store: Store, value: str) -> None:
+    with store.transaction() as cursor:
+        put_setting(cursor, "note", value)
+
+
+def noted(path: Path) -> str | None:
+    with open_store(path).reading() as cursor:
+        return get_setting(cursor, "note")
+
+
+@pytest.mark.slow
+def test_a_backup_holds_what_another_process_had_acknowledged_before_it(store: Store, tmp_path: Path) -> None:
+    """A copy made with cp while people grade lost acknowledged grades 9 times of 20."""
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(store.path)], stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    acknowledged = -1
+
+    def listen() -> None:
+        nonlocal acknowledged
+        for line in writer.stdout or ():
+            acknowledged = int(line)
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    try:
+        for number in range(8):
+            while acknowledged < 20 * number:
+                pass
+            before = acknowledged
+            taken = back_up(store, tmp_path / f"{number}.duckdb")
+            copied = Store(taken.path)
+            with copied.reading() as cursor:
+                assert int(get_setting(cursor, "acknowledged") or -1) >= before
+            copied.close()
+    finally:
+        writer.kill()
+        listener.join()
+        writer.stdout.close()
+        writer.wait()
+
+
+def test_a_backup_is_its_owners_alone_and_in_the_audit_trail(store: Store, tmp_path: Path) -> None:
+    former = os.umask(0o000)
+    try:
+        taken = back_up(store, tmp_path / "b.duckdb")
+    finally:
+        os.umask(former)
+    for path in (taken.path, sums_path(taken.path)):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with store.reading() as cursor:
+        [row] = cursor.execute("SELECT detail FROM events WHERE action = 'backup'").fetchall()
+    assert json.loads(row[0]) == {"file": "b.duckdb", "sha256": taken.sha256, "bytes": taken.bytes}
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+def test_a_folder_makes_the_time_a_part_of_the_name(store: Store, tmp_path: Path) -> None:
+    taken = back_up(store, tmp_path)
+    assert taken.path.name == f"{store.path.stem}-{taken.taken_at:%Y%m%d-%H%M%S}.duckdb"
+
+
+def test_a_backup_replaces_nothing(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "b.duckdb").write_text("mine")
+    with pytest.raises(RefusedError, match="A backup replaces nothing"):
+        back_up(store, tmp_path / "b.duckdb")
+    with pytest.raises(InputError, match="its folder does not exist"):
+        back_up(store, tmp_path / "none" / "b.duckdb")
+    assert (tmp_path / "b.duckdb").read_text() == "mine"
+
+
+def test_a_backup_of_a_damaged_project_gets_no_name(store: Store, tmp_path: Path) -> None:
+    store.close()
+    content = bytearray(store.path.read_bytes())
+    for place in range(13_000, len(content), 4096):
+        content[place] ^= 1
+    store.path.write_bytes(content)
+    with pytest.raises(StoreError, match="damaged"):
+        back_up(Store(store.path), tmp_path / "b.duckdb")
+    assert not (tmp_path / "b.duckdb").exists()
+
+
+def test_restoring_makes_the_backup_the_project_and_keeps_the_former_one(
+    store: Store, tmp_path: Path
+) -> None:
+    note(store, "before")
+    taken = back_up(store, tmp_path / "b.duckdb")
+    note(store, "after")
+    restored = restore(taken.path, store.path, replace=True)
+    assert noted(store.path) == "before"
+    assert restored.kept is not None
+    assert noted(restored.kept) == "after"
+    assert restored.taken_at == taken.taken_at.isoformat()
+    assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
+
+
+def test_a_project_is_not_replaced_without_being_asked(store: Store, tmp_path: Path) -> None:
+    note(store, "mine")
+    taken = back_up(store, tmp_path / "b.duckdb")
+    with pytest.raises(RefusedError, match="exists already") as refused:
+        restore(taken.path, store.path)
+    assert "--replace" not in refused.value.found
+    assert noted(store.path) == "mine"
+
+
+def test_an_altered_cut_or_missing_backup_is_refused_and_the_project_stays(
+    store: Store, tmp_path: Path
+) -> None:
+    note(store, "mine")
+    taken = back_up(store, tmp_path / "b.duckdb")
+    whole = taken.path.read_bytes()
+    taken.path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="altered or cut short"):
+        restore(taken.path, store.path, replace=True)
+    sums_path(taken.path).write_text("{")
+    with pytest.raises(InputError, match="the sums cannot be read"):
+        restore(taken.path, store.path, replace=True)
+    sums_path(taken.path).unlink()
+    with pytest.raises(StoreError, match="damaged, or a part of it is missing"):
+        restore(taken.path, store.path, replace=True)
+    with pytest.raises(InputError, match="there is no such file"):
+        restore(tmp_path / "none", store.path, replace=True)
+    assert noted(store.path) == "mine"
+    assert not list(tmp_path.glob("*.before-restore-*"))
+
+
+def test_a_damaged_project_is_moved_aside_with_its_log(store: Store, tmp_path: Path) -> None:
+    note(store, "whole")
+    taken = back_up(store, tmp_path / "b.duckdb")
+    store.close()
+    with store.path.open("r+b") as file:
+        file.truncate(20_000)
+    Path(f"{store.path}.wal").write_bytes(b"d\x00b")
+    restored = restore(taken.path, store.path, replace=True)
+    assert noted(store.path) == "whole"
+    assert restored.kept is not None
+    assert restored.kept.stat().st_size == 20_000
+
+
+def test_a_backup_of_a_newer_goldset_is_refused_before_anything_is_moved(
+    store: Store, tmp_path: Path
+) -> None:
+    newer = new_project(tmp_path / "newer.duckdb")
+    with newer.transaction() as cursor:
+        cursor.execute("INSERT INTO migrations VALUES ('9999_future', now()::TIMESTAMP)")
+    newer.close()
+    with pytest.raises(StoreVersionError, match="newer goldset"):
+        restore(newer.path, store.path, replace=True)
+    assert not list(store.path.parent.glob("*.before-restore-*"))
+
+
+def test_the_commands_write_and_restore_a_backup(store: Store, tmp_path: Path) -> None:
+    project = ["--project", str(store.path)]
+    written = invoke([*project, "backup", str(tmp_path / "b.duckdb")])
+    assert "All of it was read." in written.stdout
+    restored = invoke([*project, "restore", str(tmp_path / "b.duckdb"), "--replace"])
+    assert "The project that was there is kept" in restored.stdout

@@ -1,0 +1,100 @@
+"""The doctor: a sentence for each thing that somebody must act on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from curation.errors import NotFoundError
+from curation.jobs.stored import begin
+from curation.operations.backup import back_up
+from curation.operations.doctor import Examination, examine
+from curation.people.annotators import add_annotator
+from curation.store import Store, utc_now
+from tests.support.command_line import invoke
+from tests.support.gold_project import frozen_project
+
+
+def said(found: Examination, what: str, level: str = "problem") -> str:
+    return "\n".join(one.sentence for one in found.findings if (one.what, one.level) == (what, level))
+
+
+def test_a_project_in_order_asks_for_nothing(store: Store, tmp_path: Path) -> None:
+    back_up(store, tmp_path / "b.duckdb")
+    found = examine(store.path)
+    assert found.problems == 0
+    assert "rows of" in said(found, "file", "fine")
+    assert "The last backup is of" in said(found, "backup", "fine")
+
+
+def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:
+    store.path.chmod(0o644)
+    assert "the key that signs cookies" in said(examine(store.path), "permissions")
+
+
+def test_a_damaged_file_is_a_problem_and_the_rest_is_not_checked(store: Store) -> None:
+    store.close()
+    with store.path.open("r+b") as file:
+        file.truncate(store.path.stat().st_size // 2)
+    found = examine(store.path)
+    assert "damaged, or a part of it is missing" in said(found, "file")
+    assert found.not_checked["releases"] == "the file cannot be read"
+
+
+def test_folders_of_killed_processes_are_named_and_removed_when_asked(store: Store, tmp_path: Path) -> None:
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    left = tmp_path / "exports" / f".v1.new-{process.pid}-1"
+    left.mkdir(parents=True)
+    assert str(left) in said(examine(store.path, [left.parent]), "leftovers")
+    assert left.exists()
+    assert examine(store.path, [left.parent], clean=True).problems == 0
+    assert not left.exists()
+
+
+def test_a_job_whose_server_was_stopped_is_named(store: Store) -> None:
+    add_annotator(store, "lena", "lead", "correct horse battery")
+    begin(store, "tags", {}, "lena", None)
+    assert "The job “tags” of lena" in said(examine(store.path), "jobs", "note")
+
+
+def test_backups_that_are_missing_or_old_are_named(store: Store, tmp_path: Path) -> None:
+    assert "No backup was ever taken" in said(examine(store.path), "backup", "note")
+    back_up(store, tmp_path / "b.duckdb")
+    with store.transaction() as cursor:
+        before = utc_now() - timedelta(days=9)
+        cursor.execute("UPDATE events SET happened_at = ? WHERE action = 'backup'", [before])
+    assert "more than 7 days ago" in said(examine(store.path), "backup", "note")
+
+
+def test_a_clock_that_stepped_back_is_named(store: Store) -> None:
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE events SET happened_at = ?", [utc_now() + timedelta(hours=3)])
+    assert "which is in the future" in said(examine(store.path), "clock")
+
+
+def test_an_altered_release_is_named(tmp_path: Path) -> None:
+    gold = frozen_project(tmp_path)
+    assert said(examine(gold.path), "releases") == ""
+    with gold.transaction() as cursor:
+        cursor.execute("UPDATE release_parts SET content = content || ' ' WHERE part = 'queries'")
+    assert "The release v1 is not as it was frozen" in said(examine(gold.path), "releases")
+
+
+def test_the_command_ends_with_1_where_somebody_must_act(store: Store) -> None:
+    project = ["--project", str(store.path)]
+    assert "Nothing asks for action." in invoke([*project, "doctor"]).stdout
+    store.path.chmod(0o640)
+    done = invoke([*project, "doctor", "--json"])
+    assert done.exit_code == 1
+    assert "permissions" in {one["what"] for one in json.loads(done.stdout)["findings"]}
+
+
+def test_a_project_that_is_not_there_is_said_so(tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no goldset project"):
+        examine(tmp_path / "none.duckdb")

@@ -1,0 +1,59 @@
+"""Folders beside their place: what a killed process left is removed, what it moved away is put back."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from curation.store.staging import LONGEST, clear_leftovers, leftovers, staged
+
+
+@pytest.fixture(scope="module")
+def ended() -> int:
+    """The number of a process that has ended."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_the_next_export_removes_what_a_killed_one_left(tmp_path: Path, ended: int) -> None:
+    left = tmp_path / f".v1.new-{ended}-7"
+    left.mkdir()
+    (left / "qrels.tsv").write_text("sealed")
+    with staged(tmp_path / "v2"):
+        assert not left.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_being_written_stays(tmp_path: Path) -> None:
+    with staged(tmp_path / "v1") as new, staged(tmp_path / "v2"):
+        assert new.is_dir()
+        assert leftovers(tmp_path) == []
+
+
+def test_a_folder_of_yesterday_is_left_over_whoever_has_its_number_now(tmp_path: Path) -> None:
+    old = tmp_path / f".v1.new-{os.getpid()}-7"
+    old.mkdir()
+    before = time.time() - LONGEST - 60
+    os.utime(old, (before, before))
+    assert leftovers(tmp_path) == [old]
+
+
+def test_a_former_export_that_was_moved_away_is_put_back(tmp_path: Path, ended: int) -> None:
+    former = tmp_path / f".v1.old-{ended}-7"
+    former.mkdir()
+    (former / "qrels.tsv").write_text("former")
+    clear_leftovers(tmp_path)
+    assert (tmp_path / "v1" / "qrels.tsv").read_text() == "former"
+
+
+def test_other_hidden_folders_and_links_stay(tmp_path: Path, ended: int) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / f".v1.new-{ended}-7").symlink_to(tmp_path / ".git")
+    assert clear_leftovers(tmp_path) == []
+    assert (tmp_path / ".git").is_dir()
