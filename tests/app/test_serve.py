@@ -28,7 +28,7 @@ def test_a_port_that_is_taken_is_refused_with_what_to_do() -> None:
 
 @pytest.mark.slow
 def test_a_server_that_is_terminated_closes_the_file_as_an_interrupted_one_does(store: Store) -> None:
-    """systemd and containers send SIGTERM; the file was left with its log, and the exit status was the signal's."""
+    """systemd and containers send SIGTERM, which left the file with its log."""
     served = Served(Path(store.path))
     served.process.terminate()
     assert served.process.wait(20) == 0
