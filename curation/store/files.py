@@ -34,7 +34,7 @@ RETRY = 0.005
 HEADERS = 3 * 4096
 """Bytes: DuckDB's main header and the two database headers that checkpoints write in turn."""
 
-_NOT_COMMITTED = re.compile("Failed to commit: (Could not|Checkpoint failed)")
+_NOT_WRITTEN = re.compile("Failed to commit: (Could not|Checkpoint failed)|Failed to create checkpoint")
 _OURS = "Unique file handle conflict"
 _LOCKED = re.compile(f"Could not set lock|Conflicting lock|{_OURS}")
 _DAMAGED = re.compile("Corrupt database file|Could not read enough bytes")
@@ -245,7 +245,7 @@ def failure(error: duckdb.Error) -> StoreError | None:
         return StoreError(
             f"The database file is damaged, or a part of it is missing: {first_line(error)}", command=_RESTORE
         )
-    if isinstance(error, duckdb.IOException) or _NOT_COMMITTED.search(str(error)):
+    if isinstance(error, duckdb.IOException) or _NOT_WRITTEN.search(str(error)):
         return StoreError(
             f"The database file could not be used, and nothing was changed: {first_line(error)}"
         )
