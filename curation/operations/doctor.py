@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curation.errors import NotFoundError, StoreError
-from curation.operations.finding import Finding
+from curation.operations.finding import DoctorFinding
 from curation.operations.project_checks import CHECKS, read_everything
 from curation.operations.surroundings import (
     look_at_disk,
@@ -23,7 +23,7 @@ class Examination:
     """All findings, in the order of `CHECKS`; `not_checked` is what → why."""
 
     project: Path
-    findings: tuple[Finding, ...]
+    findings: tuple[DoctorFinding, ...]
     not_checked: dict[str, str]
 
     @property
@@ -53,7 +53,7 @@ def examine(project: Path, folders: Sequence[Path] = (), *, clean: bool = False)
     except NotFoundError:
         raise
     except StoreError as error:
-        findings.append(Finding("problem", "file", error.found))
+        findings.append(DoctorFinding("problem", "file", error.found))
         not_checked = dict.fromkeys(CHECKS, "the file cannot be read")
     else:
         for check in CHECKS.values():

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 Level = Literal["fine", "note", "problem"]
 
 
-class Finding(NamedTuple):
+class DoctorFinding(NamedTuple):
     """What was looked at, and what was found.
 
     level: 'problem' asks for somebody to act, 'note' is to be known.

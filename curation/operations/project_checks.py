@@ -13,7 +13,7 @@ from curation import __version__
 from curation.errors import CurationError
 from curation.jobs.stored import last_jobs
 from curation.operations.content import read_all_rows
-from curation.operations.finding import Finding, megabytes
+from curation.operations.finding import DoctorFinding, megabytes
 from curation.releases.stored import list_releases
 from curation.releases.verify import verify
 from curation.store import Store, get_setting, utc_now
@@ -22,47 +22,49 @@ OLDEST_BACKUP = timedelta(days=7)
 MINUTES_AHEAD = timedelta(minutes=5)
 
 
-def read_everything(store: Store) -> Iterator[Finding]:
+def read_everything(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         rows = read_all_rows(cursor)
     told = f"All {sum(rows.values()):,} rows of {len(rows)} tables can be read"
-    yield Finding("fine", "file", f"{told}; {rows.get('judgment_events', 0):,} are answers of annotators.")
+    yield DoctorFinding(
+        "fine", "file", f"{told}; {rows.get('judgment_events', 0):,} are answers of annotators."
+    )
 
 
-def _versions(store: Store) -> Iterator[Finding]:
+def _versions(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [newest] = cursor.execute("SELECT max(name) FROM migrations").fetchall()
     told = f"goldset {__version__}, DuckDB {duckdb.__version__}, the project's form is {newest[0]}"
-    yield Finding("fine", "versions", f"{told}.")
+    yield DoctorFinding("fine", "versions", f"{told}.")
     for kept in sorted(store.path.parent.glob(f"{store.path.stem}.before-*{store.path.suffix}")):
         told = (
             f"{kept.name} ({megabytes(kept.stat().st_size)}) was kept when the project was changed as a whole"
         )
-        yield Finding("note", "versions", f"{told}. Remove it once you need no way back.")
+        yield DoctorFinding("note", "versions", f"{told}. Remove it once you need no way back.")
 
 
-def _releases(store: Store) -> Iterator[Finding]:
+def _releases(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         names = [release.name for release in list_releases(cursor)]
     for name in names:
         try:
             found = verify(store, name)
         except CurationError as error:
-            yield Finding("problem", "releases", f"{name}: {error.found}")
+            yield DoctorFinding("problem", "releases", f"{name}: {error.found}")
             continue
         if not found.intact:
             told = f"The release {name} is not as it was frozen: {found.problems[0]}"
-            yield Finding("problem", "releases", f"{told}.", f"goldset verify {name}")
+            yield DoctorFinding("problem", "releases", f"{told}.", f"goldset verify {name}")
     if names:
-        yield Finding("fine", "releases", f"Releases compared with their sums: {len(names):,}.")
+        yield DoctorFinding("fine", "releases", f"Releases compared with their sums: {len(names):,}.")
 
 
-def _jobs(store: Store) -> Iterator[Finding]:
+def _jobs(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         unended = [job for job in last_jobs(cursor).values() if job.outcome is None]
     for job in unended:
         if not _at_work(job.job_id):
-            yield Finding(
+            yield DoctorFinding(
                 "note",
                 "jobs",
                 f"The job “{job.kind}” of {job.started_by} ({job.started_at:%Y-%m-%d %H:%M} UTC) has no end, "
@@ -79,32 +81,34 @@ def _at_work(job_id: str) -> bool:
     return False
 
 
-def _backup(store: Store) -> Iterator[Finding]:
+def _backup(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [row] = cursor.execute("SELECT max(happened_at) FROM events WHERE action = 'backup'").fetchall()
     last: datetime | None = row[0]
     if last is None:
-        yield Finding("note", "backup", "No backup was ever taken with goldset.", "goldset backup FOLDER")
+        yield DoctorFinding(
+            "note", "backup", "No backup was ever taken with goldset.", "goldset backup FOLDER"
+        )
     elif utc_now() - last > OLDEST_BACKUP:
         told = f"The last backup is of {last:%Y-%m-%d %H:%M} UTC, more than {OLDEST_BACKUP.days} days ago."
-        yield Finding("note", "backup", told, "goldset backup FOLDER")
+        yield DoctorFinding("note", "backup", told, "goldset backup FOLDER")
     else:
-        yield Finding("fine", "backup", f"The last backup is of {last:%Y-%m-%d %H:%M} UTC.")
+        yield DoctorFinding("fine", "backup", f"The last backup is of {last:%Y-%m-%d %H:%M} UTC.")
 
 
-def _clock(store: Store) -> Iterator[Finding]:
+def _clock(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         [row] = cursor.execute("SELECT max(happened_at) FROM events").fetchall()
         key = get_setting(cursor, "cookie_key")
     last: datetime | None = row[0]
     if last is not None and last - utc_now() > MINUTES_AHEAD:
         told = f"The last event of the audit trail is of {last:%Y-%m-%d %H:%M} UTC, which is in the future"
-        yield Finding("problem", "clock", f"{told}. Set this machine's clock.")
+        yield DoctorFinding("problem", "clock", f"{told}. Set this machine's clock.")
     if key is None:
-        yield Finding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
+        yield DoctorFinding("problem", "file", "The key that signs cookies is missing: nobody can sign in.")
 
 
-CHECKS: dict[str, Callable[[Store], Iterator[Finding]]] = {
+CHECKS: dict[str, Callable[[Store], Iterator[DoctorFinding]]] = {
     "versions": _versions,
     "releases": _releases,
     "jobs": _jobs,

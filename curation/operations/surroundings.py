@@ -8,24 +8,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from curation.operations.finding import Finding, Level, megabytes
+from curation.operations.finding import DoctorFinding, Level, megabytes
 from curation.store.staging import clear_leftovers, leftovers
 from curation.store.write_ahead_log import log_damage, log_of
 
 OTHERS = 0o077
 
 
-def look_at_log(project: Path) -> Iterator[Finding]:
+def look_at_log(project: Path) -> Iterator[DoctorFinding]:
     log = log_of(project)
     with suppress(FileNotFoundError):
         size = log.stat().st_size
         damage = log_damage(log)
         if damage:
-            yield Finding(
+            yield DoctorFinding(
                 "problem", "log", f"{log.name}, which holds what was written last, is damaged: {damage}."
             )
         elif size:
-            yield Finding(
+            yield DoctorFinding(
                 "note",
                 "log",
                 f"{log.name} ({size:,} bytes) was beside the file: it is in use, or a process that used it "
@@ -33,11 +33,11 @@ def look_at_log(project: Path) -> Iterator[Finding]:
             )
 
 
-def look_at_permissions(project: Path) -> Iterator[Finding]:
+def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
     with suppress(FileNotFoundError):
         found = project.stat()
         if found.st_mode & OTHERS:
-            yield Finding(
+            yield DoctorFinding(
                 "problem",
                 "permissions",
                 f"Other users of this machine can use the file (mode {found.st_mode & 0o777:o}). It holds "
@@ -45,13 +45,13 @@ def look_at_permissions(project: Path) -> Iterator[Finding]:
                 f"chmod 600 {project}",
             )
         if not os.access(project, os.W_OK):
-            yield Finding("problem", "permissions", "The file cannot be written by who runs this.")
+            yield DoctorFinding("problem", "permissions", "The file cannot be written by who runs this.")
     if not os.access(project.parent, os.W_OK):
         sentence = "The folder cannot be written, so DuckDB cannot keep its log beside the file."
-        yield Finding("problem", "permissions", sentence)
+        yield DoctorFinding("problem", "permissions", sentence)
 
 
-def look_at_disk(project: Path) -> Iterator[Finding]:
+def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
     with suppress(FileNotFoundError):
         size, free = project.stat().st_size, shutil.disk_usage(project.parent).free
         level: Level = "problem" if free < size else "note" if free < 3 * size else "fine"
@@ -59,13 +59,13 @@ def look_at_disk(project: Path) -> Iterator[Finding]:
         needed = (
             "" if level == "fine" else ". A backup beside it, an export or a migration needs as much again"
         )
-        yield Finding(level, "disk", f"{told}{needed}.")
+        yield DoctorFinding(level, "disk", f"{told}{needed}.")
 
 
-def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[Finding]:
+def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
     for folder in dict.fromkeys(path.resolve() for path in folders):
         for path in clear_leftovers(folder) if clean else leftovers(folder):
             done = "It was removed." if clean else "It can hold sealed grades."
             sentence = f"A process that was killed left {path}. {done}"
             command = "" if clean else "goldset doctor --clean"
-            yield Finding("fine" if clean else "problem", "leftovers", sentence, command)
+            yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
