@@ -11,6 +11,8 @@ from curation.store import Store, open_store
 
 PROJECT = "GOLDSET_PROJECT"
 """The environment variable that names the project's file."""
+IMPORT_FROM = "GOLDSET_IMPORT_FROM"
+"""The one that names the folder from which files may be imported; without it there is none."""
 
 
 def project_store() -> Store:

@@ -17,13 +17,14 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from app import api
-from app.context import PROJECT, project_store
+from app.context import IMPORT_FROM, PROJECT, project_store
 from app.guard import Guard
 from app.signin import routes
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
 from curation.errors import RefusedError
 from curation.jobs import jobs_of
+from curation.jobs.uploads import remove_abandoned
 
 OTHERS_CAN_READ = (
     "%s can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
@@ -62,8 +63,14 @@ def _show_failure(error: Exception) -> bool:
     return True
 
 
-def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> None:
+def serve(
+    project: Path, host: str, port: int, ready: Callable[[str], None], import_from: Path | None = None
+) -> None:
     """Serve a project until the process is stopped; `ready` gets the address once it listens.
+
+    Parameters
+    ----------
+    import_from: folder of this machine whose files leads may import; None is none.
 
     Raises
     ------
@@ -72,10 +79,13 @@ def serve(project: Path, host: str, port: int, ready: Callable[[str], None]) -> 
     InputError: the identity provider is not configured as it must be.
     """
     os.environ[PROJECT] = str(project.resolve())
+    if import_from is not None:
+        os.environ[IMPORT_FROM] = str(import_from.resolve())
     os.umask(0o077)  # the log that DuckDB keeps beside the project holds grades, too
     if project.is_file() and project.stat().st_mode & 0o077:
         logging.getLogger("goldset").warning(OTHERS_CAN_READ, project)
     application = build()
+    remove_abandoned(project)
     listener = listen(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
     ready(f"http://{shown}:{listener.getsockname()[1]}")

@@ -12,10 +12,14 @@ import typer
 from curation.cli.goldset import app, project_path
 from curation.cli.output import say
 
+IMPORT_FROM = "GOLDSET_IMPORT_FROM"
+
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one.", min=0, max=65535)]
 
 
-def serve_project(project: Path, host: str, port: int, browser: bool) -> None:
+def serve_project(
+    project: Path, host: str, port: int, browser: bool, import_from: Path | None = None
+) -> None:
     """Serve a project until Ctrl+C; `browser` opens the page once it can be reached."""
     from app.serve import serve
 
@@ -25,7 +29,7 @@ def serve_project(project: Path, host: str, port: int, browser: bool) -> None:
         if browser:
             webbrowser.open(address)
 
-    serve(project, host, port, ready)
+    serve(project, host, port, ready, import_from)
 
 
 @app.command("app")
@@ -37,6 +41,15 @@ def serve_app(
     browser: Annotated[
         bool, typer.Option("--browser", help="Open the page in this machine's browser.")
     ] = False,
+    import_from: Annotated[
+        Path | None,
+        typer.Option(
+            envvar=IMPORT_FROM,
+            file_okay=False,
+            exists=True,
+            help="Folder of this machine whose files leads may import in the browser, however large.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the app: annotators grade, the reviewer adjudicates, the lead watches.
 
@@ -47,5 +60,6 @@ def serve_app(
       goldset app
       goldset --project data/shop.duckdb app --port 8600 --host 0.0.0.0
       goldset app --browser
+      goldset app --import-from /srv/search/exports
     """
-    serve_project(project_path(), host, port, browser)
+    serve_project(project_path(), host, port, browser, import_from)

@@ -221,6 +221,18 @@ def _freeze(store: Store, parameters: Parameters, progress: Progress, author: st
     return "\n".join([*sentences, *(f"Left out: {n:,} × {why}." for why, n in frozen.left_out.items())])
 
 
+def _check_file(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.jobs.imports import check_file
+
+    return check_file(store, parameters, progress, author)
+
+
+def _import_file(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
+    from curation.jobs.imports import import_file
+
+    return import_file(store, parameters, progress, author)
+
+
 KINDS: dict[str, Kind] = {
     "sample": Kind(
         _sample,
@@ -277,5 +289,7 @@ KINDS: dict[str, Kind] = {
     "evaluate": Kind(
         _evaluate, "runs are being evaluated", "No evaluation was stored: upload the runs again.", EVALUATING
     ),
+    "check file": Kind(_check_file, "a file is being checked", "Nothing was changed: check it again."),
+    "import": Kind(_import_file, "a file is being imported", "Nothing was imported: upload it again."),
 }
 """Name → kind."""

@@ -25,6 +25,7 @@ from curation.errors import CurationError, RefusedError
 from curation.jobs.kinds import KINDS
 from curation.jobs.refusals import refuse
 from curation.jobs.stored import Job, begin, end, is_same, may_stop
+from curation.jobs.uploads import discard
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Store
 
@@ -184,6 +185,7 @@ class _Running:
             assert self.process.stdout is not None
             for line in self.process.stdout:
                 self.progress = Progressed(*json.loads(line))
+        discard(self._store.path, self.job.parameters.get("folder"))  # a process that was ended could not
         outcome, message = self._ending()
         with suppress(CurationError):  # the file is held: without an ending it counts as stopped
             end(self._store, self.job.job_id, outcome, message)

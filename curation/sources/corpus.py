@@ -21,6 +21,7 @@ from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.records import Record, Records, beir_file
 from curation.sources.tables.values import metadata_json, text_of
 from curation.store import (
+    COMMAND_LINE,
     Cursor,
     Document,
     Store,
@@ -112,6 +113,7 @@ def import_corpus(
     *,
     add: bool = False,
     progress: Progress = silent,
+    author: str = COMMAND_LINE,
 ) -> CorpusImport:
     """Make the documents of a file, or of a BEIR folder, the project's corpus.
 
@@ -140,7 +142,7 @@ def import_corpus(
             _write(cursor, result.snapshot, versions, taken.batches, records.source)
             detail = {"source": records.source, "snapshot": result.snapshot, "added": result.added}
             detail |= {"changed": result.changed, "removed": result.removed, "left_out": result.left_out}
-            record_event(cursor, "import corpus", detail)
+            record_event(cursor, "import corpus", detail, author)
     return result
 
 

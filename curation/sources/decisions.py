@@ -8,6 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.progress import Progress, silent
+from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
 
@@ -30,6 +32,8 @@ def read_decision_lines(
     grade_field: str,
     reason: str = "",
     reason_field: str | None = None,
+    layout: FileLayout | None = None,
+    progress: Progress = silent,
 ) -> list[DecisionLine]:
     """The decisions in a file, each with the reason in its own field, or else the one for all.
 
@@ -37,7 +41,7 @@ def read_decision_lines(
     ------
     InputError: the file cannot be read or lacks a field; all problems at once.
     """
-    records = Records(path)
+    records = Records(path, layout, progress)
     records.field("--query-field", query_field)
     records.field("--document-field", document_field)
     records.field("--grade-field", grade_field)

@@ -24,7 +24,7 @@ from curation.sources.tables.lines import clean
 from curation.sources.tables.problems import Problems
 from curation.sources.tables.records import Record, Records, beir_file
 from curation.sources.tables.values import metadata_json, text_of
-from curation.store import Cursor, Query, Store, append, record_event
+from curation.store import COMMAND_LINE, Cursor, Query, Store, append, record_event
 from curation.text import canonical_json, normalise_query
 
 ID_FIELDS = ("_id", "id", "query_id", "qid", "query-id")
@@ -115,6 +115,7 @@ def import_queries(
     fields: QueryFields | None = None,
     layout: FileLayout | None = None,
     progress: Progress = silent,
+    author: str = COMMAND_LINE,
 ) -> QueryImport:
     """Take the queries of a BEIR folder, JSON lines, CSV, TSV or Parquet into the project.
 
@@ -132,14 +133,14 @@ def import_queries(
     with store.transaction(appends=True) as cursor:
         added, changed, known_as = _compare(rows, KnownQueries.read(cursor), records.problems)
         _write(cursor, added, changed)
-        answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source))
+        answered = sum(store_answers(cursor, _answers(cursor, rows, known_as), records.source, author))
         counts = {"added": len(added), "changed": len(changed)}
         counts["unchanged"] = len(rows) - sum(counts.values())
         personal = dict(sorted(Counter(kind for row in rows for kind in row.personal).items()))
         if added or changed:
             detail = {"source": records.source, **counts, "known under another id": len(known_as)}
             detail |= {"personal data": personal} if personal else {}
-            record_event(cursor, "import queries", detail)
+            record_event(cursor, "import queries", detail, author)
     return QueryImport(
         len(rows),
         **counts,

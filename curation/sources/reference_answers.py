@@ -24,7 +24,7 @@ from curation.sources.tables.formats import FileLayout
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
-from curation.store import Cursor, Store, append_rows, fetch, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, fetch, record_event, utc_now
 
 QUERY_FIELDS = ("query_id", "_id", "id", "qid", "query", "query_text", "question")
 ANSWER_FIELDS = ("answers", "reference_answers", "reference_answer", "answer", "gold_answer", "response")
@@ -84,6 +84,7 @@ def import_answers(
     layout: FileLayout | None = None,
     skip_unknown: bool = False,
     progress: Progress = silent,
+    author: str = COMMAND_LINE,
 ) -> AnswerImport:
     """Take the reference answers of a file, in one transaction.
 
@@ -117,7 +118,7 @@ def import_answers(
     if not found:
         records.refuse_nothing_taken("answer", left_out)
     with store.transaction(appends=True) as cursor:
-        new, changed = store_answers(cursor, found, records.source)
+        new, changed = store_answers(cursor, found, records.source, author)
     return AnswerImport(
         queries=len(found),
         answers=sum(map(len, found.values())),
@@ -173,11 +174,13 @@ def cleaned_answers(value: Any, left_out: Counter[str], personal: Counter[str]) 
     return found
 
 
-def store_answers(cursor: Cursor, found: Mapping[str, Sequence[str]], source: str) -> tuple[int, int]:
+def store_answers(
+    cursor: Cursor, found: Mapping[str, Sequence[str]], source: str, author: str = COMMAND_LINE
+) -> tuple[int, int]:
     """Append what differs from the current answers; how many queries are new, and how many changed."""
     new, changed = append_answers(cursor, found, source)
     if new or changed:
-        record_event(cursor, "import answers", {"source": source, "new": new, "changed": changed})
+        record_event(cursor, "import answers", {"source": source, "new": new, "changed": changed}, author)
     return new, changed
 
 

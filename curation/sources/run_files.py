@@ -137,7 +137,7 @@ class RunFile:
         return bool(cells) and all(len(row) >= 6 and whole_number(row[3]) is not None for row in cells)
 
     def _refuse_names(self, fields: RunFields) -> None:
-        named = [name for name in fields if name is not None]
+        named = [name for name in fields if name]
         if named or self._layout.columns is not None or not self._layout.header:
             self.problems.stop(f"is {self.format}, which has no columns to name", "Leave the names out.")
 

@@ -29,7 +29,7 @@ from curation.sources.run_lines import RunLine, RunLines
 from curation.sources.runs import Run, RunEntry, stored_runs
 from curation.sources.tables.formats import FileLayout
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY, UnknownNames
-from curation.store import Cursor, Store, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.text import canonical_json, digest
 
@@ -86,6 +86,7 @@ def import_run(
     skip_unknown: bool = False,
     skip_repeated: bool = False,
     progress: Progress = silent,
+    author: str = COMMAND_LINE,
 ) -> RunImport:
     """Store a file's run under a name, in one transaction. The same run again changes nothing.
 
@@ -113,7 +114,7 @@ def import_run(
     run_id = digest("run", name, [entry[1:] for entry in entries])
     rows = [entry._replace(run_id=run_id) for entry in entries]
     with store.transaction(appends=True) as cursor:
-        is_new = _keep(cursor, Run(run_id, name, file.source), rows, dict(reader.left_out))
+        is_new = _keep(cursor, Run(run_id, name, file.source), rows, dict(reader.left_out), author)
     return RunImport(
         *(name, run_id, len({entry.query_id for entry in entries}), len(entries), is_new),
         *(file.format, file.fields, reader.unordered, reader.against_scores, dict(reader.left_out)),
@@ -121,7 +122,9 @@ def import_run(
     )
 
 
-def _keep(cursor: Cursor, run: Run, entries: Sequence[RunEntry], left_out: dict[str, int]) -> bool:
+def _keep(
+    cursor: Cursor, run: Run, entries: Sequence[RunEntry], left_out: dict[str, int], author: str
+) -> bool:
     """Write a run; False where it is there already."""
     held = {known.name: known for known in stored_runs(cursor)}.get(run.name)
     if held is not None and held.run_id != run.run_id:
@@ -132,7 +135,9 @@ def _keep(cursor: Cursor, run: Run, entries: Sequence[RunEntry], left_out: dict[
     if held is None:
         cursor.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?)", [*run, canonical_json(left_out), utc_now()])
         append_rows(cursor, "run_entries", entries, _TYPES)
-        record_event(cursor, "import run", {**run._asdict(), "entries": len(entries), "left out": left_out})
+        record_event(
+            cursor, "import run", {**run._asdict(), "entries": len(entries), "left out": left_out}, author
+        )
     return held is None
 
 

@@ -11,6 +11,7 @@ from curation.store.database import (
     utc_now,
 )
 from curation.store.files import Cursor
+from curation.store.rehearsal import Rehearsal
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Annotator, Document, Presentation, Query, Round
 from curation.store.settings import COMMAND_LINE, get_setting, put_setting, record_event, require_setting
@@ -22,6 +23,7 @@ __all__ = [
     "Document",
     "Presentation",
     "Query",
+    "Rehearsal",
     "Round",
     "Store",
     "append",

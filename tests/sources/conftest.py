@@ -10,6 +10,7 @@ import pytest
 
 from curation.sources.corpus import import_corpus
 from curation.store import Store
+from tests.support.projects import all_rows
 
 Contents = Callable[[], dict[str, list[tuple[Any, ...]]]]
 
@@ -18,13 +19,7 @@ Contents = Callable[[], dict[str, list[tuple[Any, ...]]]]
 def contents(store: Store) -> Contents:
     """All rows of all tables, to compare before and after."""
 
-    def read() -> dict[str, list[tuple[Any, ...]]]:
-        with store.reading() as cursor:
-            sql = "SELECT table_name FROM duckdb_tables() ORDER BY table_name"
-            names = [row[0] for row in cursor.execute(sql).fetchall()]
-            return {name: cursor.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
-
-    return read
+    return lambda: all_rows(store)
 
 
 @pytest.fixture

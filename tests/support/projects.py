@@ -56,6 +56,14 @@ def built_once(fill: Callable[[Store], Store]) -> Any:
     return project
 
 
+def all_rows(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """All rows of all tables, to compare before and after."""
+    with store.reading() as cursor:
+        sql = "SELECT table_name FROM duckdb_tables() ORDER BY table_name"
+        names = [row[0] for row in cursor.execute(sql).fetchall()]
+        return {name: cursor.execute(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+
+
 def add_pairs(store: Store, pairs: Mapping[str, list[str]]) -> None:
     """Queries with their candidate documents; ids serve as texts."""
     documents = sorted({document for found in pairs.values() for document in found})

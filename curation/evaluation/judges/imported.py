@@ -29,7 +29,7 @@ from curation.sources.judgments import (
 )
 from curation.sources.tables.formats import FileLayout
 from curation.sources.unknown_names import UNKNOWN_QUERY
-from curation.store import Cursor, Store, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_snapshot, snapshot_versions
 from curation.store.retry import write_if_unchanged
 
@@ -109,6 +109,7 @@ def import_judge(
     grade_map: Mapping[str, int | None] | None = None,
     skip_unknown: bool = False,
     progress: Progress = silent,
+    author: str = COMMAND_LINE,
 ) -> JudgeImport:
     """Take the judgments of a file as those of the judge, in one transaction.
 
@@ -134,7 +135,7 @@ def import_judge(
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
     rows = list(by_key.values())
-    plan = _write(store, judge, rows, file.source)
+    plan = _write(store, judge, rows, file.source, author)
     return JudgeImport(
         judge=judge,
         judgments=plan.new,
@@ -187,12 +188,14 @@ def _of_known_queries(
     return kept
 
 
-def _write(store: Store, judge: str, judgments: Sequence[ImportedJudgment], source: str) -> _JudgePlan:
+def _write(
+    store: Store, judge: str, judgments: Sequence[ImportedJudgment], source: str, author: str
+) -> _JudgePlan:
     def write(cursor: Cursor, plan: _JudgePlan) -> None:
         if plan.rows:
             append_rows(cursor, "judge_judgments", plan.rows)
             counts = {"judgments": plan.new, "changed": plan.changed, "unchanged": plan.unchanged}
-            record_event(cursor, "import judge", {"judge": judge, "source": source, **counts})
+            record_event(cursor, "import judge", {"judge": judge, "source": source, **counts}, author)
 
     return write_if_unchanged(
         store,

@@ -33,7 +33,7 @@ from curation.sources.judgments import (
 )
 from curation.sources.query_import import add_other_ids
 from curation.sources.tables.formats import FileLayout
-from curation.store import Cursor, Store, append, append_rows, record_event
+from curation.store import COMMAND_LINE, Cursor, Store, append, append_rows, record_event
 from curation.store.documents import current_snapshot
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Query
@@ -85,6 +85,7 @@ def import_judgments(
     skip_unknown: bool = False,
     about: str | None = None,
     progress: Progress = silent,
+    author: str = COMMAND_LINE,
 ) -> JudgmentImport:
     """Import the judgments of a file, in one transaction.
 
@@ -104,7 +105,7 @@ def import_judgments(
     file = read_judgments(store, path, fields, layout, grade_map, skip_unknown, progress)
     try:
         added = add_judgments(
-            store, file.judgments, file.source, file.new_queries, file.left_out, file.known_as, about
+            store, file.judgments, file.source, file.new_queries, file.left_out, file.known_as, about, author
         )
     except InputError as error:
         raise InputError(error.problems, path=path, way_out=error.way_out) from error
@@ -119,6 +120,7 @@ def add_judgments(
     left_out: dict[str, int] | None = None,
     known_as: Mapping[str, str] = MappingProxyType({}),
     about: str | None = None,
+    author: str = COMMAND_LINE,
 ) -> JudgmentImport:
     """Write judgments made elsewhere, in one transaction.
 
@@ -152,7 +154,8 @@ def add_judgments(
             counts = asdict(_result(plan, name, left_out))
             detail = {key: counts[key] for key in RECORDED}
             added = len(plan.annotators)
-            record_event(cursor, "import judgments", {"source": source, **detail, "added_annotators": added})
+            detail |= {"source": source, "added_annotators": added}
+            record_event(cursor, "import judgments", detail, author)
 
     plan = write_if_unchanged(
         store,

@@ -95,9 +95,14 @@ class Records:
         return dict(self._replaced)
 
     def field(self, option: str, asked: str | None, usual: Sequence[str] = ()) -> str | None:
-        """The column that `option` asks for, else the first usual one that the file has, else None."""
+        """The column that `option` asks for, else the first usual one that the file has, else None.
+
+        An empty name asks for none, whatever the file has.
+        """
         if asked is None:
             return next((name for name in usual if name in self.columns), None)
+        if not asked:
+            return None
         if asked not in self.columns:
             self._unseen[asked] = option
         return asked

@@ -37,7 +37,7 @@ from curation.sources.traffic.cleaning import (
 )
 from curation.sources.traffic.log import Log, Terms, TrafficFields, read_log
 from curation.sources.traffic.session_keys import keep_session_key, keyed, session_key
-from curation.store import Cursor, Store, append, record_event, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.text import canonical_json, digest
 
 __all__ = ["TrafficFields", "TrafficImport", "import_traffic"]
@@ -115,6 +115,7 @@ def import_traffic(
     layout: FileLayout | None = None,
     progress: Progress = silent,
     rules: CleaningRules | None = None,
+    author: str = COMMAND_LINE,
 ) -> TrafficImport:
     """Take a log of queries into the project, cleaned by `rules`.
 
@@ -146,7 +147,7 @@ def import_traffic(
             _refuse_too_much(cursor, traffic)
             if has_sessions:
                 keep_session_key(cursor, key)
-            _write(cursor, import_id, records.source, clean)
+            _write(cursor, import_id, records.source, clean, author)
         summary = _summary(cursor, import_id, records.source, used)
     return replace(summary, is_new=is_new, unreadable_time=unreadable_time, replaced=records.replaced)
 
@@ -260,7 +261,7 @@ def _refuse_too_much(cursor: Cursor, traffic: int) -> None:
         )
 
 
-def _write(cursor: Cursor, import_id: str, source: str, clean: _Clean) -> None:
+def _write(cursor: Cursor, import_id: str, source: str, clean: _Clean, author: str) -> None:
     rows = append(cursor, "traffic", clean.table)
     cursor.execute(
         "INSERT INTO traffic_imports VALUES (?, ?, ?, ?, ?)",
@@ -270,7 +271,7 @@ def _write(cursor: Cursor, import_id: str, source: str, clean: _Clean) -> None:
     personal: dict[str, list[Any]] = {"import_id": [import_id] * len(kinds), "kind": kinds, "rows": found}
     append(cursor, "traffic_personal_data", personal)
     counts = {"rows": rows, "personal data": clean.personal, "left_out": clean.left_out}
-    record_event(cursor, "import traffic", {"source": source, "import": import_id, **counts})
+    record_event(cursor, "import traffic", {"source": source, "import": import_id, **counts}, author)
 
 
 def _summary(cursor: Cursor, import_id: str, source: str, fields: TrafficFields) -> TrafficImport:

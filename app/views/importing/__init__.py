@@ -1,0 +1,1 @@
+"""The page Import: choose what, give a file, look at it, rehearse, import."""

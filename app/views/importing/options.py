@@ -1,0 +1,174 @@
+"""Import, what else a kind of file takes: each kind's own questions, most of them folded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from app import ui
+from app.views.curate.jobs import CurateContext
+from curation.importing.look import FileLook
+from curation.importing.request import ImportRequest
+from curation.importing.wording import LABELS
+from curation.labeling.judgments.import_plan import TEXTS
+from curation.people.annotators import list_annotators
+from curation.sources.traffic.cleaning import POLICIES, CleaningRules
+
+Ask = Callable[[CurateContext, ImportRequest, FileLook, str], ImportRequest]
+NO_ORDER = "no such dates"
+UNSAID = "not said"
+ORDERS = {"mdy": "month first (03/25/2026)", "dmy": "day first (25/03/2026)"}
+EACH, COLUMNS, ONE, JUDGE = (
+    "A column says who",
+    "A column for each person",
+    "One person gave all",
+    "A judge that is not a person",
+)
+
+
+def ask_options(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+    """The request with what else its kind takes."""
+    ask = _ASK.get(asked.what)
+    return asked if ask is None else ask(context, asked, found, key)
+
+
+def _corpus(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+    add = st.toggle(
+        LABELS["--add"],
+        key=f"add {key}",
+        help="Without it the file is the whole new corpus, and documents that it lacks leave.",
+    )
+    return asked._replace(options={"add": add})
+
+
+def _traffic(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+    usual = CleaningRules()
+    order = None
+    with st.expander("Dates and cleaning"):
+        left, middle, right = st.columns(3)
+        if asked.fields.get("time"):
+            order = _order(key)
+        words = left.number_input("Longest query in words", 0, value=usual.words, key=f"words {key}")
+        signs = left.number_input(
+            "Longest query in characters", 0, value=usual.characters, key=f"characters {key}"
+        )
+        repeat = middle.number_input(
+            "Minutes in which a repeat counts once", 0, value=usual.repeat_minutes, key=f"repeat {key}"
+        )
+        personal = middle.selectbox("Personal data", POLICIES, key=f"personal {key}")
+        minute = right.number_input(
+            "Queries a minute of a robot", 0, value=usual.queries_a_minute, key=f"minute {key}"
+        )
+        day = right.number_input("Queries a day of a robot", 0, value=usual.queries_a_day, key=f"day {key}")
+        ui.quiet("0 switches a rule off.")
+    bounds = {"words": words, "characters": signs, "repeat_minutes": repeat}
+    rules = bounds | {"queries_a_minute": minute, "queries_a_day": day, "personal_data": personal}
+    return asked._replace(options={"date_order": order, "rules": rules})
+
+
+def _order(key: str) -> str | None:
+    order = st.selectbox(
+        LABELS["--date-order"],
+        [NO_ORDER, *ORDERS],
+        format_func=lambda order: ORDERS.get(order, order),
+        key=f"order {key}",
+    )
+    return None if order == NO_ORDER else order
+
+
+def _runs(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+    usual = Path(asked.name).name.partition(".")[0]
+    left, right = st.columns(2)
+    name = left.text_input(LABELS["--name"], usual, max_chars=80, key=f"name {key}")
+    with right:
+        skip = _skip_unknown(key)
+        repeated = st.toggle(LABELS["--skip-repeated"], key=f"repeated {key}")
+    options = {"name": name.strip(), "skip_unknown": skip, "skip_repeated": repeated}
+    return asked._replace(options=options)
+
+
+def _judgments(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+    fields = dict(asked.fields)
+    options: dict[str, Any] = {}
+    usual = EACH if fields.get("annotator") else COLUMNS if found.columns and not fields.get("grade") else ONE
+    ways = [EACH, COLUMNS, ONE, JUDGE] if found.columns else [ONE, JUDGE]
+    how = st.segmented_control("Who judged", ways, default=usual, required=True, key=f"how {key}")
+    if how != EACH:
+        fields["annotator"] = ""
+    if how == COLUMNS:
+        fields["grade"] = ""
+        options["annotator_columns"] = _people_of_columns(context, found, key)
+    elif how == ONE:
+        options["annotator"] = st.selectbox(
+            LABELS["--annotator"], _names(context), index=None, accept_new_options=True, key=f"who {key}"
+        )
+    elif how == JUDGE:
+        options["judge"] = st.text_input(LABELS["--judge"], max_chars=63, key=f"judge {key}").strip()
+    with st.expander("Other scales, unknown names, changed documents"):
+        options["grade_map"] = st.text_input(
+            LABELS["--grade-map"], placeholder="100=3, 10=2, 1=1, 0=0, x=cannot-tell", key=f"map {key}"
+        )
+        options["skip_unknown"] = _skip_unknown(key)
+        if how != JUDGE:
+            about = st.selectbox(LABELS["--about"], [UNSAID, *TEXTS], key=f"about {key}")
+            options["about"] = None if about == UNSAID else about
+        if fields.get("time"):
+            options["date_order"] = _order(key)
+    return asked._replace(fields=fields, options=options)
+
+
+def _people_of_columns(context: CurateContext, found: FileLook, key: str) -> dict[str, str]:
+    """Column → whose grades it has."""
+    likely = [
+        name for name in found.columns if any(word in name.lower() for word in ("agent", "rater", "annot"))
+    ]
+    columns = st.multiselect(
+        LABELS["--annotator-columns"], found.columns, default=likely, key=f"columns of {key}"
+    )
+    names = _names(context)
+    whose: dict[str, str] = {}
+    for column in columns:
+        people = list(dict.fromkeys([column, *names]))
+        whose[column] = st.selectbox(
+            f"Whose grades “{ui.plain(column)}” has",
+            people,
+            accept_new_options=True,
+            key=f"{column} of {key}",
+        )
+    return whose
+
+
+def _decisions(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+    reason = st.text_input("Reason of decisions without one of their own", max_chars=500, key=f"reason {key}")
+    every = st.toggle("Decide every judged pair of the file, disputed or not", key=f"every {key}")
+    return asked._replace(options={"reason": reason, "every_pair": every})
+
+
+def _answers(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
+    return asked._replace(options={"skip_unknown": _skip_unknown(key)})
+
+
+def _skip_unknown(key: str) -> bool:
+    return st.toggle(
+        LABELS["--skip-unknown"],
+        key=f"unknown {key}",
+        help="Lines about queries or documents that the project does not have are counted, not refused.",
+    )
+
+
+def _names(context: CurateContext) -> list[str]:
+    with context.store.reading() as cursor:
+        return [one.name for one in list_annotators(cursor)]
+
+
+_ASK: dict[str, Ask] = {
+    "corpus": _corpus,
+    "traffic": _traffic,
+    "runs": _runs,
+    "judgments": _judgments,
+    "decisions": _decisions,
+    "answers": _answers,
+}

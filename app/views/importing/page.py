@@ -1,0 +1,115 @@
+"""Import: files become the project's documents, traffic, queries, runs, judgments and decisions."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from app import ui
+from app.next_step import step_link
+from app.page import LEADS, AppPage
+from app.uploads import held_file
+from app.views.curate.jobs import CurateContext, look
+from app.views.importing import file_step, reading, verdict
+from curation.errors import CurationError
+from curation.importing.held import HeldKind, held_kinds
+from curation.importing.kinds import FILE_KINDS, FileKind
+from curation.importing.look import look_at, seems_to_be
+from curation.importing.request import ImportRequest
+from curation.jobs.imports import CHECK, IMPORT
+from curation.steps import Action
+from curation.store import Annotator
+
+
+def show(annotator: Annotator) -> None:
+    ui.lead("Look at a file first: nothing is imported before you have seen what it would do.")
+    context = look(annotator, (CHECK, IMPORT))
+    with context.store.reading() as cursor:
+        holdings = held_kinds(cursor)
+    file = held_file(context.store.path, annotator.name)
+    if file is None or _is_importing(context):
+        _show_holdings(holdings)
+    if _is_importing(context):
+        if file is not None:
+            ui.quiet(f"Your file {file.name} is kept: you can import it once this import has ended.")
+        return
+    kind = _choose(holdings)
+    if file is None:
+        _show_last(context)
+        file_step.show(context, kind)
+        return
+    file_step.show_held(context, file)
+    asked = ImportRequest(kind.name, str(file.path), file.name, **reading.ask_layout(file))
+    try:
+        found = look_at(asked)
+    except CurationError as error:
+        verdict.show_unreadable(error, asked)
+        _hint(asked, kind)
+        return
+    _hint(asked, kind)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        reading.show_rows(found)
+    with right:
+        asked = reading.ask_fields(context, asked, found, kind)
+        dry_run = verdict.ask(context, file, asked)
+    verdict.show(context, asked, dry_run)
+
+
+PAGE = AppPage(36, "Import", "import", LEADS, show)
+
+
+def _is_importing(context: CurateContext) -> bool:
+    """Whether an import is at work: one thing at a time."""
+    job = context.jobs.get(IMPORT)
+    return job is not None and job.job_id == context.at_work
+
+
+def _show_holdings(holdings: list[HeldKind]) -> None:
+    lines = "".join(
+        f"<div><dt>{escape(FILE_KINDS[one.what].title)}</dt><dd><b>{one.number:,}</b> {escape(one.unit)}"
+        f"{_since(one)}</dd></div>"
+        for one in holdings
+    )
+    st.html(f'<dl class="gs-holdings">{lines}</dl>')
+
+
+def _since(one: HeldKind) -> str:
+    if one.at is None:
+        return ""
+    source = f'<bdi dir="auto">{escape(one.source)}</bdi>, ' if one.source else ""
+    return f"<small>{source}{escape(one.by or '')}, {one.at:%d %b %Y}</small>"
+
+
+def _choose(holdings: list[HeldKind]) -> FileKind:
+    lacking = next((one.what for one in holdings if not one.number), holdings[0].what)
+    chosen = st.segmented_control(
+        "What is in the file",
+        list(FILE_KINDS),
+        default=lacking,
+        required=True,
+        format_func=lambda name: FILE_KINDS[name].title,
+        key="kind",
+        bind="query-params",
+    )
+    kind = FILE_KINDS[chosen or lacking]
+    held = next(one for one in holdings if one.what == kind.name)
+    ui.quiet(f"{kind.about} The project has {held.number:,} {held.unit}.")
+    return kind
+
+
+def _hint(asked: ImportRequest, kind: FileKind) -> None:
+    other = seems_to_be(asked)
+    if other is not None and other != kind.name:
+        title = FILE_KINDS[other].title
+        st.info(f"This looks like a file of another kind. Choose {title} above if it is one.")
+
+
+def _show_last(context: CurateContext) -> None:
+    """How the last import ended, and what comes next."""
+    context.ending(IMPORT)
+    job = context.jobs.get(IMPORT)
+    if job is not None and job.outcome == "done":
+        onward = FILE_KINDS[job.parameters["request"]["what"]].next
+        step_link(Action(onward.label, onward.page, "", onward.parameters))

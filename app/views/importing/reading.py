@@ -1,0 +1,81 @@
+"""Import, the look: how the file is read, its first rows, and which column is which field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from app import ui
+from app.uploads import HeldFile
+from app.views.curate.jobs import CurateContext
+from app.views.importing.options import ask_options
+from curation.importing.kinds import FileField, FileKind
+from curation.importing.look import FileLook
+from curation.importing.request import ImportRequest
+from curation.sources.run_files import FORMATS as RUN_FORMATS
+from curation.sources.tables.formats import FORMATS
+
+ENCODINGS = ("utf-8", "utf-16", "latin-1", "cp1252")
+BY_ITSELF = "found by itself"
+NONE = "–"
+AT_ONCE = 2
+"""Fields beside each other."""
+
+
+def ask_layout(file: HeldFile) -> dict[str, Any]:
+    """How the file is to be read, as parts of an `ImportRequest`."""
+    key = file.folder.name
+    with st.expander("How the file is read"):
+        left, middle, right = st.columns(3)
+        formats = dict.fromkeys([BY_ITSELF, *FORMATS, *RUN_FORMATS])
+        format = left.selectbox("Format", list(formats), key=f"format {key}")
+        encoding = middle.selectbox(
+            "Encoding", ENCODINGS, accept_new_options=True, key=f"encoding {key}", help="Of a file of text."
+        )
+        headless = right.checkbox("The first line is data", key=f"headless {key}")
+        columns = None
+        if headless:
+            columns = st.text_input(
+                "Names of the columns", placeholder="time, query, session", key=f"columns {key}"
+            )
+    names = [name.strip() for name in columns.split(",")] if columns else None
+    return {
+        "format": None if format == BY_ITSELF else format,
+        "encoding": encoding or "utf-8",
+        "columns": names,
+        "header": not headless,
+    }
+
+
+def show_rows(found: FileLook) -> None:
+    """The first rows of the file, as they were read."""
+    read = found.format if found.encoding == "utf-8" else f"{found.format}, {found.encoding}"
+    with st.container(key="rows"):
+        ui.table(f"The first {len(found.rows)} rows, read as {read}", found.heads, found.rows)
+
+
+def ask_fields(
+    context: CurateContext, asked: ImportRequest, found: FileLook, kind: FileKind
+) -> ImportRequest:
+    """The request with the fields that somebody picks, and with what else the kind takes."""
+    asked = asked._replace(encoding=found.encoding)
+    key = f"{kind.name} {asked.path}"
+    if found.columns:
+        fields: dict[str, Any] = {}
+        places = [column for _ in range(0, len(kind.fields), AT_ONCE) for column in st.columns(AT_ONCE)]
+        for field, place in zip(kind.fields, places, strict=False):
+            with place:
+                fields[field.name] = _pick(field, found, key)
+        asked = asked._replace(fields=fields)
+    return ask_options(context, asked, found, key)
+
+
+def _pick(field: FileField, found: FileLook, key: str) -> str | list[str]:
+    label = f"{field.label} (needed)" if field.needed else field.label
+    proposed = found.fields.get(field.name)
+    if field.several:
+        return st.multiselect(label, found.columns, default=proposed, key=f"{field.name} {key}")
+    choices = [NONE, *found.columns]
+    picked = st.selectbox(label, choices, index=choices.index(proposed or NONE), key=f"{field.name} {key}")
+    return "" if picked == NONE else picked

@@ -1,0 +1,131 @@
+"""Import, the dry run: what the file would do, or what stands against it; then the import itself."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import streamlit as st
+
+from app import ui
+from app.uploads import HeldFile, hand_over
+from app.views.curate.jobs import CurateContext
+from curation.errors import CurationError, InputError
+from curation.importing.importing import dry_run, refused
+from curation.importing.outcome import DryRun, ImportOutcome
+from curation.importing.request import ImportRequest
+from curation.jobs import jobs_of
+from curation.jobs.imports import CHECK, IMPORT, read_findings, write_findings
+from curation.text import plain
+
+AT_ONCE = 1_000_000
+"""Bytes of a file that is checked while the page waits; a larger one is a job."""
+SHOWN = 50
+"""Problems in the table; the download has all that are kept."""
+FORM = "import a file"
+
+
+def ask(context: CurateContext, file: HeldFile, asked: ImportRequest) -> DryRun | None:
+    """The buttons; returns the dry run of exactly this request, if there was one."""
+    result = file.folder / f"{asked.key}.json"
+    found = read_findings(result)
+    form = context.acts.form(FORM)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        checked = st.button(
+            "Dry run",
+            type="primary" if found is None else "secondary",
+            key=f"check {asked.key} {form.key}",
+            disabled=context.at_work is not None,
+        )
+        ready = found is not None and found.outcome is not None and context.at_work is None
+        wanted = st.button(
+            "Import",
+            type="primary" if found else "secondary",
+            key=f"import {asked.key} {form.key}",
+            disabled=not ready,
+        )
+        if found is None:
+            ui.quiet("A dry run reads the whole file and says what an import would do. It changes nothing.")
+    if checked:
+        context.acts.do(form, lambda: _check(context, file, asked, result))
+    if wanted:
+        context.acts.do(form, lambda: _import(context, file, asked))
+    return found
+
+
+def show(context: CurateContext, asked: ImportRequest, found: DryRun | None) -> None:
+    """What the dry run found."""
+    job = context.jobs.get(CHECK)
+    if found is None and job is not None and job.parameters["request"]["path"] == asked.path:
+        context.ending(CHECK)  # it was stopped, or was of another mapping
+    elif found is None:
+        pass
+    elif found.outcome is not None:
+        _show_outcome(found.outcome)
+    else:
+        _show_problems(found, asked)
+
+
+def show_unreadable(error: CurationError, asked: ImportRequest) -> None:
+    """Why there is nothing to look at."""
+    _show_problems(refused(error, asked), asked)
+
+
+def _check(context: CurateContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
+    by, store = context.annotator.name, context.store
+    if file.size <= AT_ONCE:
+        write_findings(result, dry_run(store, asked, by))
+    else:
+        parameters = {"request": plain(asked._asdict()), "result": str(result)}
+        jobs_of(store).start(CHECK, parameters, by, context.after or None)
+
+
+def _import(context: CurateContext, file: HeldFile, asked: ImportRequest) -> None:
+    by, store = context.annotator.name, context.store
+    if read_findings(file.folder / f"{asked.key}.json") is None:
+        raise InputError("The file has changed since the dry run. Run it again.")
+    parameters = {"request": plain(asked._asdict()), "folder": str(file.folder)}
+    jobs_of(store).start(IMPORT, parameters, by, context.after or None)
+    hand_over(store.path, by)
+
+
+def _show_outcome(found: ImportOutcome) -> None:
+    (what, count), *others = found.figures.items()
+    rest = ", ".join(f"{number:,} {name}" for name, number in others)
+    state = f"{what} would be there" if found.changes else f"{what}: nothing would change"
+    ui.verdict(f"{count:,}", state, f"{rest[:1].upper()}{rest[1:]}." if rest else "")
+    if found.left_out:
+        rows = [(f"{number:,}", why) for why, number in found.left_out.items()]
+        ui.table(f"Left out: {found.unit}", ["How many", "Why"], rows, words=True)
+    ui.sentences("\n".join(found.remarks))
+
+
+def _show_problems(found: DryRun, asked: ImportRequest) -> None:
+    count = len(found.problems) + found.more
+    noun = "problem" if count == 1 else "problems"
+    ui.verdict(f"{count:,}", f"{noun} in {Path(asked.name).name}", "Nothing can be imported from it yet.")
+    ui.sentences(found.way_out)
+    rows = [(one.place or NO_PLACE, one.found) for one in found.problems[:SHOWN]]
+    ui.table(
+        f"The first {len(rows)} of {count:,}" if count > len(rows) else "Problems",
+        ["Where", "What"],
+        rows,
+        words=True,
+    )
+    if count > 1:
+        st.download_button(
+            "Download the problems", problems_csv(found), f"{Path(asked.name).name}.problems.csv", "text/csv"
+        )
+
+
+NO_PLACE = "file"
+
+
+def problems_csv(found: DryRun) -> str:
+    """All problems that are kept, as a table for a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(["where", "what"])
+    writer.writerows((one.place or NO_PLACE, one.found) for one in found.problems)
+    return text.getvalue()

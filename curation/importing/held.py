@@ -1,0 +1,64 @@
+"""What a project holds of each kind of file, and who brought the last of it, from the audit trail."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+from curation.store import Cursor, get_setting
+
+
+class HeldKind(NamedTuple):
+    """How much of a kind of file the project holds.
+
+    Attributes
+    ----------
+    number: of `unit`, such as 'documents'.
+    source, by, at: the last import of this kind; None where nothing of it was imported.
+    """
+
+    what: str
+    number: int
+    unit: str
+    source: str | None = None
+    by: str | None = None
+    at: datetime | None = None
+
+
+def held_kinds(cursor: Cursor) -> list[HeldKind]:
+    """What the project holds, by kind of file, in the order of `kinds.FILE_KINDS`."""
+    counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
+    last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
+    return [
+        HeldKind(what, int(number), unit, *last.get(action, (None, None, None)))
+        for (what, unit, action), number in zip(_KINDS, counts, strict=True)
+    ]
+
+
+_KINDS = (
+    ("corpus", "documents", "import corpus"),
+    ("traffic", "rows of traffic", "import traffic"),
+    ("queries", "queries", "import queries"),
+    ("runs", "runs", "import run"),
+    ("judgments", "imported judgments", "import judgments"),
+    ("decisions", "decisions", "adjudicate from a file"),
+    ("answers", "queries with reference answers", "import answers"),
+)
+
+_COUNTS = """
+SELECT (SELECT count(*) FROM snapshot_documents WHERE snapshot_id = ?),
+       (SELECT count(*) FROM traffic),
+       (SELECT count(*) FROM queries),
+       (SELECT count(*) FROM runs),
+       (SELECT count(*) FROM judgment_events e JOIN presentations p USING (presentation_id)
+            JOIN rounds r USING (round_id) WHERE r.kind = 'imported'),
+       (SELECT count(*) FROM adjudications),
+       (SELECT count(*) FROM current_reference_answers)
+"""
+
+_LAST = """
+SELECT action, detail->>'source', actor, happened_at FROM events
+WHERE action IN ('import corpus', 'import traffic', 'import queries', 'import run', 'import judgments',
+                 'adjudicate from a file', 'import answers')
+QUALIFY row_number() OVER (PARTITION BY action ORDER BY rowid DESC) = 1
+"""

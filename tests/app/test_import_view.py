@@ -1,0 +1,261 @@
+"""The page Import, run by Streamlit's AppTest on a real project."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import context, uploads
+from app.acts import Acts
+from app.views.curate.jobs import CurateContext
+from app.views.importing import file_step, verdict
+from curation.errors import RefusedError
+from curation.importing.outcome import DryRun
+from curation.importing.request import ImportRequest
+from curation.jobs import jobs_of, last_job
+from curation.jobs.uploads import uploads_root
+from curation.store import Annotator, Store
+from tests.support.projects import add_names, add_pairs, new_project, rows_of
+from tests.support.second_click import twice
+
+LEE, MIA = (Annotator(name, "lead", False) for name in ("lee", "mia"))
+PAGES = b"sku_no,title,words\nd1,Green tea,leaves\nd2,Black tea,leaves too\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    store = new_project(tmp_path / "project.duckdb")
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    add_names(store, "lee", "mia", role="lead")
+    yield store
+    jobs_of(store).wait()
+    for person in ("lee", "mia"):
+        uploads.let_go(store.path, person)
+    left = [path for path in uploads_root(store.path).rglob("*") if path.name != "lock" and path.is_file()]
+    assert left == [], "an upload was left"
+    store.close()
+
+
+def page(annotator: Annotator = LEE, kind: str | None = None) -> AppTest:
+    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+
+        next(found for found in all_pages() if found.address == "import").show(annotator)
+
+    shown = AppTest.from_function(script, kwargs={"annotator": annotator}, default_timeout=20)
+    if kind:
+        shown.session_state["kind"] = kind
+    return shown.run()
+
+
+def sent(shown: AppTest, name: str, content: bytes) -> AppTest:
+    shown = shown.file_uploader[0].set_value([(name, content, "text/plain")]).run()
+    assert not shown.exception
+    return shown
+
+
+def field(shown: AppTest, label: str) -> Any:
+    found = (*shown.selectbox, *shown.multiselect, *shown.text_input, *shown.toggle)
+    return next(one for one in found if one.label.startswith(label))
+
+
+def button(shown: AppTest, label: str) -> Any:
+    return next(one for one in shown.button if one.label == label)
+
+
+def press(shown: AppTest, label: str) -> AppTest:
+    pressed = button(shown, label).click().run()
+    assert not pressed.exception
+    return pressed
+
+
+def words(found: Sequence[Any]) -> str:
+    return " ".join(str(one.value).replace("\\", "") for one in found)
+
+
+def html(shown: AppTest) -> str:
+    return " ".join(str(element.proto.body) for element in shown.get("html"))
+
+
+def onward(shown: AppTest) -> tuple[str, str, str]:
+    link = shown.get("page_link")[0].proto
+    return link.label, link.page, link.query_string
+
+
+def imported(store: Store, shown: AppTest, label: str = "Import") -> AppTest:
+    press(shown, label)
+    jobs_of(store).wait(30)
+    return shown.run()
+
+
+@pytest.mark.slow
+def test_a_corpus_and_a_log_are_imported_by_picking(project: Store) -> None:
+    shown = page()
+    assert shown.session_state["kind"] == "corpus"  # what the project lacks first
+    shown = sent(shown, "pages.csv", PAGES)
+    assert "Green tea" in html(shown)
+    assert field(shown, "Title").value == "title"
+    assert button(shown, "Import").disabled
+    field(shown, "Id").select("sku_no")
+    shown = press(field(shown, "Text").select("words").run(), "Dry run")
+    assert "<b>2</b>" in html(shown)
+    assert rows_of(project, "SELECT count(*) FROM documents") == [(0,)]
+    shown = imported(project, shown)
+    assert "The corpus now has 2 documents" in html(shown)
+    assert onward(shown) == ("Import traffic", "import", "kind=traffic")
+    assert rows_of(project, "SELECT document_id, title, body FROM documents ORDER BY ALL") == [
+        ("d1", "Green tea", "leaves"),
+        ("d2", "Black tea", "leaves too"),
+    ]
+    assert rows_of(project, "SELECT actor FROM events WHERE action = 'import corpus'") == [("lee",)]
+    assert "pages.csv" in html(page())
+    shown = sent(page(kind="traffic"), "log.jsonl", b'{"query": "tea", "n": 3}\n')
+    shown = imported(project, press(shown, "Dry run"))
+    assert onward(shown) == ("Draw a sample", "curate", "step=Sample")
+    assert rows_of(project, "SELECT text, count FROM traffic") == [("tea", 3)]
+
+
+def test_the_import_waits_for_a_dry_run_of_this_file_and_mapping(project: Store) -> None:
+    shown = press(sent(page(kind="traffic"), "log.csv", b"query,words\ntea,green tea\n"), "Dry run")
+    assert not button(shown, "Import").disabled
+    shown = field(shown, "Query").select("words").run()
+    assert button(shown, "Import").disabled
+    shown = field(shown, "Query").select("query").run()
+    assert not button(shown, "Import").disabled
+    path = uploads.held_file(project.path, "lee").path  # type: ignore[union-attr]
+    path.write_bytes(b"query,words\ntea,x\ntea,y\n")
+    assert button(shown.run(), "Import").disabled
+
+
+def test_problems_are_a_table_by_line_and_a_download(project: Store) -> None:
+    lines = "".join(f"tea {number},none\n" for number in range(verdict.SHOWN + 7))
+    shown = press(sent(page(kind="traffic"), "log.csv", b"query,count\n" + lines.encode()), "Dry run")
+    text = html(shown)
+    assert f"<b>{verdict.SHOWN + 7}</b>" in text
+    assert "line 2" in text
+    assert f"The first {verdict.SHOWN} of {verdict.SHOWN + 7}" in text
+    assert button(shown, "Import").disabled
+    assert [one.label for one in shown.get("download_button")] == ["Download the problems"]
+    shown = press(shown, "Another file")
+    assert shown.file_uploader
+
+
+@pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", "![x](http://a.example)", "`goldset`"])
+def test_words_of_a_file_stay_words(project: Store, hostile: str) -> None:
+    rows = json.dumps({"query": hostile, hostile: hostile, "count": hostile})
+    shown = press(sent(page(kind="traffic"), f"{hostile}.jsonl", rows.encode()), "Dry run")
+    assert "<script>" not in html(shown)
+    assert "line 1" in html(shown)
+
+
+def test_a_file_that_shows_nothing_says_why_in_place_of_its_rows(project: Store) -> None:
+    shown = sent(page(), "empty.csv", b"")
+    assert "empty.csv is empty" in html(shown)
+    assert not [one for one in shown.button if one.label == "Import"]
+    shown = sent(press(shown, "Another file"), "run.txt", b"q1 Q0 d1 1 9.5 x\n")
+    assert "Choose Run above" in words(shown.info)
+
+
+def test_uploads_are_private_and_one_a_person(project: Store) -> None:
+    shown = sent(page(), "a.csv", PAGES)
+    first = uploads.held_file(project.path, "lee")
+    assert first
+    for folder in (first.folder, first.folder.parent, uploads_root(project.path)):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    shown = sent(press(shown, "Another file"), "b.csv", PAGES)
+    assert not first.folder.exists()
+    assert "b.csv" in html(page())  # a reload keeps it
+    assert "b.csv" not in html(page(MIA))
+
+
+@pytest.mark.slow
+def test_of_two_leads_the_second_gets_a_sentence_and_keeps_the_file(project: Store) -> None:
+    mine = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
+    theirs = press(sent(page(MIA), "b.csv", b"id,text\n2,y\n"), "Dry run")
+    waiting = CurateContext(project, MIA, Acts(MIA), {}, "", None)  # as it was before the first click
+    press(mine, "Import")
+    assert "Your file b.csv is kept" in html(theirs.run())
+    file = uploads.held_file(project.path, "mia")
+    assert file
+    asked = ImportRequest("corpus", str(file.path), file.name, {"id": "id", "body": ["text"]})
+    verdict.write_findings(file.folder / f"{asked.key}.json", DryRun(None, []))
+    with pytest.raises(RefusedError, match="lee started"):
+        verdict._import(waiting, file, asked)
+    jobs_of(project).wait(30)
+    kept = uploads.held_file(project.path, "mia")
+    assert kept
+    assert kept.path.read_bytes() == b"id,text\n2,y\n"
+    assert uploads.held_file(project.path, "lee") is None
+
+
+@pytest.mark.slow
+def test_a_double_click_imports_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
+    button(shown, "Import").click()
+    twice(shown, verdict, "jobs_of", monkeypatch)
+    jobs_of(project).wait(30)
+    assert rows_of(project, "SELECT count(*) FROM jobs WHERE kind = 'import'") == [(1,)]
+
+
+@pytest.mark.slow
+def test_a_large_file_is_checked_by_a_job(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verdict, "AT_ONCE", 10)
+    shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
+    jobs_of(project).wait(30)
+    shown = shown.run()
+    assert "<b>1</b>" in html(shown)
+    assert not button(shown, "Import").disabled
+
+
+@pytest.mark.slow
+def test_an_upload_goes_with_its_job_however_that_ends(project: Store) -> None:
+    shown = press(sent(page(), "a.csv", b"id,text\n1,x\n"), "Dry run")
+    held = uploads.held_file(project.path, "lee")
+    assert held
+    press(shown, "Import")
+    with project.reading() as cursor:
+        job = last_job(cursor)
+    assert job
+    jobs_of(project).stop(job.job_id, "lee")
+    jobs_of(project).wait(30)
+    assert not held.folder.exists()
+
+
+def test_files_of_the_server_are_those_below_the_allowed_folder(
+    project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed, secret = tmp_path / "allowed", tmp_path / "secret.csv"
+    (allowed / "in").mkdir(parents=True)
+    secret.write_bytes(PAGES)
+    (allowed / "in" / "pages.csv").write_bytes(PAGES)
+    (allowed / "link.csv").symlink_to(secret)
+    shown = page()
+    shown.session_state["where"] = file_step.THERE
+    assert shown.run().file_uploader  # no folder is allowed
+    monkeypatch.setenv(context.IMPORT_FROM, str(allowed))
+    assert uploads.allowed_files(allowed) == ["in/pages.csv"]
+    for name in ("link.csv", "../secret.csv", str(secret)):
+        with pytest.raises(Exception, match="is not below the folder"):
+            uploads.allowed_file(allowed, name)
+    shown.session_state["where"] = file_step.THERE
+    shown = field(shown.run(), "File").select("in/pages.csv").run()
+    shown = press(shown, "Look at it")
+    assert "Green tea" in html(shown)
+    press(shown, "Another file")
+    assert (allowed / "in" / "pages.csv").exists()
+
+
+def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None:
+    add_pairs(project, {"tea": ["d1", "d2"]})
+    text = b"query,docid,rater_1,rater_2\ntea,d1,3,0\ntea,d2,1,\n"
+    shown = sent(page(kind="judgments"), "ratings.csv", text)
+    assert field(shown, "Columns with grades").value == ["rater_1", "rater_2"]
+    shown = press(shown, "Dry run")
+    assert "<b>3</b>" in html(shown)
+    assert "1 judgments" not in html(shown)
