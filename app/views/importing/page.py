@@ -8,7 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.next_step import step_link
-from app.page import LEADS, AppPage
+from app.page import LEADS, SET_UP, AppPage
 from app.uploads import held_file
 from app.views.curate.jobs import CurateContext, look
 from app.views.importing import file_step, reading, verdict
@@ -57,7 +57,7 @@ def show(annotator: Annotator) -> None:
     verdict.show(context, asked, dry_run)
 
 
-PAGE = AppPage(36, "Import", "import", LEADS, show)
+PAGE = AppPage(36, "Import", "import", LEADS, show, group=SET_UP)
 
 
 def _is_importing(context: CurateContext) -> bool:
