@@ -28,6 +28,7 @@ from curation.agreement.between.inter_annotator import Alpha, inter_agreement
 from curation.errors import refuse_problems
 from curation.guides.guide import current_guide
 from curation.labeling.judgments.events import EVENT
+from curation.people.annotators import require_author
 from curation.statistics.intervals import wilson
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 from curation.text import canonical_json
@@ -148,6 +149,7 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
     Raises
     ------
     InputError: a figure is out of range.
+    NotFoundError, RefusedError: the project does not know the actor, or they are no lead.
     """
     problems = []
     if not -1 <= demand.alpha <= 1:
@@ -156,6 +158,7 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
         problems.append(f"--consistency {demand.consistency:g}: expected a share from 0 to 1")
     refuse_problems(problems)
     with store.transaction() as cursor:
+        require_author(cursor, actor, "lead")
         before = read_demand(cursor)
         if before != demand:
             put_setting(cursor, "gate", canonical_json(demand._asdict()))

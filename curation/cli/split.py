@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say
-from curation.errors import InputError, refuse_problems
+from curation.errors import InputError
 from curation.store import Store
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ ParaphraseModel = Annotated[
     ),
 ]
 
+USUAL = ("dev", "test")
 SPANS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
@@ -181,18 +182,14 @@ def split(
 
 def _parts(dev: float | None, test: float | None, named: list[str] | tuple[str, ...]) -> dict[str, float]:
     """Part → fraction; those named by --part first, in their order."""
+    from curation.splits.request import named_parts
+
     if dev is None and test is None and not named:
         return {"dev": 0.7, "test": 0.3}
-    parts: dict[str, float] = {}
-    problems = []
     given = [*(_part(text) for text in named), ("dev", dev), ("test", test)]
-    for name, fraction in given:
-        if fraction is not None and name in parts:
-            problems.append(f"the part {name!r} was given twice")
-        elif fraction is not None and (fraction or name not in ("dev", "test")):
-            parts[name] = fraction
-    refuse_problems(problems)
-    return parts
+    return named_parts(
+        [(name, share) for name, share in given if share is not None and (share or name not in USUAL)]
+    )
 
 
 def _part(text: str) -> tuple[str, float]:

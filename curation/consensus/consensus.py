@@ -86,7 +86,7 @@ class Consensus:
         return _counts(self.rule, np.asarray(hows, dtype=np.int64))
 
 
-class _SettledPairs(NamedTuple):
+class SettledPairs(NamedTuple):
     """Place of the grade in `values` (-1: none), place in `HOWS`, and confidence (NaN: none) of each pair."""
 
     value: Ints
@@ -102,7 +102,7 @@ def consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
 def settled(votes: Votes) -> Consensus:
     """The consensus on every pair, from what `read_votes` found."""
     pairs = votes_by_pair(votes.rows)
-    found = _settle_pairs(pairs, votes.rule)
+    found = settle_pairs(pairs, votes.rule)
     wanted, changed = (
         pair_column(pairs, name).to_numpy(zero_copy_only=False).tolist() for name in ("wanted", "changed")
     )
@@ -135,7 +135,7 @@ def counted(votes: Votes) -> ConsensusCounts:
     """Pairs by how their grade came about: `settled(votes).counts`, without an object for each pair."""
     pairs = votes_by_pair(votes.rows)
     wanted = pair_column(pairs, "wanted").to_numpy(zero_copy_only=False).astype(bool)
-    return _counts(votes.rule.name, _settle_pairs(pairs, votes.rule).how[wanted])
+    return _counts(votes.rule.name, settle_pairs(pairs, votes.rule).how[wanted])
 
 
 def settle(votes: Mapping[int, int]) -> tuple[int | None, str]:
@@ -173,7 +173,8 @@ def _judgments(pairs: VotesByPair) -> Ints:
     return np.add.reduceat(said, pairs.first) if len(pairs.first) else said
 
 
-def _settle_pairs(pairs: VotesByPair, rule: ConsensusRule) -> _SettledPairs:
+def settle_pairs(pairs: VotesByPair, rule: ConsensusRule) -> SettledPairs:
+    """What a rule and the decisions make of each pair, in the order of the pairs."""
     decided = pair_column(pairs, "decided").to_numpy(zero_copy_only=False).astype(bool)
     total = pairs.tally.sum(axis=1)
     if rule.by_errors:
@@ -188,7 +189,7 @@ def _settle_pairs(pairs: VotesByPair, rule: ConsensusRule) -> _SettledPairs:
     how = np.where(value < 0, DISPUTED, how)
     how = np.where(total == 0, UNJUDGEABLE, how)
     none = (value < 0) | decided
-    return _SettledPairs(
+    return SettledPairs(
         np.where(decided, -1, value), np.where(decided, ADJUDICATED, how), np.where(none, np.nan, confidence)
     )
 

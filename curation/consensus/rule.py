@@ -10,11 +10,21 @@ import json
 from typing import Any, NamedTuple
 
 from curation.errors import refuse_problems
+from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting, put_setting, record_event
 from curation.text import canonical_json
 
 MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL = "majority", "median", "dawid-skene", "ordinal-dawid-skene"
 RULES = (MAJORITY, MEDIAN, DAWID_SKENE, ORDINAL)
+TOLD = {
+    MAJORITY: "A pair has the grade that more than half of the votes name.",
+    MEDIAN: "A pair has the middle vote. Where two middle votes differ, it has no grade.",
+    DAWID_SKENE: "A pair has the most probable grade, from how often each person confuses which grades "
+    "(Dawid and Skene).",
+    ORDINAL: "A pair has the most probable grade, from how far each person is off on the scale (Dawid and "
+    "Skene, with errors in the order of the grades).",
+}
+"""Rule → what it does, in a sentence or two."""
 SMOOTHING = 0.1
 LEAST = 0.5
 
@@ -65,6 +75,26 @@ def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> No
     Raises
     ------
     InputError: there is no such rule, or its settings are out of range.
+    NotFoundError, RefusedError: the project does not know the actor, or they are no lead.
+    """
+    check_consensus_rule(rule)
+    with store.transaction() as cursor:
+        require_author(cursor, actor, "lead")
+        before = read_rule(cursor)
+        if before.settings == rule.settings:
+            return
+        put_setting(cursor, "consensus", canonical_json(rule.settings))
+        (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
+        detail = {"before": before.settings, "now": rule.settings, "judgments": judgments}
+        record_event(cursor, "consensus rule", detail, actor)
+
+
+def check_consensus_rule(rule: ConsensusRule) -> None:
+    """Refuse what is no rule.
+
+    Raises
+    ------
+    InputError: there is no such rule, or its settings are out of range.
     """
     problems = []
     if rule.name not in RULES:
@@ -74,11 +104,3 @@ def set_rule(store: Store, rule: ConsensusRule, actor: str = COMMAND_LINE) -> No
     if not 0.5 <= rule.least < 1:
         problems.append(f"--least {rule.least:g}: expected a probability from 0.5 to below 1")
     refuse_problems(problems)
-    with store.transaction() as cursor:
-        before = read_rule(cursor)
-        if before.settings == rule.settings:
-            return
-        put_setting(cursor, "consensus", canonical_json(rule.settings))
-        (judgments,) = cursor.execute("SELECT count(*) FROM counted_judgments").fetchall()[0]
-        detail = {"before": before.settings, "now": rule.settings, "judgments": judgments}
-        record_event(cursor, "consensus rule", detail, actor)

@@ -8,6 +8,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from curation.jobs import releasing
 from curation.people.annotators import EVALUATING
 from curation.progress import Progress
 from curation.store import Store
@@ -196,31 +197,6 @@ def _past_evaluations(store: Store, parameters: Parameters, progress: Progress, 
     return f"Compared {len(sources):,} runs on {old} and {new}: {kept:,} of {len(found):,} orders are kept."
 
 
-def _freeze(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
-    from curation.releases.freeze.freeze import freeze
-
-    frozen = freeze(
-        store,
-        parameters["name"],
-        parameters["allow_disputed"],
-        parameters["allow_changed"],
-        author,
-        progress,
-        parameters["override"],
-    )
-    name, grades = parameters["name"], sum(frozen.grades.values())
-    done = f"Froze {name}" if frozen.created else f"Unchanged: {name} has exactly this content already"
-    queries = amount(sum(frozen.queries.values()), "query", "queries")
-    documents = amount(frozen.documents, "document")
-    sentences = [f"{done}: {queries}, {amount(grades, 'grade')}, {documents}."]
-    lacking = sum(frozen.without_relevant.values())
-    if lacking:
-        sentences.append(f"{amount(lacking, 'query has', 'queries have')} no relevant document.")
-    if frozen.changed:
-        sentences.append(f"Kept and marked: {frozen.changed:,} grades of another version of their document.")
-    return "\n".join([*sentences, *(f"Left out: {n:,} × {why}." for why, n in frozen.left_out.items())])
-
-
 def _check_file(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:
     from curation.jobs.imports import check_file
 
@@ -281,7 +257,7 @@ KINDS: dict[str, Kind] = {
         "Nothing was kept: upload the runs again.",
     ),
     "freeze": Kind(
-        _freeze,
+        releasing.freeze,
         "a release is being frozen",
         "Nothing was frozen: freeze it again.",
         first="reading grades and parts",
@@ -291,5 +267,17 @@ KINDS: dict[str, Kind] = {
     ),
     "check file": Kind(_check_file, "a file is being checked", "Nothing was changed: check it again."),
     "import": Kind(_import_file, "a file is being imported", "Nothing was imported: upload it again."),
+    "split preview": Kind(
+        releasing.preview_a_split,
+        "a split is being previewed",
+        "The split in force is as before: preview again, what was embedded is kept.",
+        first="reading grades and documents",
+    ),
+    "split": Kind(
+        releasing.split,
+        "a split is being stored",
+        "The split in force is as before: store it again.",
+        first="reading grades and documents",
+    ),
 }
 """Name → kind."""

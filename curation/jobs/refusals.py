@@ -128,6 +128,13 @@ def _plan_relabeling(cursor: Cursor, parameters: Parameters | None) -> None:
     refuse_open_work(read_work(cursor), present_quarter(cursor, None))
 
 
+def _split(cursor: Cursor, parameters: Parameters | None) -> None:
+    from curation.retrieval.embeddings import refuse_without_model
+
+    if parameters is not None and parameters["rules"]["paraphrase"] is not None:
+        refuse_without_model(cursor, parameters["rules"]["model"])
+
+
 CHECKS: dict[str, Callable[[Cursor, Parameters | None], None]] = {
     "sample": _sample,
     "top up": _top_up,
@@ -135,5 +142,7 @@ CHECKS: dict[str, Callable[[Cursor, Parameters | None], None]] = {
     "pool": _pool,
     "coverage": _coverage,
     "plan re-labeling": _plan_relabeling,
+    "split preview": _split,
+    "split": _split,
 }
 """Kind of job → what raises its refusals; a kind without one is refused by its work alone."""

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -70,6 +70,7 @@ class GradedQueries:
     relevant_grade: the least grade that counted as relevant.
     corpus: the hash of the corpus.
     left_out: reason → number.
+    grades: query id → its documents in the corpus that have a grade.
     """
 
     inputs: SplitInputs
@@ -77,6 +78,7 @@ class GradedQueries:
     relevant_grade: int
     corpus: str
     left_out: dict[str, int]
+    grades: Mapping[str, int] = field(default_factory=dict)
 
 
 class SplitLabels(NamedTuple):
@@ -158,6 +160,7 @@ def graded_queries(labels: SplitLabels, consensus: Consensus) -> GradedQueries:
         labels.relevant_grade,
         labels.snapshot_id,
         {reason: count for reason, count in left_out.items() if count},
+        Counter(pair.query_id for pair in known),
     )
 
 

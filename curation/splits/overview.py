@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from curation.consensus.consensus import settled
@@ -83,8 +84,10 @@ def project_inputs(
     inputs = graded_queries(labels, settled(labels.votes)).inputs
     if not inputs.queries:
         raise RefusedError(
-            "No query has a grade yet, so there is nothing that could leak. Judge first (`goldset app`, "
-            "`goldset import judgments PATH`); disputed pairs count once they are decided."
+            "No query has a grade yet, so there is nothing that could leak. Judge first; disputed pairs "
+            "count once they are decided.",
+            command="`goldset app` serves the pages where people judge, `goldset import judgments PATH` "
+            "imports judgments.",
         )
     return with_tie_data(store, inputs, rules, progress)
 
@@ -112,16 +115,22 @@ def overview(
         cut=tuple(ties.cut),
         still_tied=still_tied(inputs, rules, groups),
         groups=tuple(
-            _view(inputs, rules, name, ties.edges, queries, number)
+            group_view(inputs, rules, name, ties.edges, queries, number)
             for name, queries in large
             if len(queries) > 1
         ),
     )
 
 
-def _view(
-    inputs: SplitInputs, rules: Rules, group_id: str, edges: list[Edge], queries: list[str], number: int
+def group_view(
+    inputs: SplitInputs,
+    rules: Rules,
+    group_id: str,
+    edges: Sequence[Edge],
+    queries: Sequence[str],
+    number: int = FEW,
 ) -> GroupView:
+    """A group with its chain and at most `number` weakest links; `rules` with cuts by query id."""
     every = ties_within(inputs, queries, rules)
     return GroupView(
         group_id,

@@ -117,39 +117,44 @@ def refuse_large(
     large = [group for group in found if (group.spoils if allowed is None else group.queries > allowed)]
     if not large:
         return
-    lines = []
+    lines, links = [], []
     for group in large[:GROUPS_SHOWN]:
         members = [name for name in groups if groups[name] == group.group_id]
         ties = ties_within(inputs, members, rules)
-        links = None if ties is None else weakest_links(members, ties, LINKS_SHOWN)
-        lines += _large_lines(group, links, inputs.queries, most)
+        weakest = None if ties is None else weakest_links(members, ties, LINKS_SHOWN)
+        lines += _large_lines(group, inputs.queries, most)
+        links += _weakest_lines(weakest, inputs.queries)
     if len(large) > GROUPS_SHOWN:
         lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more groups as large")
     lines.append(
-        "Cut what is not really a leak (--cut, it is then reported as residual leakage), loosen what ties "
-        "them (a higher --relevant-grade or threshold; `goldset leakage sweep` shows where groups grow), or "
-        f"allow it: --largest-group {min(1.0, (int(large[0].share * 100) + 1) / 100):g}."
+        "Cut what is not really a leak (it is then reported as residual leakage), loosen what ties them (a "
+        "higher relevant grade or threshold), or allow a larger group."
     )
-    raise RefusedError("\n".join(lines))
+    allowing = min(1.0, (int(large[0].share * 100) + 1) / 100)
+    links.append(
+        "`goldset leakage sweep` shows at which threshold groups grow, and --relevant-grade sets the grade. "
+        f"--largest-group {allowing:g} allows the group."
+    )
+    raise RefusedError("\n".join(lines), command="\n".join(["", *links]))
 
 
-def _large_lines(
-    group: LargeGroup, links: Sequence[WeakLink] | None, queries: Mapping[str, str], most: float | None
-) -> list[str]:
-    weakest = f"No {LINKS_SHOWN} ties or fewer hold it together."
-    if links is None:
-        weakest = "It has too many ties to look for the weakest among them."
-    elif links:
-        weakest = "Its weakest links; cut together they split it:"
+def _large_lines(group: LargeGroup, queries: Mapping[str, str], most: float | None) -> list[str]:
     holds = f"One leakage group holds {group.queries:,} of {len(queries):,} queries ({group.share:.0%}"
     return [
         f"{holds}), and {group.spoils}." if most is None else f"{holds}; allowed are {most:.0%}).",
         group.most_ties,
         f"Its far ends are tied by a chain of {len(group.chain)}:",
         *chain_lines(group.chain, queries),
-        weakest,
-        *(link_line(link, queries) for link in links or ()),
     ]
+
+
+def _weakest_lines(links: Sequence[WeakLink] | None, queries: Mapping[str, str]) -> list[str]:
+    if links is None:
+        return ["The group has too many ties to look for the weakest among them."]
+    if not links:
+        return [f"No {LINKS_SHOWN} ties or fewer hold the group together."]
+    told = "The group's weakest links; cut together they split it:"
+    return [told, *(link_line(link, queries) for link in links)]
 
 
 def refuse_joined(
@@ -162,21 +167,23 @@ def refuse_joined(
     lines = [
         f"A released query never changes its part, and those of different parts are tied now in {groups}:"
     ]
+    cuts = []
     for steps in chains[:GROUPS_SHOWN]:
         ends = sorted({name for edge in steps for name in (edge.query_a, edge.query_b) if name in carried})
         weakest = min(steps, key=lambda edge: (edge.similarity, edge))
         lines += [
             ", ".join(f"“{queries[name]}” in {carried[name]}" for name in ends) + ", by:",
             *chain_lines(steps, queries),
-            f'  the weakest of these: --cut "{weakest.query_a}~{weakest.query_b}"',
         ]
+        cuts.append(f'  --cut "{weakest.query_a}~{weakest.query_b}"')
     if len(chains) > GROUPS_SHOWN:
         lines.append(f"… and {len(chains) - GROUPS_SHOWN:,} more groups")
     lines.append(
         "Cut what is not really a leak (it is then reported as residual leakage), loosen what ties them (a "
-        "higher --relevant-grade or threshold), or give up the released parts: --fresh."
+        "higher relevant grade or threshold), or give up the released parts."
     )
-    raise RefusedError("\n".join(lines))
+    command = ["", "The weakest tie of each chain, to be cut:", *cuts, "--fresh gives up the released parts."]
+    raise RefusedError("\n".join(lines), command="\n".join(command))
 
 
 def refuse_empty(
@@ -195,7 +202,8 @@ def refuse_empty(
     if len(largest) > 1:
         lines += ["The chain that made it:", *chain_lines(chain(largest, edges), queries)]
     lines.append(
-        "Judge more queries, or loosen what ties them: a higher --relevant-grade, --query-threshold or "
-        "--document-threshold."
+        "Judge more queries, or loosen what ties them: a higher relevant grade or a higher threshold of "
+        "query texts or documents."
     )
-    raise RefusedError("\n".join(lines))
+    options = "--relevant-grade, --query-threshold and --document-threshold set these."
+    raise RefusedError("\n".join(lines), command=options)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isclose
 from typing import NamedTuple
 
-from curation.errors import InputError
+from curation.errors import InputError, refuse_problems
 from curation.splits.rules import Rules
 from curation.splits.ties.kinds import problems
 
@@ -56,7 +57,7 @@ def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentO
     ------
     InputError: fractions, part names, rules or options; all at once.
     """
-    found = _part_problems(parts) + problems(rules)
+    found = part_problems(parts) + problems(rules)
     if options.largest_group is not None and not 0 < options.largest_group <= 1:
         found.append(f"--largest-group {options.largest_group:g}: expected a share above 0 and at most 1")
     if options.undated is not None and not options.by_time:
@@ -67,7 +68,20 @@ def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentO
         raise InputError(found)
 
 
-def _part_problems(parts: Mapping[str, float]) -> list[str]:
+def named_parts(given: Sequence[tuple[str, float]]) -> dict[str, float]:
+    """Part → fraction, in the order given.
+
+    Raises
+    ------
+    InputError: names that were given twice.
+    """
+    twice = [name for name, times in Counter(name for name, _ in given).items() if times > 1]
+    refuse_problems([f"the part {name!r} was given twice" for name in twice])
+    return dict(given)
+
+
+def part_problems(parts: Mapping[str, float]) -> list[str]:
+    """What is wrong with names and fractions; none where they can be split into."""
     found = []
     total = sum(parts.values())
     if not parts or any(not 0 < fraction <= 1 for fraction in parts.values()):

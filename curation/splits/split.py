@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from curation.consensus.consensus import settled
 from curation.errors import RefusedError
+from curation.people.annotators import require_author
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import find_model
 from curation.splits.assignment.assignment import ALL, PartShare
@@ -195,6 +196,29 @@ class _SplitBasis(NamedTuple):
     carried: CarriedOver
 
 
+class PreparedSplit(NamedTuple):
+    """A split that was made and certified, and is not stored.
+
+    Attributes
+    ----------
+    edges: of the groups, ordered.
+    rules: as they were asked for, with cuts by query id.
+    """
+
+    graded: GradedQueries
+    carried: CarriedOver
+    rules: Rules
+    report: SplitReport
+    checked: CheckedAssignment
+    edges: list[Edge]
+
+    def refuse_unfit(self, largest_group: float | None) -> None:
+        """Refuse a split with a group that is too large, or with a part without a query."""
+        inputs, groups = self.graded.inputs, self.checked.groups
+        refuse_large(self.report.large_groups, groups, inputs, self.rules, largest_group)
+        refuse_empty(self.report.shares, groups, self.edges, inputs.queries)
+
+
 def make_split(
     store: Store,
     parts: Mapping[str, float] = PARTS,
@@ -204,6 +228,8 @@ def make_split(
     options: AssignmentOptions = AssignmentOptions(),
     progress: Progress = silent,
     actor: str = COMMAND_LINE,
+    *,
+    expected: str | None = None,
 ) -> SplitReport:
     """Split the graded queries into parts that share no leakage group, and make it the current split.
 
@@ -212,13 +238,43 @@ def make_split(
     parts: name → fraction; they sum to 1.
     rules: which ties are looked for; cuts may name queries by their texts where these are unique.
     relevant_grade: least grade of a relevant document; by default all above the scale's lowest.
+    expected: the id of the split that somebody saw before: another one is refused.
 
     Raises
     ------
     InputError: fractions, names, rules, options or the relevant grade; all at once.
-    NotFoundError: a release to keep does not exist.
-    RefusedError: nothing is graded; embeddings are missing and the model is not available; a group is too
-        large; carried-over queries of different parts are tied; a part would stay empty.
+    NotFoundError: a release to keep does not exist, or the project does not know the actor.
+    RefusedError: the actor is no lead; nothing is graded; embeddings are missing and the model is not
+        available; a group is too large; carried-over queries of different parts are tied; a part would stay
+        empty; the split is another one than was expected.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, actor, "lead")
+    found = prepare_split(store, parts, seed, rules, relevant_grade, options, progress)
+    found.refuse_unfit(options.largest_group)
+    if expected not in (None, found.report.split_id):
+        raise RefusedError(
+            "Labels, queries or documents have changed since the preview, so the split would be another one. "
+            "Nothing was stored: preview it again."
+        )
+    return replace(found.report, created=store_split(store, found.report, found.checked, found.edges, actor))
+
+
+def prepare_split(
+    store: Store,
+    parts: Mapping[str, float] = PARTS,
+    seed: int = 0,
+    rules: Rules = RULES,
+    relevant_grade: int | None = None,
+    options: AssignmentOptions = AssignmentOptions(),
+    progress: Progress = silent,
+) -> PreparedSplit:
+    """The split that `make_split` would store; takes the same, and stores embeddings alone.
+
+    Raises
+    ------
+    InputError, NotFoundError, RefusedError: as `make_split`, except where a group is too large or a part
+        would stay empty (`PreparedSplit.refuse_unfit`).
     """
     check_request(parts, rules, options)
     basis = _read(store, relevant_grade, parts, options)
@@ -236,9 +292,7 @@ def make_split(
         with store.reading() as cursor:
             groups = groups_across(cursor, inputs, checked.parts)
     report = _report(basis, request, ties, edges, checked, groups)
-    refuse_large(report.large_groups, checked.groups, inputs, rules, options.largest_group)
-    refuse_empty(report.shares, checked.groups, edges, inputs.queries)
-    return replace(report, created=store_split(store, report, checked, edges, actor))
+    return PreparedSplit(*basis, rules, report, checked, edges)
 
 
 def _read(
@@ -250,8 +304,10 @@ def _read(
     graded = graded_queries(labels, settled(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
-            "No query has a grade yet, so there is nothing to split. Judge first (`goldset app`, "
-            "`goldset import judgments PATH`); disputed pairs count once they are decided."
+            "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "
+            "they are decided.",
+            command="`goldset app` serves the pages where people judge, `goldset import judgments PATH` "
+            "imports judgments.",
         )
     return _SplitBasis(graded, carried_over_among(carried, graded.inputs.queries, parts))
 

@@ -73,7 +73,9 @@ def releases_page() -> AppTest:
 
         next(found for found in all_pages() if found.address == "releases").show(annotator)
 
-    return AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=30).run()
+    page = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=30)
+    page.session_state["stage"] = "Freeze"
+    return page.run()
 
 
 def html(page: AppTest) -> str:

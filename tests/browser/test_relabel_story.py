@@ -186,12 +186,11 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     expect(page.get_by_text("8 of 8 pairs have another grade")).to_be_visible()
     settled(page)
     passes_in_both_schemes(page, "report")
-    page.goto(f"{served.url}/releases")
-    page.get_by_text("Freeze a release").click()
+    page.goto(f"{served.url}/releases?stage=Freeze")
     page.get_by_label("Name of the release").fill("v2")
     page.get_by_label("Keep grades of another version").check(force=True)
     page.get_by_label(re.compile("^Why, if the agreement")).fill("one person a pair")
-    page.get_by_role("button", name="Freeze", exact=True).click()
+    page.get_by_role("button", name="Freeze the release").click()
     expect(page.get_by_text(re.compile("Froze v2: 4 queries, 40 grades"))).to_be_visible()
     old = [grade for _, _, grade in rows_of(served.store, OLD_GRADES)]
     told = f"8 differ ({old.count(0)} higher, {old.count(3)} lower)"

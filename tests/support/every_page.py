@@ -53,6 +53,7 @@ HEADINGS = {
     **{f"/curate?step={step}": "Curate" for step in ("Sample", "Queries", "Pool", "Round")},
     **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
+    **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
     **{f"/coverage?of={part}": "Coverage" for part in ("Map", "Written")},
 }
 """The pages besides Label, each as the lead sees it."""

@@ -12,10 +12,10 @@ KIND = "freeze"
 """The kind of job that freezes."""
 
 
-def show(context: CurateContext, first: bool) -> None:
+def show(context: CurateContext) -> None:
     context.ending(KIND)
     form = context.acts.form(KIND)
-    with st.expander("Freeze a release", expanded=first), st.form(f"freeze {form.key}", width=640):
+    with st.form(f"freeze {form.key}", width=640):
         ui.quiet("All settled grades, with queries, split, corpus and guides. What is frozen never changes.")
         name = st.text_input("Name of the release", placeholder="such as v2", max_chars=64).strip()
         disputed = st.checkbox("Leave disputed pairs out")
@@ -27,7 +27,7 @@ def show(context: CurateContext, first: bool) -> None:
         ).strip()
         blocked = context.at_work is not None
         key = f"freeze button {form.key} {context.after}"
-        asked = st.form_submit_button("Freeze", type="primary", key=key, disabled=blocked)
+        asked = st.form_submit_button("Freeze the release", type="primary", key=key, disabled=blocked)
     if not asked:
         return
     if not name:

@@ -80,7 +80,8 @@ def carried_over_among(
         number = sum(other == part for other in inside.values())
         raise RefusedError(
             f"{number:,} queries are in the part {part!r} of a release, which this split would not have. "
-            f"Name it as well (--part {part}=FRACTION), or give up the released parts: --fresh."
+            "Name it as well, or give up the released parts.",
+            command=f"--part {part}=FRACTION names it, --fresh gives them up.",
         )
     return CarriedOver(inside, carried.releases, carried.disagreeing) if inside else NOTHING_CARRIED_OVER
 

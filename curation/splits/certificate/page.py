@@ -42,12 +42,14 @@ def findings(certificate: Certificate) -> list[str]:
         f"{certificate.queries:,} queries form {certificate.groups:,} leakage groups, the largest of "
         f"{certificate.largest:,}; groups are whole in their parts."
     )
-    whole = next(distance for distance in certificate.distances if distance.dimension == ALL)
-    told.append(
-        f"{whole.queries:.1f} queries are in another part than the fractions say; with whole groups at least "
-        f"{whole.least:.1f} must be."
-    )
-    return told
+    return [*told, _parts_told(certificate)]
+
+
+def _parts_told(certificate: Certificate) -> str:
+    """How many queries each part has, and how many were asked for."""
+    whole = [share for share in certificate.shares if share.dimension == ALL]
+    parts = [f"{one.part} has {one.reached:,} queries, asked for were {one.ideal:,.1f}" for one in whole]
+    return f"Parts: {'; '.join(parts)}."
 
 
 def certificate_sections(certificate: Certificate) -> list[Section]:
@@ -178,13 +180,14 @@ def _shares(certificate: Certificate) -> Section:
     proved = " No other assignment of whole groups is nearer over all." if certificate.proved else ""
     return Section(
         "How near the parts are to their fractions",
-        "Queries of each kind in each part, and how many are in another part than the fractions say.",
+        "Queries of each kind in each part, beside the number that the fractions ask for.",
         (),
         (
             Table("Distance from the ideal", ("dimension", "queries off", "least possible"), tuple(far)),
             Table("Queries", columns, tuple(rows)),
         ),
-        "Least possible: for the whole with groups whole, else with queries whole." + proved,
+        "Queries off: half the sum of the differences from what was asked for. Least possible: for the whole "
+        "with groups whole, else with queries whole." + proved,
     )
 
 

@@ -101,13 +101,25 @@ def _groups(cursor: Cursor, inputs: SplitInputs) -> list[tuple[str, str]]:
     ]
 
 
+def known_keys(cursor: Cursor) -> list[str]:
+    """By what queries could be tied: session and group, where the project has any, and fields of queries."""
+    has = [kind for kind, sql in _ANY.items() if cursor.execute(sql).fetchall()]
+    return [*has, *(name for name in _field_names(cursor) if name not in _ANY)]
+
+
 def _fields(cursor: Cursor) -> str:
-    rows = cursor.execute(
-        "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM queries ORDER BY name"
-    ).fetchall()
-    return ", ".join(name for (name,) in rows) or "(none)"
+    return ", ".join(_field_names(cursor)) or "(none)"
 
 
+def _field_names(cursor: Cursor) -> list[str]:
+    sql = "SELECT DISTINCT unnest(json_keys(metadata)) AS name FROM queries ORDER BY name"
+    return [name for (name,) in cursor.execute(sql).fetchall()]
+
+
+_ANY = {
+    SESSION: "SELECT 1 FROM traffic WHERE session IS NOT NULL LIMIT 1",
+    GROUP: "SELECT 1 FROM documents WHERE group_key IS NOT NULL LIMIT 1",
+}
 _SESSIONS = """
     SELECT DISTINCT q.query_id, t.session
     FROM queries q JOIN traffic t USING (normalised)

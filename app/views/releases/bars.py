@@ -1,0 +1,93 @@
+"""Releases, pictures: bars of one whole in parts, and a figure beside what is demanded of it.
+
+They are HTML and not SVG, so that their words keep their size on a narrow screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import streamlit as st
+
+LEAST = 0.07
+"""The share from which on a part's number is written into it."""
+COLOURS = 6
+
+
+class StackRow(NamedTuple):
+    """One whole in parts, in the order of the legend; `note` is written after the bar, None is no bar."""
+
+    name: str
+    counts: Sequence[float] | None
+    note: str = ""
+
+
+def stacks(
+    label: str, legend: Sequence[str], rows: Sequence[StackRow], asked: Sequence[float] | None = None
+) -> None:
+    """A bar a row, all of one length, each in the shares of its parts.
+
+    Parameters
+    ----------
+    asked: the shares that were asked for; lines through the bars show where each part should end.
+    """
+    keys = "".join(
+        f'<span class="p{place % COLOURS + 1}">{escape(name)}</span>' for place, name in enumerate(legend)
+    )
+    ends = [sum(asked[: place + 1]) for place in range(len(asked) - 1)] if asked else []
+    drawn = "".join(_row(row, legend, ends) for row in rows)
+    st.html(
+        f'<div class="gs-stacks" role="group" aria-label="{escape(label)}">'
+        f'<p class="gs-legend" aria-hidden="true">{keys}</p>{drawn}</div>'
+    )
+
+
+def measure(label: str, value: float | None, low: float | None, high: float | None, wanted: float) -> None:
+    """A figure with its interval on a line from 0 to 1, and the place that it must reach."""
+    interval = ""
+    if low is not None and high is not None:
+        interval = (
+            f'<i style="inset-inline-start:{_at(low)};inline-size:{_at(_inside(high) - _inside(low))}"></i>'
+        )
+    point = "" if value is None else f'<b style="inset-inline-start:{_at(value)}"></b>'
+    st.html(
+        f'<div class="gs-measure" role="img" aria-label="{escape(label)}"><div>{interval}{point}'
+        f'<u style="inset-inline-start:{_at(wanted)}"><span>{wanted:g}</span></u></div>'
+        "<p><span>0</span><span>1</span></p></div>"
+    )
+
+
+def _row(row: StackRow, legend: Sequence[str], ends: Sequence[float]) -> str:
+    name, note = f"<span>{escape(row.name)}</span>", f"<span>{escape(row.note)}</span>"
+    if row.counts is None or not sum(row.counts):
+        return f'<div class="gs-stack">{name}<span class="empty"></span>{note}</div>'
+    whole = sum(row.counts)
+    shares = [count / whole for count in row.counts]
+    said = ", ".join(
+        f"{part} {count:,.0f} ({share:.0%})"
+        for part, count, share in zip(legend, row.counts, shares, strict=True)
+    )
+    parts = "".join(
+        f'<i class="p{place % COLOURS + 1}" style="inline-size:{share:.2%}">{_inside_label(count, share)}</i>'
+        for place, (count, share) in enumerate(zip(row.counts, shares, strict=True))
+        if share
+    )
+    lines = "".join(f'<b style="inset-inline-start:{_at(end)}"></b>' for end in ends)
+    track = (
+        f'<span class="track" role="img" aria-label="{escape(f"{row.name}: {said}")}">{parts}{lines}</span>'
+    )
+    return f'<div class="gs-stack">{name}{track}{note}</div>'
+
+
+def _inside_label(count: float, share: float) -> str:
+    return f"{count:,.0f}" if share >= LEAST else ""
+
+
+def _inside(value: float) -> float:
+    return min(1.0, max(0.0, value))
+
+
+def _at(value: float) -> str:
+    return f"{_inside(value):.2%}"

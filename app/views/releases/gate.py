@@ -1,0 +1,108 @@
+"""Releases, the gate: the agreement that a freeze demands, and what the labels reach now."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import streamlit as st
+
+from app import ui
+from app.views.curate.jobs import CurateContext
+from app.views.releases.bars import measure
+from app.views.releases.rule import state_of
+from curation.agreement.gate import ALPHA, Demand, Gate, GateCheck, gate_now, read_demand, set_demand
+from curation.store import Store
+
+STATES = {
+    "met": "Met",
+    "missed": "Not met",
+    "undefined": "Could not be checked",
+    "not asked for": "Not asked for",
+}
+NAMES = {ALPHA: "Agreement between annotators (ordinal alpha)"}
+WITHIN = "Consistency of annotators with themselves"
+OVERRIDE = (
+    "Where a figure is not met or could not be checked, a release takes a reason. The reason is in the "
+    "release for good, with who gave it and the figures against it. Its card and its page show it."
+)
+FORM = "gate"
+
+
+def show(context: CurateContext) -> None:
+    found = kept_gate(context.store)
+    verdict(found)
+    left, right = st.columns(2, gap="large")
+    for place, check in zip((left, right), found.checks, strict=True):
+        with place:
+            _check(check)
+    if found.note:
+        ui.quiet(found.note)
+    ui.quiet(OVERRIDE)
+    _change(context)
+
+
+def verdict(found: Gate) -> None:
+    """Whether labels may be frozen as they are, and what is against it."""
+    if found.open:
+        st.success(
+            "The gate is open: the labels have the agreement that this project demands.",
+            icon=":material/lock_open:",
+        )
+        return
+    figures = " and ".join(_name(check) for check in found.against)
+    st.warning(
+        f"The gate is shut by {figures[0].lower()}{figures[1:]}. Freezing takes a reason.",
+        icon=":material/lock:",
+    )
+
+
+def _name(check: GateCheck) -> str:
+    return NAMES.get(check.figure, WITHIN)
+
+
+def _check(check: GateCheck) -> None:
+    known = check.value is not None and check.state in ("met", "missed")
+    ui.heading(_name(check))
+    ui.verdict(ui.figure(check.value) if known else "–", STATES[check.state], _told(check))
+    if known:
+        measure(_told(check), check.value, check.low, check.high, check.wanted)
+
+
+def _told(check: GateCheck) -> str:
+    text = check.sentence.partition(": ")[2].partition(": ")[2]
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _change(context: CurateContext) -> None:
+    form = context.acts.form(FORM)
+    with context.store.reading() as cursor:
+        now = read_demand(cursor)
+    with st.expander("Change the thresholds"), st.form(f"gate {form.key} {now}", width=640, border=False):
+        alpha = st.number_input(
+            "Lower end of alpha's interval must reach", -1.0, 1.0, now.alpha, 0.01, format="%.3f"
+        )
+        consistency = st.number_input(
+            "Share of blind duplicates with identical grades must reach",
+            0.0,
+            1.0,
+            now.consistency,
+            0.01,
+            format="%.3f",
+        )
+        ui.quiet("Krippendorff takes 0.667 as the least for tentative conclusions, and 0.8 for firm ones.")
+        asked = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
+    if asked:
+        demand, by = Demand(round(alpha, 4), round(consistency, 4)), context.annotator.name
+        context.acts.do(form, lambda: set_demand(context.store, demand, by))
+    elif form.number:
+        ui.confirmation("The gate is set.")
+
+
+def kept_gate(store: Store) -> Gate:
+    """The gate as a freeze of this moment would find it."""
+    return _gate(store, state_of(store))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Computing intervals…")
+def _gate(_store: Store, state: Hashable) -> Gate:
+    return gate_now(_store)

@@ -1,0 +1,150 @@
+"""Releases, the preview of a split: its parts as bars, its groups with what ties them, its certificate."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.views.releases.bars import StackRow, stacks
+from curation.splits.assignment.assignment import ALL, PartShare
+from curation.splits.certificate.certificate import Certificate
+from curation.splits.certificate.page import certificate_sections, findings
+from curation.splits.groups.cuts import WeakLink
+from curation.splits.preview import PreviewedGroup, SplitPreview
+from curation.splits.refusals import edge_sentence
+from curation.text import isolated
+
+MOST_LEVELS = 16
+"""Kinds of queries that have a bar; the certificate has all."""
+STEPS = 8
+"""Ties of a group that are written out."""
+
+
+def show(found: SplitPreview) -> None:
+    """What decides whether it is stored: the parts, what changes, and what crosses them."""
+    if found.refused:
+        st.error("\n\n".join(map(ui.plain, found.refused.splitlines())), icon=":material/error:")
+    ui.heading("Parts of this split")
+    _parts(found)
+    ui.sentences("\n".join(_changes(found)))
+    told(found.certificate)
+
+
+def details(found: SplitPreview) -> None:
+    """The kinds of queries by part, the groups and why they are tied, and the certificate's tables."""
+    kinds(found.certificate)
+    _groups(found)
+    ui.heading("Certificate")
+    tables(found.certificate)
+
+
+def told(found: Certificate) -> None:
+    """What a search across the parts found, in sentences."""
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in findings(found)))
+
+
+def tables(found: Certificate) -> None:
+    """The certificate's sections."""
+    for section in certificate_sections(found):
+        with st.expander(section.heading):
+            ui.section(section)
+
+
+def cuts(found: SplitPreview) -> dict[tuple[str, str], str]:
+    """Pairs of queries whose tie could be cut → the two in words."""
+    links = [(one, link) for one in found.groups for link in one.group.weakest or ()]
+    return {
+        (link.edge.query_a, link.edge.query_b): " ~ ".join(
+            one.group.queries.get(name, name) for name in link.edge[:2]
+        )
+        for one, link in links
+    }
+
+
+def part_bars(found: Certificate, further: list[StackRow] | None = None) -> None:
+    """The queries of each part beside the fractions that were asked for."""
+    names, asked = _asked(found)
+    whole = [share.reached for share in found.shares if share.dimension == ALL]
+    rows = [StackRow("Queries", whole, f"{found.queries:,}"), *(further or [])]
+    stacks("Shares of the parts; lines show what was asked for", names, rows, asked)
+
+
+def kinds(found: Certificate) -> None:
+    """Each kind of query by part, beside the fractions."""
+    names, asked = _asked(found)
+    levels: dict[tuple[str, str], dict[str, PartShare]] = {}
+    for share in found.shares:
+        if share.dimension != ALL:
+            levels.setdefault((share.dimension, share.level), {})[share.part] = share
+    if len(levels) < 2:
+        return
+    rows = []
+    for (dimension, level), by_part in levels.items():
+        counts = [by_part[name].reached for name in names]
+        rows.append(StackRow(f"{dimension}: {isolated(level)}", counts, f"{sum(counts):,}"))
+    with st.expander("Kinds of queries by part", expanded=len(rows) <= MOST_LEVELS):
+        stacks("Kinds of queries by part; lines show what was asked for", names, rows[:MOST_LEVELS], asked)
+        if len(rows) > MOST_LEVELS:
+            ui.quiet(f"{len(rows) - MOST_LEVELS:,} more kinds are in the certificate.")
+
+
+def _asked(found: Certificate) -> tuple[list[str], list[float]]:
+    """The parts in their order, and their fractions."""
+    names = [share.part for share in found.shares if share.dimension == ALL]
+    return names, [found.parameters["parts"][name] for name in names]
+
+
+def _parts(found: SplitPreview) -> None:
+    traffic = [part.traffic for part in found.parts]
+    rows = []
+    if None not in traffic:
+        searches = [float(count or 0) for count in traffic]
+        rows.append(StackRow("Traffic", searches, f"{sum(searches):,.0f}"))
+    grades = [part.grades for part in found.parts]
+    rows.append(StackRow("Grades", grades, f"{sum(grades):,}"))
+    part_bars(found.certificate, rows)
+
+
+def _changes(found: SplitPreview) -> list[str]:
+    lines = []
+    if found.kept:
+        lines.append(f"{found.kept:,} queries keep the part that a release has them in.")
+    if found.moved is not None:
+        added = ", ".join(f"{part.part} {part.added:,}" for part in found.parts if part.added)
+        lines.append(f"New in this split: {added}." if added else "No query is new in this split.")
+        lines.append(
+            f"{found.moved:,} queries change the part that they have now."
+            if found.moved
+            else "No query changes its part."
+        )
+    return [*lines, *(f"Left out: {count:,} × {why}." for why, count in found.left_out.items())]
+
+
+def _groups(found: SplitPreview) -> None:
+    ui.heading("Groups of tied queries")
+    alone, groups = found.sizes.get(1, 0), sum(count for size, count in found.sizes.items() if size > 1)
+    ui.sentences(f"{groups:,} groups stay whole in their parts; {alone:,} queries are tied to no other.")
+    for one in found.groups:
+        group = one.group
+        with st.expander(ui.plain(f"{len(group.queries):,} queries in {one.part}: {_begin(one)}")):
+            _group(one)
+
+
+def _begin(one: PreviewedGroup) -> str:
+    texts = list(one.group.queries.values())
+    return f"{', '.join(texts[:2])}{' …' if texts[2:] else ''}"
+
+
+def _group(one: PreviewedGroup) -> None:
+    group = one.group
+    ui.said("Queries", *list(group.queries.values())[:50])
+    ties = [edge_sentence(edge, group.queries) for edge in group.chain[:STEPS]]
+    more = len(group.chain) - len(ties)
+    ui.said("Why they are tied", *ties, *([f"… and {more:,} more"] if more else []))
+    if group.weakest:
+        links = [_link(link, one) for link in group.weakest]
+        ui.said("The weakest ties; cut together they split the group", *links)
+
+
+def _link(link: WeakLink, one: PreviewedGroup) -> str:
+    return f"{edge_sentence(link.edge, one.group.queries)}; leaves {link.left:,} and {link.right:,}"

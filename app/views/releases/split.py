@@ -1,0 +1,257 @@
+"""Releases, the split: ask for parts, preview them, and store what was previewed."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from app import ui
+from app.views.curate.jobs import CurateContext
+from app.views.releases import preview
+from app.views.releases.rule import state_of
+from app.views.releases.ties import SplitChoices, ask_options, ask_rules
+from curation.guides.guide import current_guide
+from curation.jobs import Job, jobs_of
+from curation.jobs.releasing import PREVIEW
+from curation.jobs.result_files import new_result_folder, remove_result
+from curation.releases.stored import list_releases
+from curation.splits.preview import SplitPreview, parsed_preview
+from curation.splits.request import PARTS, AssignmentOptions, part_problems
+from curation.splits.rules import Rules
+from curation.splits.state import SplitState, split_state
+from curation.splits.ties.same_key import known_keys
+from curation.store import Store
+from curation.text import amount, canonical_json
+
+PREVIEWING, STORING = "split preview", "split"
+"""The kinds of job."""
+NOTHING = "No query has a grade yet, so there is nothing to split. Judge first."
+
+
+class _Start(NamedTuple):
+    """What the form starts with: a request as JSON knows it, and a text that is another for another one."""
+
+    request: dict[str, Any]
+    key: str
+
+
+def show(context: CurateContext) -> None:
+    state = _kept_state(context.store, state_of(context.store))
+    shown = _previewed(context)
+    job = context.jobs.get(PREVIEWING)
+    start = _start(job if shown else None, state)
+    _state(state)
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        request, problems = _form(context, start, shown)
+        _preview_button(context, request, problems, state.graded)
+    with right:
+        context.ending(STORING)
+        if shown is None:
+            _ending(context, job)
+        else:
+            preview.show(shown)
+            _store_button(context, shown, start.request, request, state)
+            preview.details(shown)
+
+
+def _state(state: SplitState) -> None:
+    """Which queries have a part, and which wait for one."""
+    graded = amount(state.graded, "graded query", "graded queries")
+    if not state.graded:
+        st.info(NOTHING, icon=":material/info:")
+    elif state.split_id is None:
+        st.info(f"There is no split yet. {graded} can get a part.", icon=":material/info:")
+    elif state.waiting:
+        waiting = amount(state.waiting, "graded query has", "graded queries have")
+        st.info(
+            f"{waiting} no part yet. Preview the split again with the same settings: released queries keep "
+            "their parts, and new ones get one.",
+            icon=":material/info:",
+        )
+    else:
+        ui.quiet(f"The split {state.split_id[:12]} is in force. All {graded} have a part.")
+
+
+def _start(job: Job | None, state: SplitState) -> _Start:
+    """The last preview if it is there, else the split in force, else the usual."""
+    if job is not None:
+        request = {
+            name: job.parameters[name] for name in ("parts", "seed", "rules", "relevant_grade", "options")
+        }
+        return _Start(request, job.job_id[:12])
+    if state.request is not None:
+        return _Start(state.request, str(state.split_id)[:12])
+    options = asdict(AssignmentOptions())
+    usual = {
+        "parts": [list(part) for part in PARTS.items()],
+        "seed": 0,
+        "rules": asdict(Rules()),
+        "relevant_grade": None,
+        "options": options,
+    }
+    return _Start(usual, "usual")
+
+
+def _form(
+    context: CurateContext, start: _Start, shown: SplitPreview | None
+) -> tuple[dict[str, Any], list[str]]:
+    """What is asked for, and what is wrong with it."""
+    asked, key = start.request, start.key
+    choices = _choices(context.store, shown)
+    ui.heading("Parts")
+    parts, problems = _parts(asked["parts"], key)
+    seed = st.number_input("Seed of the split", value=asked["seed"], step=1, key=f"seed {key}")
+    rules = Rules(
+        **asked["rules"]
+        | {"keys": tuple(asked["rules"]["keys"]), "cut": tuple(map(tuple, asked["rules"]["cut"]))}
+    )
+    with st.expander("Which queries stay together"):
+        chosen, relevant = ask_rules(rules, asked["relevant_grade"], choices, key)
+    with st.expander("How groups go to the parts"):
+        options = ask_options(asked["options"], [name for name, _ in parts], choices.releases, key)
+    request = {
+        "parts": parts,
+        "seed": int(seed),
+        "rules": chosen,
+        "relevant_grade": relevant,
+        "options": options,
+    }
+    return request, problems
+
+
+def _parts(asked: Sequence[Sequence[Any]], key: str) -> tuple[list[list[Any]], list[str]]:
+    """Rows with a name and a share, which can be added and removed; and what is wrong with them."""
+    kept = f"rows of parts {key}"
+    rows: list[int] = st.session_state.setdefault(kept, list(range(len(asked))))
+    found: list[list[Any]] = []
+    for number, row in enumerate(rows, 1):
+        name, share = asked[row] if row < len(asked) else ("", 0.0)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            words = st.text_input(
+                f"Name of part {number}", name, max_chars=31, width=150, key=f"part {row} {key}"
+            )
+            percent = st.number_input(
+                f"Part {number}, % of queries",
+                0.0,
+                100.0,
+                round(100 * share, 4),
+                5.0,
+                width=150,
+                key=f"percent {row} {key}",
+            )
+            st.button(
+                f"Remove part {number}",
+                key=f"remove {row} {key}",
+                type="tertiary",
+                disabled=len(rows) == 1,
+                on_click=_set_rows,
+                args=(kept, [other for other in rows if other != row]),
+            )
+        found.append([words.strip(), round(percent / 100, 6)])
+    st.button(
+        "Add a part",
+        key=f"add {key}",
+        icon=":material/add:",
+        on_click=_set_rows,
+        args=(kept, [*rows, max(rows) + 1]),
+    )
+    names = [name for name, _ in found]
+    problems = part_problems(dict(found)) if len(set(names)) == len(names) else ["two parts have one name"]
+    return found, [f"{problem[0].upper()}{problem[1:]}." for problem in problems]
+
+
+def _set_rows(kept: str, rows: list[int]) -> None:
+    st.session_state[kept] = rows
+
+
+def _choices(store: Store, shown: SplitPreview | None) -> SplitChoices:
+    with store.reading() as cursor:
+        keys, scale = known_keys(cursor), current_guide(cursor).values
+        releases = [row.name for row in reversed(list_releases(cursor))]
+    return SplitChoices(keys, scale, list(dict.fromkeys(releases)), preview.cuts(shown) if shown else {})
+
+
+def _preview_button(
+    context: CurateContext, request: Mapping[str, Any], problems: Sequence[str], graded: int
+) -> None:
+    form = context.acts.form(PREVIEWING)
+    reason = "\n".join(problems) or ("" if graded else NOTHING) or context.problem(PREVIEWING, request) or ""
+    asked = st.button(
+        "Preview the split", type="primary", key=f"preview {form.key} {context.after}", disabled=bool(reason)
+    )
+    ui.sentences(reason or "A preview stores nothing of the split.")
+    if asked:
+        context.acts.do(form, lambda: _start_preview(context, request))
+
+
+def _start_preview(context: CurateContext, request: Mapping[str, Any]) -> None:
+    before = context.jobs.get(PREVIEWING)
+    folder = new_result_folder()
+    try:
+        asked = {**request, "folder": str(folder)}
+        jobs_of(context.store).start(PREVIEWING, asked, context.annotator.name, context.after or None)
+    except BaseException:
+        remove_result(folder)
+        raise
+    if before is not None:
+        remove_result(before.parameters["folder"])
+
+
+def _previewed(context: CurateContext) -> SplitPreview | None:
+    """The last preview, if there is one that has not ended otherwise and is still there."""
+    job = context.jobs.get(PREVIEWING)
+    if job is None or job.job_id == context.at_work:
+        return None
+    try:
+        return parsed_preview((Path(job.parameters["folder"]) / PREVIEW).read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _ending(context: CurateContext, job: Job | None) -> None:
+    """Why there is no preview."""
+    if job is not None and job.outcome not in (None, "done"):
+        context.ending(PREVIEWING)
+    elif context.at_work is None:
+        ui.quiet(
+            "The preview shows the parts as bars, the groups of tied queries and why they are tied, and what "
+            "the certificate finds."
+        )
+
+
+def _store_button(
+    context: CurateContext,
+    shown: SplitPreview,
+    previewed: dict[str, Any],
+    request: dict[str, Any],
+    state: SplitState,
+) -> None:
+    form = context.acts.form(STORING)
+    why = ""
+    if shown.refused:
+        why = "This split cannot be stored, for the reason above."
+    elif shown.split_id == state.split_id:
+        why = "This split is in force."
+    elif canonical_json(request) != canonical_json(previewed):
+        why = "The settings are others than those of this preview. Preview them first."
+    blocked = bool(why) or context.at_work is not None
+    if st.button(
+        "Store this split", type="primary", key=f"store {form.key} {context.after}", disabled=blocked
+    ):
+        asked, by, after = (
+            {**previewed, "expected": shown.split_id},
+            context.annotator.name,
+            context.after or None,
+        )
+        context.acts.do(form, lambda: jobs_of(context.store).start(STORING, asked, by, after))
+    ui.quiet(why or "Storing makes it the split in force. Frozen releases keep theirs.")
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _kept_state(_store: Store, state: Hashable) -> SplitState:
+    return split_state(_store)
