@@ -58,6 +58,7 @@ def build(path: Path, people: int, presentations: int, documents: int = 20_000) 
                 "guide_hash": [guide],
                 "parameters": ["{}"],
                 "opened_at": [utc_now()],
+                "sequence": [0],
             },
         )
         names = [name_of(number) for number in range(people)]

@@ -1,6 +1,8 @@
 """Submitting judgments: judged by the session cache where possible, else by the database.
 
-Most submissions are new and valid, and the cache holds all that is needed to judge them.
+Most submissions are new and valid, and the cache holds all that is needed to judge them. For those that are sent
+again, or come from a tab that is behind, only the client keys are read beside it. The cache is read again where
+the database refuses what the cache took for new.
 """
 
 from __future__ import annotations
@@ -33,37 +35,53 @@ def submit(store: Store, annotator: str, submissions: Sequence[Submission]) -> l
 def _submit_from_cache(
     store: Store, cache: SessionCache, submissions: Sequence[Submission]
 ) -> list[Outcome] | None:
-    """Write submissions that the cache knows all to be new and valid; else None, and nothing is written."""
+    """Judge and write submissions on items that the cache holds; else None, and nothing is written."""
     # The two keys of the table refuse a revision or a client key that is stored, whoever wrote it.
     with suppress(duckdb.ConstraintException):
         with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
             cache.read(cursor, store.data_version)
-            context = _cached_context(cache, submissions)
-            if context is None:
+            judged = _judged_from_cache(cursor, cache, submissions)
+            if judged is None:
                 return None
-            outcomes, events = judge(cache.annotator, submissions, context)
-            if len(events) < len(submissions):
-                return None
+            outcomes, events = judged
             append_events(cursor, events)
         cache.add(events)
         return outcomes
+    cache.forget()  # it is behind the database
     return None
+
+
+def _judged_from_cache(
+    cursor: Cursor, cache: SessionCache, submissions: Sequence[Submission]
+) -> tuple[list[Outcome], list[JudgmentEvent]] | None:
+    """Outcomes and events; the client keys in use are read only where not every submission is saved."""
+    context = _cached_context(cache, submissions, {})
+    if context is None:
+        return None
+    outcomes, events = judge(cache.annotator, submissions, context)
+    if len(events) == len(submissions):
+        return outcomes, events
+    context = _cached_context(cache, submissions, _used_keys(cursor, submissions))
+    return context and judge(cache.annotator, submissions, context)
 
 
 def _submit_from_database(
     store: Store, cache: SessionCache, submissions: Sequence[Submission]
 ) -> list[Outcome]:
     """The other way: everything about these presentations and client keys is read from the database."""
-    cache.forget()
     with store.transaction(new_data_version=False, appends=len(submissions) > 1) as cursor:
         context = _read_context(cursor, submissions)
         outcomes, events = judge(cache.annotator, submissions, context)
         append_events(cursor, events)
+    if events:
+        cache.forget()
     return outcomes
 
 
-def _cached_context(cache: SessionCache, submissions: Sequence[Submission]) -> JudgingContext | None:
-    """The context of submissions as the cache knows it, without client keys; None if it misses an item."""
+def _cached_context(
+    cache: SessionCache, submissions: Sequence[Submission], used_keys: dict[str, UsedKey]
+) -> JudgingContext | None:
+    """The context of submissions as the cache knows it; None if it misses an item."""
     states = {}
     for submission in submissions:
         item = cache.item(submission.presentation_id)
@@ -78,7 +96,7 @@ def _cached_context(cache: SessionCache, submissions: Sequence[Submission]) -> J
             practice=round_.kind == "practice",
             guides=round_.guides,
         )
-    return JudgingContext(states, {}, cache.guides)
+    return JudgingContext(states, dict(used_keys), cache.guides)
 
 
 def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingContext:
@@ -87,8 +105,6 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
     Lookups by key take some tenths of a millisecond each; one join of them would scan every presentation.
     """
     wanted = list(dict.fromkeys(item.presentation_id for item in submissions))
-    keys = list(dict.fromkeys(item.client_key for item in submissions))
-    known = _by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
     shown = _by_key(cursor, "presentations", wanted, "presentation_id", "annotator, round_id")
     acted = _by_key(cursor, "judgment_events", wanted, "presentation_id", "revision, kind")
     withdrawn = {row[0] for row in _by_key(cursor, "withdrawals", wanted, "presentation_id", "author")}
@@ -104,7 +120,13 @@ def _read_context(cursor: Cursor, submissions: Sequence[Submission]) -> JudgingC
         )
     hashes = {guide_hash for state in states.values() for guide_hash in (state.guide_hash, *state.guides)}
     guides = {guide_hash: guide_by_hash(cursor, guide_hash) for guide_hash in sorted(hashes)}
-    return JudgingContext(states, {row[0]: UsedKey(*row[1:]) for row in known}, guides)
+    return JudgingContext(states, _used_keys(cursor, submissions), guides)
+
+
+def _used_keys(cursor: Cursor, submissions: Sequence[Submission]) -> dict[str, UsedKey]:
+    keys = list(dict.fromkeys(item.client_key for item in submissions))
+    known = _by_key(cursor, "judgment_events", keys, "client_key", "author, presentation_id, revision")
+    return {row[0]: UsedKey(*row[1:]) for row in known}
 
 
 def _by_key(cursor: Cursor, table: str, keys: Sequence[str], key: str, columns: str) -> list[Any]:
