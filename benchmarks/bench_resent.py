@@ -1,8 +1,8 @@
 """What an answer costs that is sent again, or comes from a tab that is behind, beside one that is new.
 
 One annotator with 5,000 items; the three kinds take turns in one process, so that all have the same machine.
-Written: the median of each in milliseconds with the next three items, as Label asks for them, and the ratio to
-a new answer's.
+Written: the median of each in milliseconds with the next three items, as Label asks for them, and the ratio
+to a new answer's.
 
 Usage: python -m benchmarks.bench_resent [answers of each kind]
 """

@@ -1,8 +1,8 @@
 """Submitting judgments: judged by the session cache where possible, else by the database.
 
-Most submissions are new and valid, and the cache holds all that is needed to judge them. For those that are sent
-again, or come from a tab that is behind, only the client keys are read beside it. The cache is read again where
-the database refuses what the cache took for new.
+Most submissions are new and valid, and the cache holds all that is needed to judge them. For those that are
+sent again, or come from a tab that is behind, only the client keys are read beside it. The cache is read
+again where the database refuses what the cache took for new.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from curation.guides.guide import guide_by_hash
-from curation.labeling.judgments.events import append_events
+from curation.labeling.judgments.events import JudgmentEvent, append_events
 from curation.labeling.judgments.judging import JudgingContext, PresentationState, UsedKey, judge
 from curation.labeling.judgments.submissions import ANSWERED, Outcome, Submission
 from curation.labeling.rounds.upcoming import GUIDES_HAD
