@@ -120,19 +120,27 @@ class QueryAnswers(BaseModel):
     answers: Annotated[list[Keyed], Field(max_length=50)]
 
 
-def answered(handler: Handler) -> Handler:
-    """Make JSON of what the handler returns, and a sentence with a fitting status of what it raises."""
+def answered_for(*roles: str) -> Callable[[Handler], Handler]:
+    """For these roles, make JSON of what a handler returns, and a sentence with a fitting status of what it
+    raises.
+    """
 
-    async def wrapped(request: Request) -> Response:
-        try:
-            require_role(request.state.account, *JUDGING)
-            return JSONResponse(await handler(request), headers={"Cache-Control": "no-store"})
-        except ValidationError as error:
-            return JSONResponse({"message": _sentence(error)}, 422)
-        except CurationError as error:
-            return JSONResponse({"message": str(error)}, STATUS.get(type(error), 500))
+    def decorate(handler: Handler) -> Handler:
+        async def wrapped(request: Request) -> Response:
+            try:
+                require_role(request.state.account, *roles)
+                return JSONResponse(await handler(request), headers={"Cache-Control": "no-store"})
+            except ValidationError as error:
+                return JSONResponse({"message": _sentence(error)}, 422)
+            except CurationError as error:
+                return JSONResponse({"message": str(error)}, STATUS.get(type(error), 500))
 
-    return wrapped
+        return wrapped
+
+    return decorate
+
+
+answered = answered_for(*JUDGING)
 
 
 @answered
@@ -174,14 +182,14 @@ async def guide(request: Request) -> Any:
 @answered
 async def judgments(request: Request) -> Any:
     """POST: record actions, in order; the response has the outcome of each, and the next items."""
-    asked = Judgments.model_validate(await _json(request))
+    asked = Judgments.model_validate(await json_of(request))
     return await run_in_threadpool(_record, request.state.annotator, asked)
 
 
 @answered
 async def answers(request: Request) -> Any:
     """POST: record whether the corpus answers queries; the response has the outcome of each."""
-    asked = QueryAnswers.model_validate(await _json(request))
+    asked = QueryAnswers.model_validate(await json_of(request))
     return await run_in_threadpool(_record_answers, request.state.annotator, asked)
 
 
@@ -208,7 +216,7 @@ ROUTES = [
 
 def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     store = project_store()
-    read, refused = _validated(Judgment, asked.submissions)
+    read, refused = validated(Judgment, asked.submissions)
     outcomes = submit(store, annotator, [item.submission() for item in read])
     answer: dict[str, Any] = {
         "outcomes": [*refused, *(outcome._asdict() for outcome in outcomes)],
@@ -224,14 +232,14 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
 
 def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
     store = project_store()
-    read, refused = _validated(QueryAnswer, asked.answers)
+    read, refused = validated(QueryAnswer, asked.answers)
     outcomes = [
         answer_query(store, annotator, item.presentation_id, item.answer, item.client_key) for item in read
     ]
     return {"outcomes": [*refused, *(asdict(outcome) for outcome in outcomes)]}
 
 
-def _validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:
+def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:
     """What can be read, and for each that cannot the outcome that refuses it."""
     read, refused = [], []
     for item in sent:
@@ -283,7 +291,8 @@ async def _body(request: Request) -> bytes:
     return body
 
 
-async def _json(request: Request) -> Any:
+async def json_of(request: Request) -> Any:
+    """The JSON that a request posts; an `InputError` where it is none."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise InputError("expected JSON with the content type application/json")
     body = await _body(request)

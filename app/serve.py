@@ -16,7 +16,7 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from app import api
+from app import api, api_decisions
 from app.context import IMPORT_FROM, PROJECT, project_store
 from app.guard import Guard
 from app.signin import routes
@@ -49,6 +49,7 @@ def build() -> st.App:
         Route("/password", routes.password, methods=["GET", "POST"]),
         *routes.PROVIDER_ROUTES,
         *api.ROUTES,
+        *api_decisions.ROUTES,
     ]
     guard = Middleware(Guard)
     application = st.App(MAIN, routes=own_routes, middleware=[guard], on_script_error=_show_failure)

@@ -13,7 +13,6 @@ import streamlit as st
 from app.components.account import account
 from app.components.drawing import drawing
 from curation.errors import CurationError
-from curation.guides.guide import Guide
 from curation.labeling.session.excerpts import Segment
 from curation.reports.page import Section
 from curation.similarity.text_blocks import TextBlock
@@ -193,13 +192,6 @@ def _marked(segments: Iterable[Segment]) -> str:
     return "".join(
         f"<mark>{escape(part.text)}</mark>" if part.marked else escape(part.text) for part in segments
     )
-
-
-def grade(guide: Guide, value: int) -> str:
-    """HTML of a grade in the guide's colour."""
-    step = next((step for step in guide.scale if step.value == value), None)
-    colour, name = (step.colour, step.name) if step else ("#777777", "not on the scale")
-    return f'<span class="gs-grade"><i style="background:{colour}"></i>{value} {escape(name)}</span>'
 
 
 def share(value: float | None) -> str:

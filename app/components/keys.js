@@ -3,9 +3,7 @@
 
 let held = null;
 let reason = "";
-let page = { focus: "", choices: "", opens: "", draft: null, sent: "" };
-let opening = 0; // time until which to wait for the field that a key opens
-let typed = ""; // meanwhile
+let page = { focus: "", draft: null, sent: "" };
 
 const LONGEST_WAIT = 5_000; // ms
 const fieldIn = (container) => document.querySelector(`.st-key-${container} textarea`);
@@ -17,35 +15,11 @@ function down(event) {
   if (event.key.length !== 1 || event.ctrlKey || event.metaKey || event.altKey) return;
   if (!event.repeat) held = typing(event.target) ? null : event.key;
   else if (held === event.key) swallow(event); // also once the field that the key opened has the keyboard
-  if (!event.repeat && held !== null) follow(event);
 }
 
 function swallow(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
-}
-
-// What is typed right after a key is words already, not shortcuts, however busy the server or this page is.
-function follow(event) {
-  const key = event.key.toLowerCase();
-  if (performance.now() < opening) {
-    typed += event.key;
-    swallow(event);
-  } else if (page.choices.includes(key)) {
-    event.preventDefault(); // else the key would be written into the field
-    fieldIn(page.focus)?.focus(); // now: the next key may come before any timer
-  } else if (key === page.opens) {
-    opening = performance.now() + LONGEST_WAIT;
-    typed = "";
-  }
-}
-
-// Where the field has the keyboard, with what was typed while it was on its way.
-function write(field) {
-  field.focus();
-  field.setRangeText(typed, field.value.length, field.value.length, "end");
-  if (typed) field.dispatchEvent(new InputEvent("input", { bubbles: true }));
-  typed = "";
 }
 
 function up() {
@@ -92,11 +66,6 @@ export default ({ data }) => {
   window.addEventListener("input", keep, true);
   page = data;
   restore();
-  const awaited = data.opens && performance.now() < opening; // another field than this
-  if (data.reason && data.reason !== reason && !awaited) {
-    opening = 0;
-    const field = fieldIn(data.focus);
-    if (field) write(field);
-  }
+  if (data.reason && data.reason !== reason) fieldIn(data.focus)?.focus();
   reason = data.reason;
 };

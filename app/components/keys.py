@@ -25,23 +25,14 @@ class Draft(NamedTuple):
     shown: str = ""
 
 
-def keys(
-    focus: str,
-    reason: str,
-    choices: str = "",
-    opens: str = "",
-    draft: Draft | None = None,
-    sent: str = "",
-) -> None:
+def keys(focus: str, reason: str, draft: Draft | None = None, sent: str = "") -> None:
     """Focus a field whenever `reason` changes; Esc leaves it.
 
     Parameters
     ----------
     focus: the key of the container that holds the field.
     reason: '' leaves the focus where it is.
-    choices: keys after which the field has the focus at once, before the server has answered.
-    opens: the key of a button that brings another field; what is typed until it is there is written into it.
     sent: the name of a draft that is not needed any more.
     """
-    data = {"focus": focus, "reason": reason, "choices": choices, "opens": opens, "sent": sent}
+    data = {"focus": focus, "reason": reason, "sent": sent}
     _keys(key="keys", data={**data, "draft": draft._asdict() if draft else None})

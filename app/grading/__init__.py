@@ -25,6 +25,7 @@ MODULES = (
     "practice",
     "history",
     "keyboard",
+    "keylist",
     "grading",
 )
 """Each after those that it imports."""
@@ -34,7 +35,17 @@ _BOUNDARIES = re.compile(r"^import .*;\n|^export (?!default)", re.MULTILINE)
 
 def script(modules: Sequence[str] = MODULES) -> str:
     """Modules as one script, without their imports and exports."""
-    return "\n".join(_BOUNDARIES.sub("", _read(f"{name}.js")) for name in modules)
+    return "\n".join(joined(_read(f"{name}.js")) for name in modules)
+
+
+def joined(module: str) -> str:
+    """A module as it is within one script."""
+    return _BOUNDARIES.sub("", module)
+
+
+def style() -> str:
+    """The style sheet, for another component that shows items as this one does."""
+    return _read("grading.css")
 
 
 def _read(name: str) -> str:
@@ -42,7 +53,7 @@ def _read(name: str) -> str:
 
 
 _component = st.components.v2.component(
-    "goldset_grading", html=_read("grading.html"), css=_read("grading.css"), js=script()
+    "goldset_grading", html=_read("grading.html"), css=style(), js=script()
 )
 
 

@@ -29,6 +29,11 @@ export function isolated(text) {
   return `\u2068${text.replace(/[\u2066-\u2069]/g, "")}\u2069`;
 }
 
+// What an item on screen is known by: a presentation, or a pair that a reviewer decides.
+export function nameOf({ presentation_id, pair_id }) {
+  return presentation_id ?? pair_id;
+}
+
 export function typing(target) {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }

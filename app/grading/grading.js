@@ -15,6 +15,7 @@ import { Guide } from "./guide.js";
 import { History } from "./history.js";
 import { Item } from "./item.js";
 import { Keyboard } from "./keyboard.js";
+import { KeyList } from "./keylist.js";
 import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
@@ -52,6 +53,7 @@ class Loop {
     this.ending = new AbortController();
     const { signal } = this.ending;
     this.status = new Status(root);
+    this.keys = new KeyList(root, signal);
     this.item = new Item(root, this.status, memory, signal);
     this.sight = new Sight(); // of what is no item
     this.guide = new Guide(root, memory, (grade) => this.answer("grade", { grade }));
@@ -259,7 +261,7 @@ class Loop {
   // ── Answers ──
 
   get ready() {
-    return this.#on("item") && this.item.sight.seen && !this.undoing && !this.outbox.paused && !this.#covered();
+    return this.#on("item") && this.item.sight.seen && !this.undoing && !this.outbox.paused && !this.keys.covered;
   }
 
   answer(kind, more = {}) {
@@ -288,7 +290,7 @@ class Loop {
   }
 
   async undo() {
-    if (this.outbox.paused || this.#covered() || this.undoing || !this.#undoable) return;
+    if (this.outbox.paused || this.keys.covered || this.undoing || !this.#undoable) return;
     const last = this.past.pop() ?? (await this.#lastOfAll());
     if (!last) return this.status.notice("There is nothing to take back.");
     this.#countAct();
@@ -485,7 +487,7 @@ class Loop {
   }
 
   #seen(phase) {
-    return this.#on(phase) && this.sight.seen && !this.#covered();
+    return this.#on(phase) && this.sight.seen && !this.keys.covered;
   }
 
   #changed() {
@@ -499,7 +501,7 @@ class Loop {
 
   async #readGuide(hash) {
     await this.guide.load(hash);
-    this.#keyList();
+    this.keys.fill(this.guide.scale, []);
   }
 
   async #loadGuide(hash) {
@@ -532,23 +534,14 @@ class Loop {
     }));
   }
 
-  #keyList() {
-    const tools = Array.from(this.root.querySelectorAll(".tools .tool"), (tool) => [
-      tool.querySelector("kbd").textContent, tool.lastChild.textContent.trim()]);
-    const grades = this.guide.scale.map((grade) => [grade.key, grade.name]);
-    const rows = [...grades, ["w", "Whole document, and back"], ["↑ ↓", "Scroll the document"], ...tools];
-    this.root.querySelector(".keys dl").replaceChildren(...rows.map(([key, name]) =>
-      node("div", {}, node("dt", {}, node("kbd", {}, key)), node("dd", {}, name))));
-  }
-
   // ── Keys and pointer ──
 
   #listen(signal) {
     this.keyboard = new Keyboard({
       press: (key, digit) => this.#press(key, digit),
       escape: (typing) => this.#escape(typing),
-      covered: () => this.#covered(),
-      closeKeys: () => this.#closeKeys(),
+      covered: () => this.keys.covered,
+      closeKeys: () => this.keys.close(),
       // In a small window it is the page that scrolls.
       scrolls: () => [this.#on("welcome") ? this.guide.panel : this.root.querySelector(".found"), document.querySelector('[data-testid="stMain"]')],
     }, signal);
@@ -558,9 +551,6 @@ class Loop {
     this.root.addEventListener("click", (event) => {
       const name = event.target.closest?.("[data-do]")?.dataset.do;
       if (name) this.#do(name);
-    }, { signal });
-    this.#keys.addEventListener("click", ({ target, currentTarget }) => {
-      if (target === currentTarget) currentTarget.close();
     }, { signal });
   }
 
@@ -594,7 +584,7 @@ class Loop {
   }
 
   #escape(typing) {
-    if (this.#keys.open) return; // the dialog closes itself
+    if (this.keys.open) return; // the dialog closes itself
     if (typing) this.item.closeNote();
     else if (this.#on("history")) this.#closeHistory();
     else if (this.#on("question")) this.#skip();
@@ -604,7 +594,7 @@ class Loop {
 
   #do(name) {
     if (name === "guide") this.guide.toggle();
-    else if (name === "keys") this.#keys.showModal();
+    else if (name === "keys") this.keys.show();
     else if (name === "undo") this.undo();
     else if (name === "history") this.#openHistory();
     else if (name === "go-on") this.#goOn();
@@ -620,21 +610,5 @@ class Loop {
     else if (name === "cannot") this.#mode(this.reasoning ? "grades" : "reasons");
     else if (name === "note") this.item.openNote();
     else if (name === "flag") this.item.toggleFlag();
-  }
-
-  get #keys() {
-    return this.root.querySelector(".keys");
-  }
-
-  #closeKeys() {
-    const { open } = this.#keys;
-    if (open) this.#keys.close();
-    return open;
-  }
-
-  // Whether something covers the screen: our list of keys, or a dialog of Streamlit's.
-  #covered() {
-    const others = Array.from(document.querySelectorAll('[role="dialog"]'));
-    return this.#keys.open || document.hidden || others.some((dialog) => dialog.checkVisibility());
   }
 }

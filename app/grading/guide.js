@@ -4,14 +4,15 @@
 import { keycap, node } from "./dom.js";
 import { ask } from "./server.js";
 
+const WIDE = 1000; // px of window in which the panel is open at first
 const POINTED = 120; // ms: a pointer that only passes by changes nothing
 
 export class Guide {
-  constructor(root, memory, chosen) {
+  constructor(root, memory, chosen, wide = WIDE) {
     Object.assign(this, { root, memory, chosen });
     this.panel = root.querySelector(".guide");
     this.keys = new Map();
-    this.fold(memory.get("guide") ?? (innerWidth >= 1000 ? "open" : "folded"));
+    this.fold(memory.get("guide") ?? (innerWidth >= wide ? "open" : "folded"));
   }
 
   // The grade of a value, or undefined where the scale has none.
@@ -45,6 +46,13 @@ export class Guide {
   mark(value) {
     this.root.querySelectorAll(".grade").forEach((button, index) => {
       button.toggleAttribute("data-was", this.scale[index].value === value);
+    });
+  }
+
+  // Press the grade that is chosen, where choosing does not answer yet; undefined presses none.
+  press(value) {
+    this.root.querySelectorAll(".grade").forEach((button, index) => {
+      button.setAttribute("aria-pressed", this.scale[index].value === value);
     });
   }
 

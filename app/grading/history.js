@@ -1,6 +1,6 @@
 // The annotator's own last answers: a list that the arrow keys walk through, each line a way back to its item.
 
-import { chip, node, plain } from "./dom.js";
+import { chip, isolated, node, plain } from "./dom.js";
 
 export class History {
   constructor(root, guide, chosen) {
@@ -12,8 +12,8 @@ export class History {
     this.#say(sentence);
   }
 
-  show(answered) {
-    this.#say(answered.length ? "" : "You have not answered anything yet.");
+  show(answered, none = "You have not answered anything yet.") {
+    this.#say(answered.length ? "" : none);
     this.#list.replaceChildren(...answered.map((one) => node("li", {}, this.#line(one))));
   }
 
@@ -32,11 +32,12 @@ export class History {
   }
 
   #line(answered) {
-    const { showing, note, flagged } = answered;
+    const { showing, note, flagged, words } = answered;
     const line = node("button", { type: "button", className: "line" },
       node("span", { className: "words" },
         node("span", { className: "sought", dir: "auto" }, showing.query),
-        node("span", { className: "name", dir: "auto" }, plain(showing.title) || "Untitled document")),
+        node("span", { className: "name", dir: "auto" }, plain(showing.title) || "Untitled document"),
+        ...(words ? [node("span", { className: "name", dir: "auto" }, `“${isolated(words)}”`)] : [])),
       ...(flagged ? [node("span", { className: "noted" }, "flag")] : []),
       ...(note ? [node("span", { className: "noted", title: note }, "note")] : []),
       this.#answer(answered));
@@ -44,8 +45,8 @@ export class History {
     return line;
   }
 
-  #answer({ kind, grade, reason }) {
-    if (kind !== "grade") return node("span", { className: "chip", title: reason ?? "" }, "Cannot tell");
+  #answer({ kind, grade, reason, otherwise = "Cannot tell" }) {
+    if (kind !== "grade") return node("span", { className: "chip", title: reason ?? "" }, otherwise);
     const found = this.guide.grade(grade);
     return found ? chip(found) : node("span", { className: "chip" }, String(grade));
   }

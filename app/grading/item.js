@@ -1,6 +1,6 @@
 // The item on screen: the query, its document, and the draft of an answer (note and flag).
 
-import { appear, fill, isolated, plain, put } from "./dom.js";
+import { appear, fill, isolated, nameOf, plain, put } from "./dom.js";
 import { ask } from "./server.js";
 import { Sight } from "./sight.js";
 
@@ -24,7 +24,7 @@ export class Item {
   }
 
   is(showing) {
-    return this.showing?.presentation_id === showing.presentation_id && this.showing.revision === showing.revision;
+    return this.showing && nameOf(this.showing) === nameOf(showing) && this.showing.revision === showing.revision;
   }
 
   clear() {
@@ -79,7 +79,7 @@ export class Item {
     this.whole = !this.whole;
     if (!this.whole) return this.#text(showing.passage);
     try {
-      const { segments } = await ask(`/api/presentations/${showing.presentation_id}/document`);
+      const { segments } = await ask(this.wholeAt(showing));
       if (this.showing !== showing || !this.whole) return;
       this.#text(segments);
       this.status.announce("The whole document is shown.");
@@ -89,26 +89,35 @@ export class Item {
     }
   }
 
+  // Where the whole document is.
+  wholeAt({ presentation_id: id }) {
+    return `/api/presentations/${id}/document`;
+  }
+
   toggleFlag() {
     this.flagged = !this.flagged;
     this.#changed();
   }
 
+  showNote(shown) {
+    this.#find(".note").hidden = !shown;
+  }
+
   openNote() {
-    this.#find(".note").hidden = false;
+    this.showNote(true);
     this.field.focus();
   }
 
   closeNote() {
     this.field.blur();
-    this.#find(".note").hidden = !this.field.value.trim();
+    this.showNote(this.field.value.trim());
     this.#marks();
   }
 
   #write({ note, flagged }) {
     this.flagged = Boolean(flagged);
     this.field.value = note ?? "";
-    this.#find(".note").hidden = !note;
+    this.showNote(note);
     this.#marks();
   }
 
@@ -122,7 +131,7 @@ export class Item {
   }
 
   #marks() {
-    const press = (name, on) => this.#find(`[data-do="${name}"]`).setAttribute("aria-pressed", on);
+    const press = (name, on) => this.#find(`[data-do="${name}"]`)?.setAttribute("aria-pressed", on);
     press("note", Boolean(this.field.value.trim()));
     press("flag", this.flagged);
   }
@@ -141,6 +150,6 @@ export class Item {
   }
 }
 
-function draftOf({ presentation_id }) {
-  return `draft:${presentation_id}`;
+function draftOf(showing) {
+  return `draft:${nameOf(showing)}`;
 }

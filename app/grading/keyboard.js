@@ -10,8 +10,8 @@ const SCROLL = {
 };
 
 export class Keyboard {
-  // `press(key, digit)` and `escape(typing)` return whether they used it; `scrolls()` are the boxes that a key may
-  // scroll; `covered()` is whether something covers the screen.
+  // `press(key, digit)` and `escape(typing)` return whether they used it; `send()`, where there is one, takes Enter
+  // in a field; `scrolls()` are the boxes that a key may scroll; `covered()` is whether something covers the screen.
   constructor(uses, signal) {
     this.uses = uses;
     addEventListener("keydown", (event) => this.#down(event), { signal, capture: true });
@@ -21,6 +21,12 @@ export class Keyboard {
     const target = event.composedPath()[0];
     const { key, repeat, isComposing } = event;
     if (isComposing) return;
+    if (repeat && key === this.held && typing(target)) return taken(event); // it opened this field, and is still held
+    if (!repeat) this.held = typing(target) ? null : key;
+    if (this.uses.send && typing(target) && key === "Enter" && !event.shiftKey) {
+      if (!repeat) this.uses.send();
+      return taken(event);
+    }
     if (key === "Escape" || (typing(target) && key === "Enter" && (event.ctrlKey || event.metaKey))) {
       if (!repeat) this.uses.escape(typing(target));
       return;

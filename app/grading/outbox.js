@@ -7,6 +7,7 @@
 // An answer is forgotten only when the server names its key and says what became of it. All other answers to a
 // request are failures: they may be a proxy's, so everything is kept and sent again.
 
+import { nameOf } from "./dom.js";
 import { ask, bytes, Failure, pause } from "./server.js";
 
 export const MOST_UNSENT = 5; // answers not yet committed, then the loop pauses
@@ -103,8 +104,8 @@ export class Outbox {
   }
 
   // The others first; what was done with one item stays in its order.
-  #postpone({ presentation_id }) {
-    const same = ({ item }) => item.presentation_id === presentation_id;
+  #postpone(postponed) {
+    const same = ({ item }) => nameOf(item) === nameOf(postponed);
     this.waiting = [...this.waiting.filter((kept) => !same(kept)), ...this.waiting.filter(same)];
   }
 

@@ -34,13 +34,14 @@ export class Status {
     this.#trouble(sentence || this.noticed || "");
   }
 
-  show({ done, total, hour, seconds_each: each }, outbox) {
+  // `count` are the words on how far it is, where they are not 'done of total'.
+  show({ done, total, hour, seconds_each: each, count }, outbox) {
     const track = this.#find(".track");
     track.setAttribute("aria-valuemax", total);
     track.setAttribute("aria-valuenow", done);
     track.setAttribute("aria-valuetext", `${done} of ${total} answered`);
     track.firstElementChild.style.inlineSize = total ? `${(100 * done) / total}%` : "0";
-    this.#find(".count").textContent = total ? `${done} of ${total}` : "";
+    this.#find(".count").textContent = count ?? (total ? `${done} of ${total}` : "");
     this.#find(".pace").textContent = pace(hour, total - done, each);
     this.#saved(outbox);
   }
@@ -65,7 +66,7 @@ export class Status {
   #waiting({ waiting, retryAt, busy, paused, problem, stored }) {
     const seconds = Math.max(1, Math.ceil((retryAt - Date.now()) / 1_000));
     const again = busy ? "Trying now…" : `Trying again in ${seconds} s.`;
-    const pause = paused ? " Grading pauses until they are saved." : " You can go on.";
+    const pause = paused ? ` ${this.root.dataset.work ?? "Grading"} pauses until they are saved.` : " You can go on.";
     const place = stored ? "kept in this browser" : "kept while this page is open: do not close it";
     this.#trouble(
       `Not saved yet: ${waiting.length} waiting, ${place}. ${problem} ${again}${pause}`,

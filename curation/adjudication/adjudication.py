@@ -19,6 +19,7 @@ from curation.adjudication.decisions import (
     Ruling,
     append_decisions,
     current_decisions,
+    decision_at,
     judged_versions,
 )
 from curation.adjudication.disputes import unjudged
@@ -43,6 +44,14 @@ NO_GRADE = "no grade in the file"
 REPEATED = "the same decision again"
 
 
+class OvertakenError(RefusedError):
+    """The pair was decided since the reviewer saw it; `decision` is the one that they have not seen."""
+
+    def __init__(self, decision: ReviewerDecision) -> None:
+        super().__init__(overtaken(decision))
+        self.decision = decision
+
+
 @dataclass(frozen=True)
 class Decided:
     """How many decisions were written; left_out counts the others by reason."""
@@ -61,7 +70,7 @@ def decide(
     seen_revision: int | None = None,
     content_hash: str | None = None,
 ) -> ReviewerDecision:
-    """Decide a judged pair; the same decision once more changes nothing.
+    """Decide a judged pair; the same decision once more changes nothing, nor does one that comes again late.
 
     Parameters
     ----------
@@ -74,7 +83,8 @@ def decide(
     ------
     InputError: the grade is not on the scale, or the reason is missing or too long.
     NotFoundError: the query or reviewer is unknown, or nobody has judged the pair.
-    RefusedError: it is not the reviewer's to decide, or the pair was decided since they saw it.
+    RefusedError: it is not the reviewer's to decide.
+    OvertakenError: the pair was decided since the reviewer saw it.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
@@ -91,7 +101,10 @@ def decide(
         if before is not None and ruling.repeats(before, reviewer):
             return before
         if before is not None and seen_revision not in (None, before.revision + 1):
-            raise RefusedError(overtaken(before))
+            once = decision_at(cursor, pair, seen_revision)
+            if once is not None and ruling.repeats(once, reviewer):
+                return once
+            raise OvertakenError(before)
         decision = append_decisions(cursor, [ruling], current, reviewer)[0]
         detail = {"query_id": decision.query_id, "document_id": document_id, "grade": grade}
         record_event(cursor, "adjudicate", {**detail, "revision": decision.revision}, reviewer)

@@ -84,6 +84,14 @@ def _decisions(cursor: Cursor, view: str, pairs: Iterable[Pair] | None) -> dict[
     return {(row.query_id, row.document_id): row for row in rows}
 
 
+def decision_at(cursor: Cursor, pair: Pair, revision: int) -> ReviewerDecision | None:
+    """The decision on a pair that had this revision, if there was one."""
+    columns = ", ".join(ReviewerDecision._fields)
+    sql = f"SELECT {columns} FROM adjudications WHERE (query_id, document_id, revision) = (?, ?, ?)"  # noqa: S608
+    found = fetch(cursor, ReviewerDecision, sql, [*pair, revision])
+    return found[0] if found else None
+
+
 def judged_versions(cursor: Cursor, pairs: Iterable[Pair] | None = None) -> dict[Pair, str]:
     """The version of the document by which each judged pair is read: in force, or else judged last."""
     sql = "SELECT query_id, document_id, content_hash FROM judged_versions"

@@ -115,11 +115,21 @@ def dispute(store: Store, query_id: str, document_id: str) -> Case:
     NotFoundError: nobody has judged the pair.
     """
     with store.reading() as cursor:
-        found = _describe(cursor, [(query_id, document_id)])
-        if not found or not (found[0].opinions or found[0].decision):
-            raise unjudged(query_id, document_id)
-        row = cursor.execute(_READING, [found[0].content_hash, query_id]).fetchone()
-    return Case(found[0], *(row or (None, "", None, None)))
+        found = cases(cursor, [(query_id, document_id)])
+    if not found:
+        raise unjudged(query_id, document_id)
+    return found[0]
+
+
+def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
+    """Pairs with what a reviewer needs to read, in this order, without those that nobody has judged."""
+    described = {(item.query_id, item.document_id): item for item in _describe(cursor, pairs)}
+    found = []
+    for item in (described[pair] for pair in pairs if pair in described):
+        if item.opinions or item.decision:
+            row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
+            found.append(Case(item, *(row or (None, "", None, None))))
+    return found
 
 
 def about_versions(item: Dispute) -> list[str]:
@@ -135,8 +145,8 @@ def about_versions(item: Dispute) -> list[str]:
 def unjudged(query: str, document_id: str) -> NotFoundError:
     """The error for a pair that nobody has judged."""
     return NotFoundError(
-        f"Nobody has judged the document {document_id!r} for the query {query!r}. "
-        "`goldset adjudicate list` shows the pairs that wait for a decision."
+        f"Nobody has judged the document {document_id!r} for the query {query!r}.",
+        command="`goldset adjudicate list` shows the pairs that wait for a decision.",
     )
 
 

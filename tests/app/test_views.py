@@ -13,12 +13,8 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from app import context, ui
-from app.views.adjudicate import decision as deciding
-from app.views.adjudicate.decision import NO_GRADE
 from app.views.rounds import people
 from curation.adjudication.adjudication import decide
-from curation.adjudication.disputes import disputes
-from curation.guides.questions import guide_questions
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.practice.opening import open_practice
@@ -76,7 +72,6 @@ def button(page: AppTest, label: str) -> Any:
 
 ROSA, LEE = Annotator("rosa", "reviewer", False), Annotator("lee", "lead", False)
 EMPTY = [
-    ("adjudicate", ROSA),
     ("rounds", LEE),
     ("agreement", ROSA),
     ("releases", LEE),
@@ -109,17 +104,7 @@ def disputed(project: Store, tmp_path: Path) -> Store:
     return project
 
 
-def test_the_reviewer_sees_what_was_said_and_not_by_whom(disputed: Store) -> None:
-    shown = html(run("adjudicate", ROSA))
-    assert "0 Not relevant" in shown
-    assert "3 Exactly it" in shown
-    assert "<mark>bold</mark>" in shown, "a word of the query"
-    assert "they would stop searching here" in shown, "what a grade means"
-    assert "carl" not in shown
-    assert "dana" not in shown
-
-
-@pytest.mark.parametrize("page", ["adjudicate", "agreement", "rounds"])
+@pytest.mark.parametrize("page", ["agreement", "rounds"])
 def test_no_page_makes_html_of_what_people_wrote(disputed: Store, page: str) -> None:
     shown = run(page, LEE)
     assert not shown.exception
@@ -139,114 +124,6 @@ def named(page: AppTest, label: str) -> Button:
 
 def write(page: AppTest, label: str, words: str) -> None:
     next(area for area in page.text_area if area.label == label).set_value(words)
-
-
-def test_a_decision_needs_a_reason_and_settles_the_pair(disputed: Store) -> None:
-    page = press(run("adjudicate", ROSA), "2 Useful")
-    press(page, "Decide")
-    assert "needs a reason" in page.error[0].value
-    assert len(disputes(disputed)) == 1
-    write(page, "Reason", "It answers a part")
-    press(page, "Decide")
-    assert not page.error
-    assert disputes(disputed) == []
-    decision = disputes(disputed, include_settled=True)[0].decision
-    assert decision is not None
-    assert (decision.grade, decision.reason, decision.reviewer) == (2, "It answers a part", "rosa")
-    assert "Decided: grade 2" in html(page)
-    assert "No pair is disputed" in page.info[0].value
-
-
-def test_a_second_click_while_the_first_decides_shows_what_was_decided(
-    disputed: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = press(run("adjudicate", ROSA), "2 Useful")
-    write(page, "Reason", "It answers a part")
-    named(page, "Decide").click()
-    shown = twice(page, deciding, "decide", monkeypatch)
-    assert not [*shown.error, *shown.warning, *shown.exception]
-    assert "Decided: grade 2" in html(shown)
-    assert not named(shown, "Change").disabled, "the page goes on as after one click"
-
-
-def test_nothing_is_decided_before_a_choice_is_made(disputed: Store) -> None:
-    page = run("adjudicate", ROSA)
-    write(page, "Reason", "The query is unclear")
-    press(page, "Decide")
-    assert "Choose a grade, or “No grade can be given”" in page.error[0].value
-    assert len(disputes(disputed)) == 1
-    press(page, NO_GRADE)
-    press(page, "Decide")
-    assert not page.error
-    decision = disputes(disputed, include_settled=True)[0].decision
-    assert decision is not None
-    assert (decision.grade, decision.reason) == (None, "The query is unclear")
-
-
-@pytest.mark.parametrize(
-    ("name", "role", "words"),
-    [("nobody", None, "nobody"), ("anna", "annotator", "This is for the reviewer")],
-    ids=["unknown", "forged role"],
-)
-def test_deciding_is_the_reviewers_whatever_page_asks(
-    disputed: Store, name: str, role: str | None, words: str
-) -> None:
-    if role:
-        add_annotator(disputed, name, role, "correct horse battery")
-    page = press(run("adjudicate", Annotator(name, "reviewer", False)), "2 Useful")
-    write(page, "Reason", "Because")
-    press(page, "Decide")
-    assert not page.exception
-    assert words in page.error[0].value
-    assert len(disputes(disputed)) == 1
-
-
-def test_a_reviewer_whom_another_overtook_is_told_and_decides_nothing(disputed: Store) -> None:
-    add_annotator(disputed, "mia", "reviewer", "correct horse battery")
-    page = press(run("adjudicate", ROSA), "2 Useful")
-    decide(disputed, "q", "d1", 3, "All of it", "mia")
-    write(page, "Reason", "It answers a part")
-    press(page, "Decide")
-    assert "mia decided this pair while you had it open" in page.warning[0].value
-    assert "grade 3, because “All of it”" in page.warning[0].value
-    decision = disputes(disputed, include_settled=True)[0].decision
-    assert decision is not None
-    assert (decision.grade, decision.revision) == (3, 0)
-    press(page, "Decide")
-    decision = disputes(disputed, include_settled=True)[0].decision
-    assert decision is not None
-    assert (decision.grade, decision.revision, decision.reviewer) == (2, 1, "rosa")
-
-
-def test_a_decision_can_be_changed_on_the_page(disputed: Store) -> None:
-    decide(disputed, "q", "d1", 3, "All of it", "rosa")
-    page = press(run("adjudicate", ROSA), "Change")
-    assert next(area for area in page.text_area if area.label == "Reason").value == "All of it"
-    press(page, "1 Related")
-    press(page, "Decide")
-    assert not page.error
-    decision = disputes(disputed, include_settled=True)[0].decision
-    assert decision is not None
-    assert (decision.grade, decision.revision) == (1, 1)
-
-
-def test_a_pair_that_nobody_can_be_shown_again_is_told_in_a_sentence(disputed: Store) -> None:
-    page = press(run("adjudicate", ROSA), "Another opinion")
-    assert "no round of this project shows it" in page.error[0].value
-    assert len(disputes(disputed)) == 1
-
-
-def test_what_the_guide_leaves_open_is_collected(disputed: Store) -> None:
-    page = press(run("adjudicate", ROSA), "Guide unclear")
-    press(page, "Note it")
-    assert "say in a few words" in page.error[0].value
-    write(page, "What does the guide leave open here?", "Do parts count?")
-    press(page, "Note it")
-    assert "Noted" in html(page)
-    with disputed.reading() as cursor:
-        (question,) = guide_questions(cursor)
-    assert (question.words, question.author, question.document_id) == ("Do parts count?", "rosa", "d1")
-    assert len(disputes(disputed)) == 1
 
 
 @pytest.fixture

@@ -49,14 +49,44 @@ def test_a_page_is_accessible_and_its_words_stay_words(people: Visitors, path: s
     tab = Watched(people, "lee")
     measure(tab.page)
     visit(tab.page, people.served, path)
-    if path == "/adjudicate":
-        expect(tab.page.locator(".gs-document")).to_contain_text("after")  # the NUL byte
     shows_focus(tab.page)
     for summary in tab.page.locator("summary").all():
         summary.click()
     tab.inert()
     passes_in_both_schemes(tab.page, path)
     fits_at_twice_the_size(tab.page, path)
+
+
+def test_adjudicate_is_accessible_in_all_its_states_and_its_words_stay_words(people: Visitors) -> None:
+    tab = Watched(people, "lee")
+    page = tab.page
+    measure(page)
+    visit(page, people.served, "/adjudicate")
+    deciding = page.locator(".deciding")
+    expect(deciding.locator(".found")).to_contain_text("after")  # the NUL byte
+    expect(deciding.locator(".opinions")).to_contain_text(MARKUP[:40])
+    tab.inert()
+    passes_in_both_schemes(page, "pair")
+    for key in ("2", "Escape", "f"):
+        page.keyboard.press(key)
+    passes_in_both_schemes(page, "grade and question")
+    page.keyboard.press("Escape")
+    page.keyboard.press("2")
+    page.keyboard.type(WORDS.replace("\x00", ""))
+    page.keyboard.press("Enter")
+    expect(deciding.locator(".trace")).to_be_visible()
+    expect(deciding.locator(".saved")).to_have_text("Saved")
+    tab.inert()
+    page.keyboard.press("h")
+    expect(deciding.locator(".history .line").first).to_contain_text(MARKUP[:40])
+    tab.inert()
+    passes_in_both_schemes(page, "history")
+    page.wait_for_timeout(200)
+    page.keyboard.press("Enter")
+    expect(deciding.locator(".ruled")).to_contain_text(MARKUP[:40])
+    tab.inert()
+    shows_focus(page)
+    fits_at_twice_the_size(page, "pair")
 
 
 def test_label_is_accessible_in_all_its_states(people: Visitors) -> None:

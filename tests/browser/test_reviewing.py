@@ -1,19 +1,16 @@
-"""The reviewer at the keyboard: a grade by its key, a reason, Ctrl+Enter; a held key does one thing once."""
+"""The reviewer at the keyboard: a grade by its key, a reason, Enter; decided at once, saved once."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from curation.adjudication.disputes import Dispute, dispute, disputes
+from curation.adjudication.adjudication import decide
+from curation.adjudication.disputes import dispute, disputes
 from curation.adjudication.second_opinions import awaited_opinions
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.submissions import Submission
@@ -21,7 +18,9 @@ from curation.labeling.rounds.lifecycle import append_round_event
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
 from curation.store import Store, open_store
-from tests.support.served import DRAWN, Served, settled, sign_in
+from tests.support.accessibility import passes
+from tests.support.projects import rows_of
+from tests.support.served import DRAWN, Served, lost_answers, settled, sign_in
 
 
 def disagree(store: Store) -> None:
@@ -59,152 +58,236 @@ def reviewed(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         running.stop()
 
 
-def adjudicating(browser: Browser, served: Served) -> Page:
-    page = sign_in(browser, served, "rosa").new_page()
-    page.goto(f"{served.url}/adjudicate")
-    expect(page.get_by_role("button", name="Decide")).to_be_visible(timeout=30_000)
-    expect(page.get_by_label("Reason")).to_be_visible()
-    settled(page)
-    return page
+class Reviewing:
+    """One browser tab of a reviewer on the page Adjudicate."""
+
+    def __init__(self, page: Page, served: Served) -> None:
+        self.page, self.served = page, served
+        self.root: Locator = page.locator(".deciding")
+        page.goto(f"{served.url}/adjudicate")
+        self.wait_for_pair()
+
+    def wait_for_pair(self) -> None:
+        expect(self.root).to_have_attribute("data-phase", "item")
+        self.look()
+
+    def look(self) -> None:
+        """Look at what is on screen for as long as a quick person needs."""
+        self.page.evaluate(DRAWN)
+        self.page.wait_for_timeout(170)
+
+    @property
+    def shown(self) -> str:
+        return self.root.get_attribute("data-pair") or ""
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Query and title on screen."""
+        return self.root.locator(".query").inner_text(), self.root.locator(".title").inner_text()
+
+    @property
+    def reason(self) -> Locator:
+        return self.page.get_by_label("Reason", exact=True)
+
+    def press(self, keys: str) -> None:
+        self.page.keyboard.press(keys)
+
+    def leave_by(self, key: str) -> None:
+        """Press a key after which another pair is on screen."""
+        shown = self.shown
+        self.press(key)
+        expect(self.root).not_to_have_attribute("data-pair", shown)
+        self.look()
+
+    def saved(self) -> None:
+        expect(self.root.locator(".saved")).to_have_text("Saved")
+
+    @property
+    def decisions(self) -> list[tuple[int | None, str, str, int]]:
+        """Grade, reason, reviewer and revision of every decision, in order."""
+        sql = "SELECT grade, reason, reviewer, revision FROM adjudications ORDER BY rowid"
+        return [(row[0], row[1], row[2], row[3]) for row in rows_of(self.served.store, sql)]
 
 
-def on_screen(page: Page, waiting: list[Dispute]) -> Dispute:
-    query = page.locator(".gs-query").inner_text()
-    title = page.locator(".gs-document h2").inner_text()
-    return next(one for one in waiting if (one.query, one.title) == (query, title))
+def adjudicating(browser: Browser, served: Served, name: str = "rosa") -> Reviewing:
+    return Reviewing(sign_in(browser, served, name).new_page(), served)
 
 
-def reason(page: Page) -> str:
-    return page.get_by_label("Reason").input_value()
+@pytest.fixture
+def fresh(reviewed: Served) -> Served:
+    """The served project as if nobody had decided anything yet."""
+    with reviewed.store.transaction() as cursor:
+        cursor.execute("DELETE FROM adjudications")
+    return reviewed
 
 
-def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(
-    browser: Browser, reviewed: Served
-) -> None:
-    page = adjudicating(browser, reviewed)
-    waiting = disputes(reviewed.store)
+def test_a_reviewer_decides_by_key_and_sends_back_without_the_mouse(browser: Browser, fresh: Served) -> None:
+    rosa = adjudicating(browser, fresh)
+    waiting = disputes(fresh.store)
     assert len(waiting) > 4
-    first = on_screen(page, waiting)
+    expect(rosa.root.locator(".count")).to_have_text(f"{len(waiting)} disputed")
+    assert rosa.pair == (waiting[0].query, waiting[0].title), "the weightiest comes first"
+    names = rosa.root.locator(".grade").all_inner_texts()
+    assert [name.split()[0] for name in names] == ["0", "1", "2", "3"], "in the order that Label has"
+    expect(rosa.root.locator(".opinions li")).to_have_count(2)
 
-    page.keyboard.down("2")  # held: it picks the grade, and writes nothing into the reason
-    expect(page.get_by_label("Reason")).to_be_focused()
+    rosa.page.keyboard.down("2")  # held: it chooses the grade, and writes nothing into the reason
+    expect(rosa.reason).to_be_focused()
     for _ in range(10):
-        page.keyboard.down("2")
-    page.keyboard.up("2")
-    expect(page.get_by_label("Reason")).to_have_value("")
-    page.keyboard.type("no 3 and no l: it answers a part")  # keys are letters here
-    expect(page.get_by_label("Reason")).to_have_value("no 3 and no l: it answers a part")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text(f"{len(waiting) - 1} disputed")).to_be_visible()
-    decision = dispute(reviewed.store, first.query_id, first.document_id).dispute.decision
-    assert decision is not None
-    assert (decision.grade, decision.reason, decision.reviewer, decision.revision) == (
-        2,
-        "no 3 and no l: it answers a part",
-        "rosa",
-        0,
+        rosa.page.keyboard.down("2")
+    rosa.page.keyboard.up("2")
+    expect(rosa.reason).to_have_value("")
+    rosa.page.keyboard.type("no 3 and no l: it answers a part")  # keys are letters here
+    expect(rosa.root.locator(".grade[aria-pressed=true]")).to_contain_text("2")
+    shown = rosa.shown
+    rosa.page.keyboard.down("Enter")
+    for _ in range(5):
+        rosa.page.keyboard.down("Enter")
+    rosa.page.keyboard.up("Enter")
+    rosa.press("Enter")
+    expect(rosa.root).not_to_have_attribute("data-pair", shown)
+    expect(rosa.root.locator(".trace")).to_contain_text("2")
+    rosa.saved()
+    expect(rosa.root.locator(".count")).to_have_text(f"{len(waiting) - 1} disputed")
+    assert rosa.decisions == [(2, "no 3 and no l: it answers a part", "rosa", 0)]
+
+    rosa.look()
+    second = rosa.pair
+    rosa.page.keyboard.down("r")  # held over several pairs: one is sent back
+    for _ in range(10):
+        rosa.page.keyboard.down("r")
+        rosa.page.evaluate(DRAWN)
+    rosa.page.keyboard.up("r")
+    expect(rosa.root.locator(".count")).to_contain_text("1 waiting for an opinion")
+    rosa.saved()
+    with fresh.store.reading() as cursor:
+        assert len(awaited_opinions(cursor)) == 1
+    new = rows_of(
+        fresh.store, "SELECT annotator FROM opinion_requests JOIN presentations USING (presentation_id)"
     )
-
-    settled(page)
-    second = on_screen(page, disputes(reviewed.store))
-    page.keyboard.down("n")  # held over several pairs: one is sent back
-    expect(page.get_by_text("Sent back for one more opinion")).to_be_visible()
-    for _ in range(10):
-        page.keyboard.down("n")
-        page.evaluate(DRAWN)
-    page.keyboard.up("n")
-    expect(page.get_by_text("waiting for one more opinion: 1")).to_be_visible()
-    settled(page)
-    with reviewed.store.reading() as cursor:
-        assert list(awaited_opinions(cursor)) == [(second.query_id, second.document_id)]
-        new = cursor.execute(
-            "SELECT annotator FROM opinion_requests JOIN presentations USING (presentation_id)"
-        ).fetchall()
     assert new == [("idle",)], "the only one who never had the pair"
-    assert len(disputes(reviewed.store)) == len(waiting) - 2
+    assert second not in [(one.query, one.title) for one in disputes(fresh.store)]
 
-    third = on_screen(page, disputes(reviewed.store))
-    page.keyboard.press("l")
-    expect(page.locator(".gs-query, .gs-document h2").filter(has_text=third.title)).to_have_count(0)
-    expect(page.get_by_text("Put off. It comes again after the others.")).to_be_visible()
-    settled(page)
-
-    assert not [
-        found
-        for found in Axe().run(page).response["violations"]
-        if found["impact"] in ("serious", "critical") and "stToolbar" not in str(found["nodes"])
-    ]
+    rosa.look()
+    third = rosa.shown
+    rosa.leave_by("l")
+    expect(rosa.root.locator(".trace")).to_contain_text("Put off")
+    rosa.leave_by("u")
+    assert rosa.shown == third, "undo brings back what was put off"
+    settled(rosa.page)
+    passes(rosa.page, "Adjudicate")
 
 
-def test_words_typed_before_the_server_answers_are_words(browser: Browser, reviewed: Served) -> None:
-    page = adjudicating(browser, reviewed)
-    page.evaluate(BUSY)
-    pair = on_screen(page, disputes(reviewed.store))
-    with halted(reviewed):
-        page.keyboard.press("2")
-        page.keyboard.type("long, and not general")
-        assert reason(page) == "long, and not general"
-    chosen = page.locator(".st-key-grades button[kind=primary]")
-    expect(chosen).to_contain_text("2")
-    settled(page)
-    page.keyboard.press("Escape")
-    with halted(reviewed):
-        page.keyboard.press("g")
-        page.keyboard.type("No 2")  # the field is not there yet
-    open_point = page.get_by_label("What does the guide leave open here?")
-    expect(open_point).to_be_focused()
-    expect(open_point).to_have_value("No 2")
-    page.keyboard.type(" has an example")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Noted for the guide's next version.")).to_be_visible()
-    with reviewed.store.reading() as cursor:
-        assert [asked.words for asked in guide_questions(cursor)] == ["No 2 has an example"]
-    expect(chosen).to_contain_text("2")
-    expect(page.get_by_label("Reason")).to_have_value("long, and not general")
-    assert on_screen(page, disputes(reviewed.store)) == pair
+def test_undo_brings_a_decision_back_and_deciding_again_is_one_more(browser: Browser, fresh: Served) -> None:
+    rosa = adjudicating(browser, fresh)
+    first = rosa.shown
+    rosa.press("1")
+    rosa.page.keyboard.type("Names it")
+    rosa.leave_by("Enter")
+    rosa.leave_by("u")
+    assert rosa.shown == first
+    expect(rosa.root.locator(".changing")).to_contain_text("That remains until you decide once more.")
+    expect(rosa.root.locator(".ruled")).to_contain_text("Names it")
+    expect(rosa.reason).to_have_value("Names it")
+    rosa.leave_by("Escape")
+    rosa.saved()
+    assert rosa.decisions == [(1, "Names it", "rosa", 0)], "left as it was"
+
+    rosa.page.reload()  # the page remembers nothing; the server does
+    rosa.wait_for_pair()
+    rosa.press("h")
+    line = rosa.root.locator(".history .line").first
+    expect(line).to_contain_text("“Names it”")
+    expect(line).to_be_focused()
+    rosa.look()
+    rosa.press("Enter")
+    expect(rosa.root).to_have_attribute("data-pair", first)
+    rosa.look()
+    rosa.press("3")
+    rosa.leave_by("Enter")
+    rosa.saved()
+    assert rosa.decisions[1:] == [(3, "Names it", "rosa", 1)]
 
 
-def test_a_reason_in_progress_survives_a_reload_and_is_forgotten_once_sent(
-    browser: Browser, reviewed: Served
+def test_a_decision_is_shown_at_once_survives_a_lost_answer_and_a_reload_and_is_saved_once(
+    browser: Browser, fresh: Served
 ) -> None:
-    page = adjudicating(browser, reviewed)
-    waiting = disputes(reviewed.store)
-    pair = on_screen(page, waiting)
-    page.keyboard.press("2")
-    expect(page.get_by_label("Reason")).to_be_focused()
-    page.keyboard.type("It answers")
-    page.reload()
-    expect(page.get_by_label("Reason")).to_have_value("It answers", timeout=30_000)
-    settled(page)
-    assert on_screen(page, waiting) == pair
-    page.keyboard.press("2")
-    expect(page.get_by_label("Reason")).to_be_focused()
-    page.keyboard.type(" a part")
-    expect(page.get_by_label("Reason")).to_have_value("It answers a part")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text(f"{len(waiting) - 1} disputed")).to_be_visible()
-    decision = dispute(reviewed.store, pair.query_id, pair.document_id).dispute.decision
+    rosa = adjudicating(browser, fresh)
+    context = rosa.page.context
+    with lost_answers(context, "**/api/decisions"):
+        for _ in range(2):
+            rosa.press("x")
+            rosa.page.keyboard.type("Cut off")
+            rosa.leave_by("Enter")
+        expect(rosa.root.locator(".trouble")).to_contain_text("Not saved yet: 2 waiting")
+    first = rosa.shown
+    rosa.press("2")
+    rosa.page.keyboard.type("It answers")
+    rosa.page.reload()
+    rosa.wait_for_pair()
+    rosa.saved()
+    assert rosa.decisions == [(None, "Cut off", "rosa", 0)] * 2, "each arrived twice and was written once"
+    assert rosa.shown == first
+    expect(rosa.reason).to_have_value("It answers")
+    rosa.press("2")
+    rosa.page.keyboard.type(" a part")
+    expect(rosa.reason).to_have_value("It answers a part")
+    rosa.leave_by("Enter")
+    rosa.saved()
+    assert rosa.decisions[2:] == [(2, "It answers a part", "rosa", 0)]
+    assert rosa.page.evaluate(KEPT) == []
+
+
+def test_enter_without_a_grade_or_a_reason_decides_nothing_and_says_what_is_missing(
+    browser: Browser, fresh: Served
+) -> None:
+    rosa = adjudicating(browser, fresh)
+    rosa.press("n")
+    rosa.page.keyboard.type("A reason first")
+    rosa.press("Enter")
+    expect(rosa.root.locator(".trouble")).to_contain_text("Choose a grade first")
+    rosa.press("1")
+    expect(rosa.reason).to_be_focused()
+    expect(rosa.reason).to_have_value("A reason first")
+    rosa.reason.fill("")
+    rosa.press("Enter")
+    expect(rosa.root.locator(".trouble")).to_contain_text("A decision needs a reason")
+    rosa.press("Escape")
+    rosa.press("f")
+    question = rosa.page.get_by_label("What does the guide leave open here?")
+    expect(question).to_be_focused()
+    rosa.page.keyboard.type("No 2 has an example")
+    rosa.press("Enter")
+    expect(rosa.root.locator(".trace")).to_contain_text("Noted for the guide")
+    rosa.saved()
+    with fresh.store.reading() as cursor:
+        assert [asked.words for asked in guide_questions(cursor)] == ["No 2 has an example"]
+    assert rosa.decisions == []
+
+
+def test_a_pair_that_another_decided_meanwhile_says_so_and_goes_on(browser: Browser, fresh: Served) -> None:
+    rosa = adjudicating(browser, fresh)
+    first = rosa.shown
+    found = disputes(fresh.store)[0]
+    assert rosa.pair == (found.query, found.title)
+    decide(fresh.store, found.query_id, found.document_id, 3, "All of it")
+    rosa.press("1")
+    rosa.page.keyboard.type("A part")
+    rosa.leave_by("Enter")
+    overtaken = rosa.root.locator(".overtaken")
+    expect(overtaken).to_contain_text("decided this pair while you had it open: grade 3, because “All of it”")
+    assert [(grade, who) for grade, _, who, _ in rosa.decisions] == [(3, "command line")]
+    rosa.page.get_by_role("button", name="Look at that pair").click()
+    expect(rosa.root).to_have_attribute("data-pair", first)
+    expect(rosa.root.locator(".ruled")).to_contain_text("All of it")
+    expect(rosa.reason).to_have_value("A part")
+    rosa.look()
+    rosa.press("1")
+    rosa.leave_by("Enter")
+    rosa.saved()
+    decision = dispute(fresh.store, found.query_id, found.document_id).dispute.decision
     assert decision is not None
-    assert decision.reason == "It answers a part"
-    expect(page.get_by_label("Reason")).to_have_value("")
-    settled(page)
-    assert page.evaluate(DRAFTS) == []
+    assert (decision.grade, decision.reviewer, decision.revision) == (1, "rosa", 1)
 
 
-DRAFTS = "() => Object.keys(localStorage).filter((name) => name.includes(':reason:'))"
-
-BUSY = """() => {
-  const { setTimeout } = window;
-  window.setTimeout = (act, wait = 0, ...given) => setTimeout(act, wait + 300, ...given);
-}"""
-"""Makes a page so busy that keys come before timers, as browsers prefer keys."""
-
-
-@contextmanager
-def halted(served: Served) -> Iterator[None]:
-    """The server hears nothing for a while."""
-    os.kill(served.process.pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(served.process.pid, signal.SIGCONT)
+KEPT = "() => Object.keys(localStorage).filter((name) => /:(draft|answer):/.test(name))"

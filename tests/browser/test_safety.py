@@ -219,9 +219,6 @@ def test_a_forged_rerun_brings_an_annotator_no_page_of_others(safe: Served) -> N
         offered = pages(opened.ask())
         shown = {path: opened.ask(page_hash) for path, page_hash in offered.items()}
     texts = {path: " ".join(text for one in found for text in strings(one)) for path, found in shown.items()}
-    assert words_in(texts["adjudicate"]) >= {DOCUMENT, QUERY, NOTE}, (
-        "the lead is shown what is looked for below"
-    )
     assert words_in(texts["rounds"], ("quixote", "dulcinea")) == {"quixote", "dulcinea"}
     widgets = {
         text for found in shown.values() for one in found for text in strings(one) if text.startswith("$$")
@@ -290,6 +287,33 @@ def test_an_annotator_gets_and_answers_nothing_that_is_not_theirs(safe: Served) 
             text = client.get(path, params={"annotator": "dulcinea"} if "?" not in path else None).text
             assert not [one for one in ids["dulcinea"] if one in text], path
             assert "dulcinea" not in text
+    assert tables(safe.store) == before
+
+
+def test_what_a_reviewer_reads_is_out_of_reach_of_an_annotator(safe: Served) -> None:
+    def asked(who: str) -> list[httpx2.Response]:
+        headers = {"Origin": safe.url, "Cookie": cookie(safe, who)}
+        with httpx2.Client(base_url=safe.url, headers=headers) as client:
+            judged = client.get("/api/disputes/next").json().get("showings", [{}])[0]
+            pair = {"query": judged.get("query_id", "q0"), "document": judged.get("document_id", "d0")}
+            sent = {"submissions": [{"query_id": "q0", "document_id": "d0", "client_key": "some key"}]}
+            return [
+                client.get("/api/disputes/next"),
+                client.get("/api/disputes/one", params=pair),
+                client.get("/api/disputes/document", params=pair),
+                client.get("/api/decisions/recent"),
+                client.post("/api/decisions", json=sent),
+            ]
+
+    before = tables(safe.store)
+    shown = [answer.text for answer in asked("rosinante")]
+    assert words_in(shown[0]) == {DOCUMENT, QUERY, NEED, NOTE}, (
+        "the reviewer is shown what is looked for below"
+    )
+    assert not words_in(" ".join(shown), ("quixote", "dulcinea")), "whose judgments they are"
+    for answer in asked("quixote"):
+        assert answer.status_code == 403
+        assert not words_in(answer.text)
     assert tables(safe.store) == before
 
 

@@ -56,7 +56,8 @@ HEADINGS = {
     **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
     **{f"/coverage?of={part}": "Coverage" for part in ("Map", "Written")},
 }
-"""The pages besides Label, each as the lead sees it."""
+"""The pages besides Label and Adjudicate, each as the lead sees it."""
+LOOPS = ("/", "/adjudicate")
 
 
 def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
@@ -153,7 +154,7 @@ def _cover(store: Store, words: str) -> None:
 def visit(page: Page, served: Served, path: str) -> None:
     """Go to a page and wait until it is whole."""
     page.goto(f"{served.url}{path}")
-    if path == "/":
+    if path in LOOPS:
         # First it says that it loads, in words that are still fading in.
         loaded = re.compile("welcome|item|question|nothing")
         expect(page.locator(".grading")).to_have_attribute("data-phase", loaded, timeout=30_000)

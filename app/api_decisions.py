@@ -1,0 +1,151 @@
+"""The JSON routes of the page Adjudicate: the disputed pairs that come next, and what was decided.
+
+They are for reviewers and leads, and work as those of the grading screen do (`app.api`): what became of a
+decision is final only where an outcome names its client key.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.routing import Route
+
+from app.api import Keyed, answered_for, json_of, validated
+from app.context import project_store
+from curation.adjudication.adjudication import REVIEWERS
+from curation.adjudication.queue import (
+    CaseQueue,
+    CaseShowing,
+    next_cases,
+    one_case,
+    recent_cases,
+    whole_case,
+)
+from curation.adjudication.submissions import ReviewerSubmission, submit_decisions
+from curation.errors import StoreError
+
+MOST_CASES = 10
+MOST_HOLDING = 500
+"""Pairs that a screen may name: those that it has, and those that its reviewer put off."""
+
+PairId = Annotated[str, Field(min_length=1, max_length=32)]
+Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class Decision(BaseModel):
+    """One action on a pair as the screen sends it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    query_id: Name
+    document_id: Name
+    kind: Literal["decide", "opinion", "unclear"]
+    client_key: Annotated[str, Field(max_length=128)]
+    revision: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    grade: int | None = None
+    words: Annotated[str, Field(max_length=8_000)] = ""
+    content_hash: Annotated[str, Field(max_length=128)] | None = None
+
+    @model_validator(mode="after")
+    def says_its_grade(self) -> Self:
+        """No grade is a decision, too; none may come about because a field was left out."""
+        if self.kind == "decide" and "grade" not in self.model_fields_set:
+            raise ValueError("a decision says its grade, or null where none can be given")
+        return self
+
+    def submission(self) -> ReviewerSubmission:
+        """The action as `curation` takes it."""
+        return ReviewerSubmission(**self.model_dump())
+
+
+class Asked(BaseModel):
+    """How many pairs the screen wants, and those that it has already."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    holding: Annotated[list[PairId], Field(max_length=MOST_HOLDING)] = []
+    limit: Annotated[int, Field(ge=0, le=MOST_CASES)] = 6
+
+
+class Decisions(Asked):
+    """Actions in the order in which they were done."""
+
+    submissions: Annotated[list[Keyed], Field(max_length=50)]
+
+
+answered = answered_for(*REVIEWERS)
+
+
+@answered
+async def disputes_next(request: Request) -> Any:
+    """GET: the next disputed pairs, without those named by `holding`."""
+    query = request.query_params
+    asked = Asked(holding=query.getlist("holding"), limit=query.get("limit", "6"))  # type: ignore[arg-type]
+    return await run_in_threadpool(_queue, request.state.annotator, asked)
+
+
+@answered
+async def dispute(request: Request) -> Any:
+    """GET: one judged pair as it is now."""
+    return _case(await run_in_threadpool(one_case, project_store(), *_who_and_pair(request)))
+
+
+@answered
+async def document(request: Request) -> Any:
+    """GET: the whole document of a judged pair, in segments."""
+    return {"segments": await run_in_threadpool(whole_case, project_store(), *_who_and_pair(request))}
+
+
+@answered
+async def recent(request: Request) -> Any:
+    """GET: the pairs that the reviewer decided last, newest first."""
+    found = await run_in_threadpool(recent_cases, project_store(), request.state.annotator)
+    return [_case(one) for one in found]
+
+
+@answered
+async def decisions(request: Request) -> Any:
+    """POST: do what was decided, in order; the response has the outcome of each, and the next pairs."""
+    asked = Decisions.model_validate(await json_of(request))
+    return await run_in_threadpool(_record, request.state.annotator, asked)
+
+
+ROUTES = [
+    Route("/api/disputes/next", disputes_next),
+    Route("/api/disputes/one", dispute),
+    Route("/api/disputes/document", document),
+    Route("/api/decisions/recent", recent),
+    Route("/api/decisions", decisions, methods=["POST"]),
+]
+
+
+def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
+    read, refused = validated(Decision, asked.submissions)
+    outcomes = submit_decisions(project_store(), reviewer, [one.submission() for one in read])
+    answer: dict[str, Any] = {
+        "outcomes": [*refused, *(outcome._asdict() for outcome in outcomes)],
+        "queue": None,
+    }
+    if asked.limit:
+        with suppress(StoreError):  # all is saved; the browser asks for its next pairs again
+            answer["queue"] = _queue(reviewer, asked)
+    return answer
+
+
+def _queue(reviewer: str, asked: Asked) -> dict[str, Any]:
+    found: CaseQueue = next_cases(project_store(), reviewer, asked.limit, asked.holding)
+    return {**found._asdict(), "showings": [_case(one) for one in found.showings]}
+
+
+def _case(case: CaseShowing) -> dict[str, Any]:
+    opinions = [opinion._asdict() for opinion in case.opinions]
+    return {**case._asdict(), "opinions": opinions, "decision": case.decision and case.decision._asdict()}
+
+
+def _who_and_pair(request: Request) -> tuple[str, str, str]:
+    query = request.query_params
+    return request.state.annotator, query.get("query", ""), query.get("document", "")

@@ -1,0 +1,190 @@
+"""The reviewer's queue: the disputed pairs that come next, each with all that a screen shows of it.
+
+A reviewer reads the grades and notes of a pair but never who gave them; `ShownOpinion` has no place for it.
+The pairs come in the order of `disputes`. What another reviewer has on screen just now is left out, and
+comes later if they do not decide it (`claims`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from curation.adjudication.adjudication import REVIEWERS
+from curation.adjudication.claims import claim, claimed_by_others
+from curation.adjudication.decisions import Pair, recent_decisions
+from curation.adjudication.disputes import Case, about_versions, cases, disputes, unjudged
+from curation.adjudication.second_opinions import awaited_opinions
+from curation.labeling.session.excerpts import Segment, best_passage, mark, query_stems
+from curation.people.annotators import require_author
+from curation.store import Cursor, Store, require_setting
+from curation.text import digest
+
+LONGEST = 12_000
+"""Characters of a document that are shown at once; of a longer one, the best passage of about as many."""
+
+
+class ShownOpinion(NamedTuple):
+    """What one annotator said; grade is None for cannot-tell. `words` is their reason and note, or ''."""
+
+    grade: int | None
+    words: str
+    other_text: bool
+
+
+class ShownDecision(NamedTuple):
+    """The decision that a pair has; `outdated` if it is about an older text and does not count."""
+
+    grade: int | None
+    reason: str
+    reviewer: str
+    outdated: bool
+
+
+class CaseShowing(NamedTuple):
+    """All that a reviewer's screen shows of a pair.
+
+    Attributes
+    ----------
+    pair_id: a hash that stands for the query and the document.
+    revision: how many decisions the pair has had.
+    content_hash: the version of the document that is shown.
+    passage: the document in segments, the query's words marked.
+    has_more: the document is longer; `whole_case` returns all of it.
+    guide_hash: the guide in force.
+    opinions: by what they say, so that their order tells nobody's name.
+    remarks: what must be known about the versions of the document that were judged.
+    """
+
+    pair_id: str
+    query_id: str
+    document_id: str
+    revision: int
+    content_hash: str | None
+    query: str
+    information_need: str | None
+    title: list[Segment]
+    passage: list[Segment]
+    has_more: bool
+    url: str | None
+    published: str | None
+    guide_hash: str
+    opinions: list[ShownOpinion]
+    decision: ShownDecision | None
+    remarks: list[str]
+
+
+class CaseQueue(NamedTuple):
+    """What comes next for a reviewer.
+
+    Attributes
+    ----------
+    disputed: the pairs that wait for a decision, those below among them.
+    elsewhere: of these, how many another reviewer has on screen.
+    waiting: pairs that wait for one more opinion.
+    """
+
+    showings: list[CaseShowing]
+    disputed: int
+    elsewhere: int
+    waiting: int
+
+
+def next_cases(store: Store, reviewer: str, limit: int = 6, after: Sequence[str] = ()) -> CaseQueue:
+    """The next disputed pairs, without those that the screen has already (`after`: their pair ids).
+
+    Raises
+    ------
+    RefusedError: adjudication is not theirs.
+    """
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+    disputed = {pair_id(*pair): pair for pair in _pairs(store)}
+    others = claimed_by_others(store, reviewer)
+    free = [name for name, pair in disputed.items() if pair not in others]
+    wanted = [name for name in free if name not in set(after)][:limit]
+    claim(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
+    with store.reading() as cursor:
+        found = cases(cursor, [disputed[name] for name in wanted])
+        guide, waiting = _guide(cursor), len(awaited_opinions(cursor))
+    showings = [showing_of_case(case, guide) for case in found]
+    return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
+
+
+def recent_cases(store: Store, reviewer: str) -> list[CaseShowing]:
+    """The pairs that the reviewer decided last, newest first, to be decided once more."""
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+    pairs = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
+    with store.reading() as cursor:
+        guide = _guide(cursor)
+        return [showing_of_case(case, guide) for case in cases(cursor, pairs)]
+
+
+def one_case(store: Store, reviewer: str, query_id: str, document_id: str) -> CaseShowing:
+    """A judged pair, disputed or not, as it is now.
+
+    Raises
+    ------
+    NotFoundError: nobody has judged the pair.
+    RefusedError: adjudication is not theirs.
+    """
+    return _one(store, reviewer, (query_id, document_id))[1]
+
+
+def whole_case(store: Store, reviewer: str, query_id: str, document_id: str) -> list[Segment]:
+    """The whole text of a pair's document, the query's words marked; raises what `one_case` does."""
+    case, _ = _one(store, reviewer, (query_id, document_id))
+    return mark(case.body, query_stems(case.dispute.query))
+
+
+def pair_id(query_id: str, document_id: str) -> str:
+    """A hash that stands for a pair on a reviewer's screen."""
+    return digest("pair", query_id, document_id)[:16]
+
+
+def showing_of_case(case: Case, guide_hash: str) -> CaseShowing:
+    """What the screen shows of a case under the guide in force."""
+    item = case.dispute
+    excerpt = best_passage(case.body, item.query, LONGEST)
+    opinions = [
+        ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), one.other_text)
+        for one in item.opinions
+    ]
+    made = item.decision
+    decision = made and ShownDecision(made.grade, made.reason, made.reviewer, item.decision_outdated)
+    return CaseShowing(
+        pair_id=pair_id(item.query_id, item.document_id),
+        query_id=item.query_id,
+        document_id=item.document_id,
+        revision=case.revision,
+        content_hash=item.content_hash,
+        query=item.query,
+        information_need=case.information_need,
+        title=mark(item.title, query_stems(item.query)),
+        passage=excerpt.segments,
+        has_more=not excerpt.whole,
+        url=case.url,
+        published=case.published,
+        guide_hash=guide_hash,
+        opinions=opinions,
+        decision=decision,
+        remarks=about_versions(item),
+    )
+
+
+def _pairs(store: Store) -> list[Pair]:
+    return [(one.query_id, one.document_id) for one in disputes(store)]
+
+
+def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, CaseShowing]:
+    with store.reading() as cursor:
+        require_author(cursor, reviewer, *REVIEWERS)
+        found, guide = cases(cursor, [pair]), _guide(cursor)
+    if not found:
+        raise unjudged(*pair)
+    return found[0], showing_of_case(found[0], guide)
+
+
+def _guide(cursor: Cursor) -> str:
+    return require_setting(cursor, "guide", "The project has no guide yet.")
