@@ -14,7 +14,7 @@ from tests.support.served import Event, Served, open_tab, sign_in
 
 ORIGIN = "http://goldset.example"
 OUTBOX = (
-    script(("memory", "server", "outbox"))
+    script(("dom", "memory", "server", "outbox"))
     + """
 window.outboxOf = (answers) => {
   localStorage.clear();

@@ -197,7 +197,7 @@ def test_undo_brings_a_decision_back_and_deciding_again_is_one_more(browser: Bro
     rosa.wait_for_pair()
     rosa.press("h")
     line = rosa.root.locator(".history .line").first
-    expect(line).to_contain_text("“Names it”")
+    expect(line).to_contain_text("Names it")
     expect(line).to_be_focused()
     rosa.look()
     rosa.press("Enter")
