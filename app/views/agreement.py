@@ -8,6 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.context import project_store
+from app.next_step import missing_step
 from app.page import BUILD, REVIEWERS, AppPage
 from curation.agreement import agreement_report
 from curation.agreement.annotators.details import annotator_details
@@ -49,6 +50,8 @@ def show(annotator: Annotator) -> None:
     if shown.not_checked:
         ui.sentences("\n".join(shown.not_checked))
     ui.verdict(shown.verdict.figure, shown.verdict.state.capitalize(), shown.verdict.sentence)
+    if shown.page is None:
+        missing_step(store, annotator, "round")
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
     for section in [*shown.layers.origins, shown.feedback]:
         ui.heading(section.heading)

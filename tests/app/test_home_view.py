@@ -91,3 +91,35 @@ def test_a_refused_job_is_told_as_text(store: Store) -> None:
     end(store, job.job_id, "refused", "There is no <b>corpus</b> yet.")
     (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
     assert "There is no &lt;b&gt;corpus&lt;/b&gt; yet." in following
+
+
+@pytest.mark.parametrize("title", ["Rounds", "Agreement", "Coverage", "Evaluate", "Re-label", "Label"])
+def test_an_empty_page_leads_to_what_comes_first(store: Store, title: str) -> None:
+    assert [one[:2] for one in links(run(title))] == [("Import a corpus", "import")]
+
+
+@pytest.mark.parametrize("title", ["Rounds", "Agreement", "Re-label", "Label"])
+def test_an_empty_page_leads_to_the_step_that_the_project_has_come_to(store: Store, title: str) -> None:
+    add_pairs(store, grid(2, 3))
+    add_names(store, "ada", "ben")
+    assert links(run(title)) == [("Open a round", "curate", "step=Round")]
+
+
+def test_who_is_no_lead_is_led_nowhere(store: Store) -> None:
+    assert links(run("Label", Annotator("ada", "annotator", False))) == []
+    assert links(run("Agreement", Annotator("rob", "reviewer", False))) == []
+    assert links(run("Evaluate", Annotator("eva", "evaluator", False))) == []
+
+
+def test_a_link_to_a_page_that_the_navigation_has_not_is_left_out(store: Store) -> None:
+    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        import streamlit as st
+
+        from app.page import OFFERED
+        from app.views import home
+
+        st.session_state[OFFERED] = {"home", "curate"}
+        home.show(annotator)
+
+    test = AppTest.from_function(script, args=(LEAD,), default_timeout=60).run()
+    assert {address for _, address, _ in links(test)} == {"curate"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.next_step import missing_step
 from app.page import BUILD, LEADS, AppPage
 from app.views.coverage import gaps, map_part, measuring, written
 from app.views.coverage.kept import kept_state
@@ -23,6 +24,7 @@ def show(annotator: Annotator) -> None:
             "There is no coverage map of this corpus yet. Measuring makes one: it finds what the documents "
             "are about and joins it by meaning. The first time it embeds every entity."
         )
+        missing_step(context.store, annotator, "import")
         measuring.show(context, None)
         return
     part = st.segmented_control(

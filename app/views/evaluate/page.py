@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.next_step import missing_step
 from app.page import RELEASE, AppPage
 from app.views.curate.jobs import CurateContext, look
 from app.views.evaluate import leaderboard, report, submit
@@ -25,7 +26,8 @@ def show(annotator: Annotator) -> None:
         releases = list_releases(cursor)
         found = submitted_evaluations(cursor, annotator)
     if not releases:
-        st.info("Nothing is frozen yet. `goldset freeze NAME` makes a release of the settled grades.")
+        st.info("Nothing is frozen yet. Once there is a release, runs are scored on it here.")
+        missing_step(context.store, annotator, "freeze")
         return
     left, right = st.columns([1, 2], gap="large")
     with left:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.next_step import missing_step
 from app.page import LEADS, RELEASE, AppPage
 from app.views.curate.jobs import CurateContext, look
 from app.views.relabel import due, opening, past_evaluations, plan, report
@@ -24,6 +25,7 @@ def show(annotator: Annotator) -> None:
         st.info(
             "Nothing is judged yet. Once people have judged a round, this page says what of it goes stale."
         )
+        missing_step(context.store, annotator, "round")
         return
     part = st.segmented_control(
         "Part",

@@ -7,6 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.context import project_store
+from app.next_step import missing_step
 from app.page import BUILD, LEADS, AppPage
 from app.views.rounds import manage, progress, quality, remarks
 from curation.labeling.rounds.rounds import list_rounds
@@ -32,7 +33,8 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor)) if item.kind != "imported"]
     if not names:
-        st.info("No round is open yet. Open one under Curate, or with `goldset round open`.")
+        st.info("No round is open yet. Once one is, this page shows how far it is and when it ends.")
+        missing_step(store, annotator, "round")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
