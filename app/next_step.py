@@ -32,7 +32,7 @@ def missing_step(store: Store, annotator: Annotator, before: str) -> None:
     step = _first_missing(steps[: last + 1])
     if step is not None:
         with st.container(key="first-step"):
-            ui.quiet(f"First: {step.name}. {step.line}")
+            ui.quiet(f"First comes {step.name}. {step.line}")
             step_link(step.action)
 
 

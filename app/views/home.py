@@ -12,6 +12,7 @@ from app.components.daily import daily_answers, interval
 from app.context import project_store
 from app.next_step import step_link
 from app.page import LEADS, AppPage
+from app.views.curate.jobs import look
 from curation.jobs import jobs_of
 from curation.relabeling.staleness.fingerprint import set_fingerprint
 from curation.steps import PathFigures, ProjectPath, Step, read_figures, read_path
@@ -27,6 +28,8 @@ _DRAWN = "home"
 def show(annotator: Annotator) -> None:
     store = project_store()
     found = jobs_of(store).at_work()  # read before the endings: a job that ends now then counts as ended
+    if found is not None:
+        look(annotator)
     running = [found[0].job_id] if found else []
     with store.reading() as cursor:
         state = (str(store.path), set_fingerprint(cursor), utc_now().date().isoformat())

@@ -24,6 +24,9 @@ from curation.store import Cursor, Store
 RECENT = timedelta(hours=1)
 """Who answered within it is at work."""
 
+MANAGE = "Steer"
+"""The part of the page Rounds where a round is resumed."""
+
 SILENT = timedelta(days=3)
 """After so long without an answer, an open round needs somebody to ask why."""
 
@@ -123,7 +126,7 @@ def _open(store: Store, found: OpenWork, now: datetime) -> Step:
     step = Step("round", "at work", line, progress, daily_answers(work, now))
     paused = [one.round for one in found.open if one.paused]
     if paused:
-        manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": "Steer"})
+        manage = replace(progress, label="Resume it", parameters={"round": paused[-1], "part": MANAGE})
         return replace(step, state="needs attention", line=f"{line} Paused: {named(paused)}.", action=manage)
     last = max((one.answered[-1] for one in work if one.answered), default=None)
     since = last or found.open[-1].opened_at

@@ -29,7 +29,7 @@ class PathFigures:
     Attributes
     ----------
     gate: as a freeze of this moment would find it; None where nothing is judged.
-    due: what re-labeling has to do; None before the first release.
+    due: what re-labeling has to do; None before the first release, and once the quarter is planned.
     left_out: what could not be computed, and why.
     """
 
@@ -63,14 +63,15 @@ def read_figures(store: Store, now: datetime | None = None) -> PathFigures:
     """Compute what takes long: for 50,000 judgments some seconds."""
     with store.reading() as cursor:
         judged = bool(cursor.execute("SELECT 1 FROM judgment_events LIMIT 1").fetchall())
-        released = bool(list_releases(cursor))
+        _, work = read_quarter(cursor, (now or utc_now()).date())
+        asked = work is None and bool(list_releases(cursor))
     gate, due, left_out = None, None, []
     try:
         gate = gate_now(store) if judged else None
     except CurationError as error:
         left_out.append(f"Agreement: {error.found}")
     try:
-        due = staleness(store, (now or utc_now()).date()).calendar.due if released else None
+        due = staleness(store, (now or utc_now()).date()).calendar.due if asked else None
     except CurationError as error:
         left_out.append(f"Re-labeling: {error.found}")
     return PathFigures(gate, due, tuple(left_out))

@@ -9,7 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from app import context
 from app.navigation import all_pages, pages_of
+from app.views.curate import page as curate
+from app.views.relabel import page as relabel
+from app.views.rounds import page as rounds
 from curation.jobs.stored import begin, end
+from curation.steps.judging import MANAGE
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.gold_project import labelled
@@ -103,6 +107,12 @@ def test_an_empty_page_leads_to_the_step_that_the_project_has_come_to(store: Sto
     add_pairs(store, grid(2, 3))
     add_names(store, "ada", "ben")
     assert links(run(title)) == [("Open a round", "curate", "step=Round")]
+
+
+def test_every_part_that_a_step_opens_is_on_its_page() -> None:
+    assert {"Sample", "Pool", "Round"} <= set(curate.STEPS)
+    assert {"Plan", "Report"} <= set(relabel.PARTS)
+    assert MANAGE in rounds.PARTS
 
 
 def test_who_is_no_lead_is_led_nowhere(store: Store) -> None:
