@@ -9,6 +9,7 @@ from curation.jobs.stored import Job
 from curation.steps.step import Step, at_work, needs_attention
 
 OF_KIND = {
+    "import": "import",
     "sample": "sample",
     "top up": "sample",
     "tags": "sample",
@@ -20,7 +21,7 @@ OF_KIND = {
     "relabel": "re-label",
     "past evaluations": "re-label",
 }
-"""Kind of job → its step. Imports are named by what they import."""
+"""Kind of job → its step. What only looks, such as a preview, belongs to none."""
 
 
 def with_job(steps: Sequence[Step], last: Job | None, running: Collection[str] | None) -> list[Step]:
@@ -32,7 +33,7 @@ def with_job(steps: Sequence[Step], last: Job | None, running: Collection[str] |
     """
     if last is None or last.outcome in ("done", "stopped"):
         return list(steps)
-    name = "import" if last.kind.startswith("import") else OF_KIND.get(last.kind)
+    name = OF_KIND.get(last.kind)
     return [_with(step, last, running) if step.name == name else step for step in steps]
 
 

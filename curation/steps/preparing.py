@@ -73,8 +73,8 @@ def read_prepared(cursor: Cursor) -> Prepared:
 
 def import_step(found: Prepared) -> Step:
     """Documents, and what people search for."""
-    corpus = Action("Import a corpus", "import", "goldset import corpus PATH")
-    queries = Action("Import a log or queries", "import", "goldset import traffic PATH")
+    corpus = Action("Import a corpus", "import", "goldset import corpus PATH", {"kind": "corpus"})
+    queries = Action("Import a log or queries", "import", "goldset import traffic PATH", {"kind": "traffic"})
     if not (found.documents or found.logs or found.queries):
         needs = "Nothing is here yet. goldset needs documents, and a log of searches or a list of queries."
         return Step("import", "not begun", needs, corpus)

@@ -58,7 +58,7 @@ def freeze_step(
     is_settled: whether people are done judging and deciding, and queries are in parts.
     """
     page, command = "releases", "goldset freeze NAME"
-    freeze = Action("Freeze a release", page, command)
+    freeze = Action("Freeze a release", page, command, {"stage": "Freeze"})
     if gate is None or not grades.judged:
         shut = ""
     else:
@@ -70,7 +70,7 @@ def freeze_step(
             line = f"The gate is shut: {shut}."
         elif gate is not None and grades.graded:
             line = f"The gate is open. {line}"
-        action = Action("See the gate", page, "goldset gate") if attention else freeze
+        action = Action("See the gate", page, "goldset gate", {"stage": "Gate"}) if attention else freeze
         return Step("freeze", "needs attention" if attention else "not begun", line, action)
     count = graded_pairs(found.row)
     what = "altered since" if count is None else counted(count, "grade")
@@ -79,7 +79,9 @@ def freeze_step(
         line += f" {counted(found.since, 'answer or decision', 'answers and decisions')} came since."
         if is_settled:
             line += f" The gate is shut: {shut}." if shut else ""
-            return Step("freeze", "needs attention", line, Action("Freeze again", page, command))
+            return Step(
+                "freeze", "needs attention", line, Action("Freeze again", page, command, {"stage": "Freeze"})
+            )
     return Step("freeze", "done", line, Action("See the releases", page, "goldset release list"))
 
 

@@ -86,7 +86,7 @@ def split_step(found: SettledGrades, is_settled: bool) -> Step:
     is_settled: whether people are done judging and deciding.
     """
     command = "goldset split --dev 0.7 --test 0.3"
-    split = Action("Split the queries", "releases", command)
+    split = Action("Split the queries", "releases", command, {"stage": "Split"})
     if found.parts is None:
         has = f"{counted(found.graded, 'graded query is', 'graded queries are')}"
         line = (
@@ -100,6 +100,8 @@ def split_step(found: SettledGrades, is_settled: bool) -> Step:
     if found.outside:
         line += f" {counted(found.outside, 'graded query is', 'graded queries are')} in no part."
         if is_settled:
-            again = Action("Split again", "releases", command)
+            again = Action("Split again", "releases", command, {"stage": "Split"})
             return Step("split", "needs attention", line, again)
-    return Step("split", "done", line, Action("See the parts", "releases", "goldset certificate"))
+    return Step(
+        "split", "done", line, Action("See the parts", "releases", "goldset certificate", {"stage": "Split"})
+    )

@@ -11,8 +11,11 @@ from app import context
 from app.navigation import all_pages, pages_of
 from app.views.curate import page as curate
 from app.views.relabel import page as relabel
+from app.views.releases import page as releases
 from app.views.rounds import page as rounds
+from curation.importing.kinds import FILE_KINDS
 from curation.jobs.stored import begin, end
+from curation.steps import read_path
 from curation.steps.judging import MANAGE
 from curation.store import Store
 from curation.store.rows import Annotator
@@ -109,10 +112,13 @@ def test_an_empty_page_leads_to_the_step_that_the_project_has_come_to(store: Sto
     assert links(run(title)) == [("Open a round", "curate", "step=Round")]
 
 
-def test_every_part_that_a_step_opens_is_on_its_page() -> None:
+def test_every_part_that_a_step_opens_is_on_its_page(store: Store) -> None:
     assert {"Sample", "Pool", "Round"} <= set(curate.STEPS)
     assert {"Plan", "Report"} <= set(relabel.PARTS)
     assert MANAGE in rounds.PARTS
+    assert {"corpus", "traffic"} <= set(FILE_KINDS)
+    assert {"Split", "Gate", "Freeze"} <= set(releases.STAGES)
+    assert {step.action.page for step in read_path(store).steps} <= {page.address for page in all_pages()}
 
 
 def test_who_is_no_lead_is_led_nowhere(store: Store) -> None:
