@@ -13,6 +13,7 @@ PROJECT = "GOLDSET_PROJECT"
 """The environment variable that names the project's file."""
 IMPORT_FROM = "GOLDSET_IMPORT_FROM"
 """The one that names the folder from which files may be imported; without it there is none."""
+DEFAULT = "data/goldset.duckdb"
 
 
 def project_store() -> Store:
@@ -22,7 +23,14 @@ def project_store() -> Store:
     ------
     NotFoundError: there is no such project.
     """
-    return open_store(Path(os.environ.get(PROJECT, "data/goldset.duckdb")))
+    return open_store(Path(os.environ.get(PROJECT, DEFAULT)))
+
+
+def project_name() -> str:
+    """What people call the project: its file's name, or that of a folder above it where it says nothing."""
+    path = Path(os.environ.get(PROJECT, DEFAULT)).absolute()
+    names = [path.stem, path.parent.name, path.parent.parent.name]
+    return next((name for name in names if name not in {"", "goldset", "project", "data"}), path.stem)
 
 
 def unreadable(error: CurationError) -> str:

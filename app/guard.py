@@ -22,13 +22,15 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from app.context import unreadable
+from app.front.assets import SCRIPTS
+from app.front.index import ICON
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation.errors import CurationError
 from curation.people.annotators import EVALUATING
 from curation.store import Annotator
 
-OPEN = frozenset({"/sign-in", "/health"})
+OPEN = frozenset({"/sign-in", "/health", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
 UPLOADS = "/_stcore/upload_file/"
 DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
@@ -117,6 +119,8 @@ def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Respo
         return JSONResponse({"message": "No page of yours takes files."}, 403)
     if account is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
         return None
+    if path.startswith(SCRIPTS) and scope["method"] in HARMLESS:
+        return None  # Streamlit's own, which anybody can install; the sign-in page fetches them ahead
     if path.startswith("/api/"):
         sentence = "You are not signed in, or your sign-in has ended."
         return JSONResponse({"message": sentence, "signed_in": False}, 401)

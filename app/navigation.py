@@ -1,7 +1,6 @@
 """The navigation: the pages that are in `app.views`, and which of them a role has.
 
-This forbids nothing by itself: `curation` checks the role of whoever asks for what a page shows. The address
-of a page of another role says whose page it is.
+This forbids nothing by itself: `curation` checks the role of whoever asks for what a page shows.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any
 
 import streamlit as st
 
@@ -19,8 +17,6 @@ from curation.errors import CurationError
 from curation.people.annotators import require_role
 from curation.store import Annotator
 
-ROOT = "start"
-"""The address that Streamlit wants of a page at `/` that is at its own address, too."""
 ROW = 6
 """So many links fit beside the account; who has more pages finds them in groups."""
 
@@ -58,37 +54,21 @@ def place_in_menus(role: str, title: str) -> int | None:
 
 
 def streamlit_pages(annotator: Annotator) -> dict[str, list[st.Page]]:
-    """Every page by the groups of an annotator's role, as Streamlit's navigation takes them.
-
-    The role's first page is at `/` and, hidden, at its own address. Hidden are also the pages of other roles.
-    """
+    """The pages of an annotator by group, as Streamlit takes them; the role's first page is at `/`."""
     first, *_ = pages_of(annotator.role)
     st.session_state[OFFERED] = {page.address for page in pages_of(annotator.role)}
-    at_root = st.Page(partial(_show, first, annotator), title=first.title, url_path=ROOT, default=True)
-    menus = {
-        group: [at_root if page is first else _streamlit_page(page, annotator) for page in members]
+    return {
+        group: [
+            st.Page(
+                partial(_show, page, annotator),
+                title=page.title,
+                url_path=page.address,
+                default=page is first,
+            )
+            for page in members
+        ]
         for group, members in menus_of(annotator.role).items()
     }
-    hidden = [_streamlit_page(first, annotator, visibility="hidden")]
-    for page in all_pages():
-        if annotator.role not in page.roles:
-            refuse = partial(_refuse, page, first, at_root)
-            hidden.append(st.Page(refuse, title=page.title, url_path=page.address, visibility="hidden"))
-    return {**menus, "": [*menus.get("", []), *hidden]}
-
-
-def _streamlit_page(page: AppPage, annotator: Annotator, **more: Any) -> st.Page:
-    show = partial(_show, page, annotator)
-    return st.Page(show, title=page.title, url_path=page.address, **more)
-
-
-def _refuse(page: AppPage, first: AppPage, at_root: st.Page) -> None:
-    """Say whose page it is, with the way to the reader's own first page."""
-    st.title(page.title, anchor=False)
-    *others, last = [f"{role}s" for role in page.roles]
-    whose = f"{', '.join(others)} and {last}" if others else last
-    ui.lead(f"{page.title} is a page for {whose}. Ask a lead if you need what it shows.")
-    st.page_link(at_root, label=f"Go to {first.title}", icon=":material/arrow_forward:")
 
 
 def _show(page: AppPage, annotator: Annotator) -> None:

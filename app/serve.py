@@ -17,7 +17,9 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from app import api, api_decisions
-from app.context import IMPORT_FROM, PROJECT, project_store
+from app.context import IMPORT_FROM, PROJECT, project_name, project_store
+from app.front.front import Front
+from app.front.index import IndexTemplate
 from app.guard import Guard
 from app.signin import routes
 from app.signin.current_user import sessions
@@ -33,13 +35,14 @@ OTHERS_CAN_READ = (
 MAIN = Path(__file__).with_name("main.py")
 
 
-def build() -> st.App:
-    """The app of the project that `GOLDSET_PROJECT` names.
+def build(front: bool = True) -> st.App:
+    """The app of the project that `GOLDSET_PROJECT` names; without the front only for comparisons.
 
     Raises
     ------
     NotFoundError, StoreError: there is no such project, or it cannot be read.
-    InputError, RefusedError: the identity provider is not configured as it must be.
+    InputError, RefusedError: the identity provider is not configured as it must be, or Streamlit's index page
+        is not built as ours expects.
     """
     sessions()  # fail now, not at the first request, where the project cannot be read
     jobs_of(project_store()).keep_ready()
@@ -51,8 +54,11 @@ def build() -> st.App:
         *api.ROUTES,
         *api_decisions.ROUTES,
     ]
-    guard = Middleware(Guard)
-    application = st.App(MAIN, routes=own_routes, middleware=[guard], on_script_error=_show_failure)
+    middleware = [Middleware(Guard)]
+    if front:
+        paths = [route.path for route in own_routes]
+        middleware.append(Middleware(Front, IndexTemplate(project_name()), paths))
+    application = st.App(MAIN, routes=own_routes, middleware=middleware, on_script_error=_show_failure)
     auth_settings()  # only now: st.App sets the folder of Streamlit's settings, which are read once
     return application
 

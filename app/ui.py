@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib.resources import files
 from typing import NamedTuple, TypeGuard
 
 import streamlit as st
@@ -24,7 +23,6 @@ _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
 """Where Markdown would begin to take bare words for a link, whatever is escaped."""
 _JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldset [^`]+)`")
-_STYLE = files("app").joinpath("app.css").read_text(encoding="utf-8")
 _HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
 _FIGURE = ' class="gs-figure"'
 
@@ -58,9 +56,12 @@ class IntervalCell(NamedTuple):
 
 
 def frame(annotator: Annotator, place: int | None) -> None:
-    """What every page has: the style, who is signed in, and a mark on the menu with the page, at `place`."""
-    here = "" if place is None else _HERE % (place + 1)
-    st.html(f"<style>{_STYLE}{here}</style>")
+    """What every page has: who is signed in, and a mark on the menu with the page, at `place`.
+
+    The style sheet is in the index page: it is there before the first element.
+    """
+    if place is not None:
+        st.html(f"<style>{_HERE % (place + 1)}</style>")
     account(annotator)
 
 

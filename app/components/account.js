@@ -43,6 +43,7 @@ export default function account({ data, parentElement }) {
   }
   window.goldsetLeave = leave;
   setTimeout(tidy);
+  window.goldsetDrawn?.();
   parentElement.querySelector(".who").textContent = data.role === "annotator" || data.role === data.name ? data.name : `${data.name}, ${data.role}`;
   parentElement.querySelector("button").onclick = () => {
     // A form, not a fetch: where an identity provider signed somebody in, the way out leads over its pages.

@@ -12,7 +12,11 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 LARGEST_FORM = 8_192
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'"
+POLICY = (
+    "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+"""Of the sources of images a browser also takes what it fetches ahead."""
 
 _limiters: list[CapacityLimiter] = []
 
@@ -26,11 +30,19 @@ _FRAME = template("page.html")
 
 
 def page(
-    title: str, lead: str, content: str, status: int = 200, headers: dict[str, str] | None = None
+    title: str,
+    lead: str,
+    content: str,
+    status: int = 200,
+    headers: dict[str, str] | None = None,
+    ahead: str = "",
 ) -> HTMLResponse:
-    """A page with a title, a line below the name of the program, and content that is HTML already."""
+    """A page with a title, a line below the name of the program, and content that is HTML already.
+
+    ahead: links of its head that fetch what the next page needs.
+    """
     fixed = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
-    text = _FRAME.substitute(title=escape(title), lead=escape(lead), content=content)
+    text = _FRAME.substitute(title=escape(title), lead=escape(lead), content=content, ahead=ahead)
     return HTMLResponse(text, status, fixed | (headers or {}))
 
 

@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store, unreadable
+from app.front.index import fetched_ahead
 from app.signin import oidc, pages
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
@@ -136,7 +137,8 @@ def sign_in_page(
     above = f'<div class="ways">{"" if by_password else pages.alert(problem)}{links}</div>' if links else ""
     help_ = '<p class="help">Accounts are made by the lead of your project.</p>'
     content = f"{above}{form if by_password else ''}{help_}"
-    return pages.page("Sign in", "Sign in to grade search results.", content, status, headers)
+    lead = "Sign in to grade search results."
+    return pages.page("Sign in", lead, content, status, headers, ahead=fetched_ahead())
 
 
 def _check(name: str, password: str) -> SignIn | None:

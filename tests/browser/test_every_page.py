@@ -150,7 +150,8 @@ def test_the_drawer_of_a_phone_has_the_pages_and_closes_after_a_choice(people: V
 def test_a_page_of_another_role_says_whose_it_is_and_leads_to_the_own_first_page(people: Visitors) -> None:
     page = people.page("anna")
     measure(page)
-    visit(page, people.served, "/rounds")
+    page.goto(f"{people.served.url}/rounds")
+    expect(page).to_have_title("Rounds · goldset")
     expect(page.get_by_text("Rounds is a page for leads.")).to_be_visible()
     passes(page, "refused")
     page.get_by_role("link", name="Go to Label").click()

@@ -189,6 +189,8 @@ def test_the_page_says_nothing_of_ranks_systems_or_duplicates(browser: Browser, 
 def test_a_page_of_another_role_is_not_had_by_its_address(browser: Browser, served: Served) -> None:
     page = sign_in(browser, served, "idle").new_page()
     page.goto(f"{served.url}/agreement")
+    expect(page.get_by_text("Agreement is a page for reviewers and leads.")).to_be_visible()
+    page.get_by_role("link", name="Go to Label").click()
     navigation = page.get_by_test_id("stTopNavLink")
     expect(navigation).to_have_text(["Label", "Answers", "Write", "My consistency"])
     assert page.get_by_text("All coefficients").count() == 0

@@ -293,14 +293,8 @@ class Visitors:
 
 
 def settled(page: Page) -> None:
-    """Wait until a page of the app is whole: its script has run, all is drawn, and colours have faded in.
-
-    Streamlit loads what shows HTML, our style sheet among it, after it has shown the rest for the first time.
-    """
+    """Wait until a page of the app is whole: its script has run, all is drawn, and colours have faded in."""
     expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
-    page.wait_for_function(
-        "getComputedStyle(document.querySelector('.stApp')).getPropertyValue('--gs-accent')"
-    )
     page.evaluate(DRAWN)
     page.wait_for_function(FADED)
 

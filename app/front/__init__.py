@@ -1,0 +1,1 @@
+"""What is in front of Streamlit: the index page, its scripts compressed, and addresses without a page."""
