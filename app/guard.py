@@ -22,8 +22,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
 from app.context import unreadable
-from app.front.assets import SCRIPTS
-from app.front.index import ICON
+from app.entry import ICON, SCRIPTS
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation.errors import CurationError

@@ -16,11 +16,10 @@ from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 
-from app.front.index import STATIC
+from app.entry import STATIC
 
 KINDS = frozenset({".js", ".css", ".svg", ".json"})
 FOR_GOOD = "public, max-age=31536000, immutable"
-SCRIPTS = "/static/"
 
 
 class Packed(NamedTuple):

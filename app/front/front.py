@@ -16,8 +16,9 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.front.assets import SCRIPTS, asset, takes_gzip
-from app.front.index import ICON, IndexPage, IndexTemplate
+from app.entry import ICON, SCRIPTS
+from app.front.assets import asset, takes_gzip
+from app.front.index import IndexPage, IndexTemplate
 from app.navigation import all_pages, pages_of
 from app.page import AppPage
 from app.signin.pages import page as plain_page

@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store, unreadable
-from app.front.index import fetched_ahead
+from app.entry import fetched_ahead
 from app.signin import oidc, pages
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers

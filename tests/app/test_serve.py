@@ -16,9 +16,10 @@ from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
 from app.context import PROJECT, project_name
+from app.entry import STATIC
 from app.front.assets import known_assets
 from app.front.front import Front
-from app.front.index import STATIC, IndexTemplate
+from app.front.index import IndexTemplate
 from app.navigation import pages_of
 from app.serve import listen
 from curation.errors import RefusedError

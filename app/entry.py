@@ -1,0 +1,113 @@
+"""The entry: the scripts, style sheets and fonts that a browser loads before Streamlit draws anything.
+
+Their names change with every version of Streamlit; its own index page has them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import NamedTuple
+
+import streamlit as st
+
+from curation.errors import RefusedError
+
+ICON = "/favicon.svg"
+STATIC = Path(st.__file__).with_name("static")
+"""The folder with Streamlit's index page, and below it all that the page loads."""
+SCRIPTS = "/static/"
+"""How the addresses begin of what is in that folder."""
+SOON = ("BidiComponent", "Html")
+"""What every page of ours loads after the first scripts have run: the browser may as well know at once."""
+_CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
+
+
+class HeadTag(NamedTuple):
+    """A script or a link of a page's head."""
+
+    kind: str
+    attributes: dict[str, str | None]
+
+
+class _Head(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[HeadTag] = []
+        self.ids: set[str | None] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = HeadTag(tag, dict(attrs))
+        self.ids.add(found.attributes.get("id"))
+        if tag in {"script", "link"}:
+            self.tags.append(found)
+
+
+def entry_tags(static: Path = STATIC) -> Iterator[str]:
+    """The scripts and links that a page begins with, and what every page of ours loads soon after.
+
+    Raises
+    ------
+    RefusedError: Streamlit's index page is not built as ours expects.
+    """
+    path = static / "index.html"
+    head = _Head()
+    head.feed(path.read_text(encoding="utf-8"))
+    scripts = [one for one in head.tags if one.attributes.get("type") == "module"]
+    styles = [one for one in head.tags if one.attributes.get("rel") == "stylesheet"]
+    ahead = [one for one in head.tags if one.attributes.get("rel") in {"preload", "modulepreload"}]
+    named = [_address(one) for one in (*scripts, *styles, *ahead)]
+    missing = [name for name in named if not name or not (static / name).is_file()]
+    if len(scripts) != 1 or not styles or missing or "root" not in head.ids:
+        raise RefusedError(
+            f"{path} of Streamlit {st.__version__} is not the page that goldset expects: one script and a "
+            "style sheet that are in the folder beside it, and an element called root. Install a version of "
+            "Streamlit that goldset was tested with, such as 1.67."
+        )
+    for one in (*styles, *scripts, *ahead):
+        yield _text(one)
+    for name in _soon(static, _address(scripts[0])):
+        if name not in named:
+            yield f'<link rel="modulepreload" crossorigin href="/{name}">'
+
+
+@cache
+def fetched_ahead(static: Path = STATIC) -> str:
+    """Links by which the sign-in page fetches what every page needs while somebody types a password."""
+    names = re.findall(r'(?:src|href)="([^"]+)"', "".join(entry_tags(static)))
+    return "\n".join(f'<link rel="prefetch" href="{name}">' for name in names)
+
+
+def _address(tag: HeadTag) -> str:
+    return (tag.attributes.get("src") or tag.attributes.get("href") or "").removeprefix("./")
+
+
+def _text(tag: HeadTag) -> str:
+    """The tag with its address from the root, so that it is the same below every path."""
+    given = {**tag.attributes, "src" if tag.kind == "script" else "href": f"/{_address(tag)}"}
+    words = "".join(
+        f" {name}" if value is None else f' {name}="{escape(value)}"' for name, value in given.items()
+    )
+    return f"<{tag.kind}{words}></script>" if tag.kind == "script" else f"<{tag.kind}{words}>"
+
+
+def _soon(static: Path, entry: str) -> list[str]:
+    """The scripts that `SOON` names, with what they need, as the entry script lists them, if it does."""
+    text = (static / entry).read_text(encoding="utf-8")
+    listed = _CHUNKS.search(text)
+    if listed is None:
+        return []
+    chunks = json.loads(f"[{listed[1]}]")
+    needed: list[str] = []
+    for name in SOON:
+        found = re.search(rf"import\(`\./{name}\.[^`]+`\),__vite__mapDeps\(\[([\d,]+)\]", text)
+        places = found[1].split(",") if found else []
+        needed += [chunks[int(place)] for place in places if int(place) < len(chunks)]
+    folder = entry.rpartition("/")[0]
+    paths = [f"{folder}/{name.removeprefix('./')}" for name in dict.fromkeys(needed)]
+    return [path for path in paths if path.endswith(".js") and (static / path).is_file()]
