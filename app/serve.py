@@ -19,8 +19,8 @@ from starlette.routing import Route
 from app import api, api_decisions
 from app.context import IMPORT_FROM, PROJECT, project_name, project_store
 from app.front.front import Front
+from app.front.guard import Guard
 from app.front.index import IndexTemplate
-from app.guard import Guard
 from app.signin import routes
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings

@@ -1,1 +1,1 @@
-"""What is in front of Streamlit: the index page, its scripts compressed, and addresses without a page."""
+"""What is in front of Streamlit: the guard, the index page, scripts compressed, addresses without a page."""

@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from app import api_decisions, context
-from app.guard import Guard
+from app.front.guard import Guard
 from app.signin import current_user
 from app.signin.sessions import SignIn
 from curation.adjudication import claims

@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app import api, context
-from app.guard import Guard
+from app.front.guard import Guard
 from app.signin import current_user
 from app.signin import routes as signin
 from app.signin.routes import password
