@@ -16,7 +16,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
-from markdown_it import MarkdownIt
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -24,8 +23,10 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from app.context import project_store, unreadable
+from app.grading import guide_json
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from curation.guides.guide import current_guide, guide_by_hash
+from curation.guides.questions import ask_at_item, readable_questions
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.practice.status import feedback
@@ -120,6 +121,15 @@ class QueryAnswers(BaseModel):
     answers: Annotated[list[Keyed], Field(max_length=50)]
 
 
+class AskedQuestion(BaseModel):
+    """A question about the guide, at one of the annotator's items or about the whole."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    words: Annotated[str, Field(min_length=1, max_length=4_000)]
+    presentation_id: Id | None = None
+
+
 def answered_for(*roles: str) -> Callable[[Handler], Handler]:
     """For these roles, make JSON of what a handler returns, and a sentence with a fitting status of what it
     raises.
@@ -193,6 +203,15 @@ async def answers(request: Request) -> Any:
     return await run_in_threadpool(_record_answers, request.state.annotator, asked)
 
 
+@answered
+async def questions(request: Request) -> Any:
+    """GET: the annotator's questions about the guide, and answers for everyone. POST: ask one."""
+    who, asked = request.state.annotator, None
+    if request.method == "POST":
+        asked = AskedQuestion.model_validate(await json_of(request))
+    return await run_in_threadpool(_questions, who, asked)
+
+
 async def health(request: Request) -> Response:
     """GET: whether the app can read its project; anybody may ask, so why not is in the log alone."""
     try:
@@ -211,6 +230,7 @@ ROUTES = [
     Route("/api/judgments", judgments, methods=["POST"]),
     Route("/api/answers", answers, methods=["POST"]),
     Route("/api/history", history),
+    Route("/api/questions", questions, methods=["GET", "POST"]),
 ]
 
 
@@ -237,6 +257,13 @@ def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
         answer_query(store, annotator, item.presentation_id, item.answer, item.client_key) for item in read
     ]
     return {"outcomes": [*refused, *(asdict(outcome) for outcome in outcomes)]}
+
+
+def _questions(annotator: str, asked: AskedQuestion | None) -> list[dict[str, Any]]:
+    store = project_store()
+    if asked is not None:
+        ask_at_item(store, annotator, asked.words, asked.presentation_id)
+    return [one._asdict() for one in readable_questions(store, annotator)]
 
 
 def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], list[dict[str, str]]]:
@@ -267,14 +294,7 @@ def _queue(queue: Queue) -> dict[str, Any]:
 
 def _guide(guide_hash: str) -> dict[str, Any]:
     with project_store().reading() as cursor:
-        found = guide_by_hash(cursor, guide_hash)
-    text = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(found.body)
-    return {
-        "guide_hash": found.guide_hash,
-        "title": found.title,
-        "scale": [grade.model_dump() for grade in found.scale],
-        "html": text,
-    }
+        return guide_json(guide_by_hash(cursor, guide_hash))
 
 
 def _read_something() -> None:

@@ -24,6 +24,7 @@ _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
 _JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldset [^`]+)`")
 _HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
+_AROUND_BREAKS = re.compile(r" *(\n+) *")
 _FIGURE = ' class="gs-figure"'
 
 
@@ -170,12 +171,18 @@ def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> No
     )
 
 
+def changed_words(blocks: Iterable[TextBlock]) -> None:
+    """Two versions of a sentence in one, without a frame."""
+    st.html(f'<p class="gs-difference" dir="auto">{_changed(blocks)}</p>')
+
+
 def _changed(blocks: Iterable[TextBlock]) -> str:
     tags = {"removed": "del", "added": "ins"}
-    return " ".join(
+    said = " ".join(
         f"<{tags[one.kind]}>{escape(one.text)}</{tags[one.kind]}>" if one.kind in tags else escape(one.text)
         for one in blocks
     )
+    return _AROUND_BREAKS.sub(r"\1", said)
 
 
 def section(found: Section, words: bool = False) -> None:

@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
 
 import streamlit as st
+from markdown_it import MarkdownIt
+
+from curation.guides.guide import Guide
 
 MODULES = (
     "dom",
@@ -20,6 +24,7 @@ MODULES = (
     "outbox",
     "status",
     "guide",
+    "asking",
     "item",
     "question",
     "practice",
@@ -55,6 +60,32 @@ def _read(name: str) -> str:
 _component = st.components.v2.component(
     "goldset_grading", html=_read("grading.html"), css=style(), js=script()
 )
+
+
+_aside = re.search(r'<aside class="guide".*?</aside>', _read("grading.html"), re.DOTALL)
+assert _aside is not None
+_panel = st.components.v2.component(
+    "goldset_guide_panel",
+    html=f'<div class="grading reading">{_aside[0]}</div>',
+    css=_read("grading.css"),
+    js=script(("dom", "server", "guide", "panel")),
+)
+
+
+def guide_json(found: Guide) -> dict[str, Any]:
+    """A guide as the panel draws it: its text as HTML in which no foreign HTML survives."""
+    text = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(found.body)
+    return {
+        "guide_hash": found.guide_hash,
+        "title": found.title,
+        "scale": [grade.model_dump() for grade in found.scale],
+        "html": text,
+    }
+
+
+def guide_panel(found: Guide, name: str, wide: bool = False) -> None:
+    """A guide as annotators read it; `wide` puts its text beside the scale where there is room."""
+    _panel(key=f"guide {name}", data={"guide": guide_json(found), "wide": wide})
 
 
 def grading(annotator: str, project: str) -> None:

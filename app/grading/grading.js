@@ -10,6 +10,7 @@
 //   welcome  → item                           feedback → item, result       result → item
 //   question → item                           history → item (to change an answer, or as it was)
 
+import { Asking } from "./asking.js";
 import { isolated, node, put } from "./dom.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";
@@ -60,6 +61,10 @@ class Loop {
     this.practice = new Practice(root, this.guide);
     this.question = new Question(root, (answer) => this.#answerQuestion(answer));
     this.history = new History(root, this.guide, (answered) => this.#change(answered));
+    this.asking = new Asking(root, memory, {
+      item: () => root.dataset.presentation,
+      said: (sentence) => this.status.announce(sentence),
+    }, signal);
     this.outbox = new Outbox(memory, {
       judgments: { path: "/api/judgments", body: (batch) => this.#request(batch) },
       answers: { path: "/api/answers", body: (batch) => ({ answers: batch }) },
@@ -75,6 +80,7 @@ class Loop {
   leave() {
     this.ending.abort();
     this.status.leave();
+    this.asking.leave();
     clearTimeout(this.outbox.timer);
     clearTimeout(this.looking);
   }
@@ -585,6 +591,7 @@ class Loop {
 
   #escape(typing) {
     if (this.keys.open) return; // the dialog closes itself
+    if (this.asking.writing) return; // its field has keys of its own
     if (typing) this.item.closeNote();
     else if (this.#on("history")) this.#closeHistory();
     else if (this.#on("question")) this.#skip();
@@ -600,6 +607,8 @@ class Loop {
     else if (name === "go-on") this.#goOn();
     else if (name === "skip") this.#skip();
     else if (name === "leave") this.#escape(false);
+    else if (name === "ask") this.asking.toggle();
+    else if (name === "answers") this.asking.read();
     else if (name === "whole" && this.#on("item", "feedback")) this.item.toggleWhole();
     else if (name === "dismiss") this.#mode("grades");
     else if (this.#on("item")) this.#doOnItem(name);

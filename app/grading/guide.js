@@ -24,11 +24,7 @@ export class Guide {
     const guide = await ask(`/api/guides/${encodeURIComponent(hash)}`);
     Object.assign(this, { hash: guide.guide_hash, scale: guide.scale });
     this.keys = new Map(guide.scale.map((grade) => [grade.key, grade]));
-    this.panel.querySelector("h2").textContent = guide.title;
-    // Made by a Markdown renderer that lets no HTML through; the one place where HTML is set.
-    this.panel.querySelector(".body").innerHTML = guide.html;
-    this.panel.querySelector(".scale").replaceChildren(...guide.scale.flatMap((grade) => [meaning(grade)]));
-    this.panel.querySelector(".examples").replaceChildren(...examples(guide.scale));
+    drawGuide(this.panel, guide);
     this.root.querySelector(".grades").replaceChildren(...guide.scale.map((grade) => this.#button(grade)));
   }
 
@@ -81,6 +77,15 @@ export class Guide {
     if (grade) spot.replaceChildren(node("dl", { className: "scale" }, meaning(grade)), ...grade.examples.map(example));
     this.panel.scrollTop = grade ? 0 : this.place;
   }
+}
+
+// Fill a panel with a guide as the server gives it.
+export function drawGuide(panel, guide) {
+  panel.querySelector("h2").textContent = guide.title;
+  // Made by a Markdown renderer that lets no HTML through; the one place where HTML is set.
+  panel.querySelector(".body").innerHTML = guide.html;
+  panel.querySelector(".scale").replaceChildren(...guide.scale.map(meaning));
+  panel.querySelector(".examples").replaceChildren(...examples(guide.scale));
 }
 
 function meaning(grade) {

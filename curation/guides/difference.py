@@ -11,6 +11,10 @@ from curation.guides.guide import Grade, Guide
 from curation.similarity.text_blocks import TextBlock, word_blocks
 
 _WORDS = re.compile(r"\S+|\n+")
+_SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
+"""The end of a line within a paragraph of Markdown."""
+_CONTEXT = 20
+"""Words beside a change that are shown of what stays."""
 _TOLD = {"name": "renamed", "definition": "redefined", "key": "another key", "colour": "another colour",
          "examples": "other examples"}  # fmt: skip
 
@@ -76,6 +80,15 @@ class GuideDifference:
         return removed, added
 
     @property
+    def changed_body(self) -> tuple[TextBlock, ...]:
+        """The changes of the text with some words around them; an ellipsis is in the place of the others."""
+        last = len(self.body) - 1
+        return tuple(
+            _shortened(block, place > 0, place < last) if block.kind == "same" else block
+            for place, block in enumerate(self.body)
+        )
+
+    @property
     def summary(self) -> list[str]:
         """A sentence for each thing that changes; one where nothing does."""
         said = []
@@ -95,8 +108,16 @@ def guide_difference(before: Guide, after: Guide) -> GuideDifference:
     """What changes from one guide to the other."""
     old, new = ({grade.value: grade for grade in guide.scale} for guide in (before, after))
     grades = tuple(_change(value, old.get(value), new.get(value)) for value in sorted({*old, *new}))
-    blocks = word_blocks(_WORDS.findall(before.body), _WORDS.findall(after.body))
+    blocks = word_blocks(*(_WORDS.findall(_SOFT.sub(" ", guide.body)) for guide in (before, after)))
     return GuideDifference(before, after, grades, blocks, _other(before, after))
+
+
+def _shortened(block: TextBlock, after_change: bool, before_change: bool) -> TextBlock:
+    words = block.text.split(" ")
+    head, tail = words[: _CONTEXT * after_change], words[len(words) - _CONTEXT * before_change :]
+    if len(head) + len(tail) >= len(words):
+        return block
+    return TextBlock("same", " ".join([*head, "…", *tail]).strip("\n"))
 
 
 def _change(value: int, before: Grade | None, after: Grade | None) -> GradeChange:
@@ -115,7 +136,7 @@ def _sentence(one: GradeChange) -> str:
     if "name" in one.changed:
         name += f", is “{one.after.name}” now"
     rest = [_TOLD[entry] for entry in one.changed if entry != "name"]
-    return f"{name}{': ' if rest else ''}{', '.join(rest)}."
+    return ", ".join([name, *rest]) + "."
 
 
 def _other(before: Guide, after: Guide) -> tuple[str, ...]:

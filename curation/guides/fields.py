@@ -31,6 +31,10 @@ class GuideFields:
         grades[place] = {**grades[place], **entries}
         return replace(self, grades=tuple(grades))
 
+    def examples(self, place: int) -> list[dict[str, Any]]:
+        """The worked examples of one grade."""
+        return list(self.grades[place].get("examples") or [])
+
     def with_new_grade(self) -> GuideFields:
         """The fields with one more grade at the upper end, which still needs its words."""
         values = [int(grade["value"]) for grade in self.grades if str(grade.get("value", "")).isdigit()]

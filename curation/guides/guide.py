@@ -113,6 +113,15 @@ def read_guide(path: Path | None = None) -> Guide:
     return parse_guide(_read(path), path)
 
 
+def shipped_guides() -> list[Guide]:
+    """The guides that come with goldset, by title."""
+    found = []
+    for one in files("labeling_guides").iterdir():
+        if one.name.endswith(".md"):
+            found.append(parse_guide(one.read_text(encoding="utf-8")))
+    return sorted(found, key=lambda guide: guide.title)
+
+
 def parse_guide(source: str, path: Path | None = None) -> Guide:
     """The guide of a whole text; raises as `read_guide` does, naming the path if there is one."""
     problems = guide_problems(source)

@@ -59,14 +59,17 @@ class GuideEffects:
         if self.difference.same:
             return ["This guide is in force already."]
         said = [*self._off_scale_told(), *(one.cannot_switch for one in self.rounds if one.cannot_switch)]
+        given = f"{self.answers:,} judgments were" if self.answers != 1 else "1 judgment was"
         said.append(
-            f"{self.answers:,} judgments were given under the guide in force. They stay as they are. Each "
-            "keeps its version; releases list every guide that was used."
+            f"{given} given under the guide in force. They stay as they are. Each keeps its version; "
+            "releases list every guide that was used."
         )
         if self.stale_pairs:
+            n = self.stale_pairs
+            count = f"{n:,} judged pairs count" if n > 1 else "1 judged pair counts"
             said.append(
-                f"{self.stale_pairs:,} judged pairs count as judged under an earlier guide from then on. "
-                "Re-label weighs that when it plans what to judge again."
+                f"{count} as judged under an earlier guide from then on. Re-label weighs that when it plans "
+                "what to judge again."
             )
         said.append("Rounds and practice that open from then on use the new guide.")
         return said

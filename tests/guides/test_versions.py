@@ -72,6 +72,10 @@ def test_a_difference_names_grades_added_removed_and_renamed_and_the_words_of_th
         "The text loses 2 words and gains 1.",
     ]
     assert [one.text for one in found.body if one.kind == "added"] == ["it."]
+    shown = " ".join(one.text for one in found.changed_body)
+    assert shown.startswith("… ")
+    assert shown.endswith(" …")
+    assert "Press the key. it. Trust your first careful reading" in shown
     fewer = guide_difference(BASE, without_grade_3())
     assert fewer.summary[0] == "Grade 3, “Exactly it”, is removed."
     assert guide_difference(without_grade_3(), BASE).summary[0] == "Grade 3, “Exactly it”, is added."

@@ -54,6 +54,7 @@ HEADINGS = {
     **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
     **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
+    **{f"/guide?show={part}": "Guide" for part in ("Edit", "Versions", "Questions")},
     **{f"/coverage?of={part}": "Coverage" for part in ("Map", "Written")},
 }
 """The pages besides Label and Adjudicate, each as the lead sees it."""

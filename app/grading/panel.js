@@ -1,0 +1,8 @@
+// The guide's panel by itself, on the page Guide.
+
+import { drawGuide } from "./guide.js";
+
+export default function mount({ data, parentElement }) {
+  parentElement.querySelector(".grading").toggleAttribute("data-wide", data.wide);
+  drawGuide(parentElement.querySelector(".guide"), data.guide);
+}

@@ -1,0 +1,43 @@
+"""Guide, differing: what changes from one guide to another, in words and in their texts."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from curation.guides.difference import GradeChange, GuideDifference
+from curation.guides.guide import Grade
+from curation.similarity.text_blocks import word_blocks
+
+
+def show(found: GuideDifference) -> None:
+    ui.sentences("\n".join(found.summary))
+    for one in found.changed_grades:
+        _grade(found, one)
+    if any(found.body_changes) or found.before.title != found.after.title:
+        ui.heading("Title and text")
+        title = word_blocks(found.before.title.split(), found.after.title.split())
+        ui.text_difference(title, found.changed_body)
+
+
+def _grade(found: GuideDifference, one: GradeChange) -> None:
+    sides = [
+        ui.grade(guide, one.value)
+        for guide, grade in ((found.before, one.before), (found.after, one.after))
+        if grade is not None
+    ]
+    shown = sides if one.kind == "changed" and {"name", "colour"} & set(one.changed) else sides[-1:]
+    arrow = ' <span aria-label="becomes">→</span> '
+    st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{one.told}</small></h3>')
+    old, new = (grade.definition.split() if grade else [] for grade in (one.before, one.after))
+    if old != new:
+        ui.changed_words(word_blocks(old, new))
+    if "examples" in one.changed and one.before and one.after:
+        before, after = _examples(one.before), _examples(one.after)
+        told = [f"Example removed: {said}" for said in sorted(before - after)]
+        told += [f"Example added: {said}" for said in sorted(after - before)]
+        ui.sentences("\n".join(told))
+
+
+def _examples(grade: Grade) -> set[str]:
+    return {f"{one.query}: {one.document} ({one.why})" for one in grade.examples}

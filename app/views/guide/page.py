@@ -1,0 +1,78 @@
+"""Guide: what annotators read, the next version, what putting it in force means, and questions about it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from app import ui
+from app.acts import Acts
+from app.context import project_store
+from app.grading import guide_panel
+from app.page import LEADS, SET_UP, AppPage
+from app.views.guide import editing, forcing, questions, versions
+from app.views.guide.editor import GUIDE, GuideEditor, editor_of
+from curation.errors import CurationError
+from curation.guides.drafts import open_drafts, source_of
+from curation.guides.guide import current_guide
+from curation.guides.questions import guide_questions
+from curation.store import Annotator, Store
+
+READ, EDIT, FORCE, VERSIONS, QUESTIONS = PARTS = ("Read", "Edit", "Put in force", "Versions", "Questions")
+
+
+def show(annotator: Annotator) -> None:
+    acts, store = Acts(annotator), project_store()
+    editor = editor_of(store, acts.by)
+    _save(store, editor)
+    done = acts.form(GUIDE).result
+    if done:
+        st.success("\n\n".join(map(ui.plain, done.splitlines())), icon=":material/check:")
+    part = st.segmented_control(
+        "Part",
+        PARTS,
+        default=READ,
+        required=True,
+        key="show",
+        bind="query-params",  # so that a reload stays there
+        label_visibility="collapsed",
+    )
+    if part == EDIT:
+        editing.show(store, acts, editor)
+    elif part == FORCE:
+        forcing.show(store, acts, editor)
+    elif part == VERSIONS:
+        versions.show(store, editor)
+    elif part == QUESTIONS:
+        questions.show(store, acts)
+    else:
+        _read(store, acts)
+
+
+PAGE = AppPage(37, "Guide", "guide", LEADS, show, group=SET_UP)
+
+
+def _save(store: Store, editor: GuideEditor | None) -> None:
+    """Save what the fields told of, whatever part is shown now."""
+    if editor is not None:
+        try:
+            editor.save(store)
+        except CurationError as error:
+            ui.problem(error)
+
+
+def _read(store: Store, acts: Acts) -> None:
+    with store.reading() as cursor:
+        guide, drafts = current_guide(cursor), open_drafts(cursor)
+        unanswered = sum(one.answer is None for one in guide_questions(cursor))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.download_button(
+            "Download", source_of(guide), "guide.md", "text/markdown", icon=":material/download:"
+        )
+        said = f"In force, version {guide.guide_hash[:8]}. Annotators read it beside every item."
+        writing = [one.author for one in drafts if one.author != acts.by]
+        if writing:
+            said += f" {', '.join(writing)} {'is' if len(writing) == 1 else 'are'} writing the next one."
+        if unanswered:
+            said += f" {unanswered:,} question{'s wait' if unanswered > 1 else ' waits'} for an answer."
+        ui.quiet(said)
+    guide_panel(guide, "in force", wide=True)

@@ -1,0 +1,206 @@
+"""The page Guide, run by Streamlit's AppTest on a real project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import context
+from app.views.guide import forcing
+from curation.guides.drafts import own_draft, save_draft
+from curation.guides.guide import current_guide, read_guide
+from curation.guides.questions import ask_at_item, readable_questions
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import next_showings
+from curation.store import Store
+from curation.store.rows import Annotator
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid, rows_of
+from tests.support.second_click import twice
+
+LEE = Annotator("lee", "lead", False)
+BASE = read_guide()
+
+
+@built_once
+def rounds(store: Store) -> Store:
+    """Two rounds under way, one of them with an answer."""
+    add_names(store, "lee", "mia", role="lead")
+    add_names(store, "ada", "ben")
+    add_pairs(store, grid(2, 2))
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    add_pairs(store, {"more": ["more.0", "more.1"]})
+    open_round(store, "second", ["ben"], overlap=1, duplicates=0)
+    grade_next(store, "ada")
+    return store
+
+
+@pytest.fixture
+def project(rounds: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    monkeypatch.setenv(context.PROJECT, str(rounds.path))
+    yield rounds
+    rounds.close()
+
+
+def page(part: str) -> AppTest:
+    def script(annotator):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+
+        next(found for found in all_pages() if found.address == "guide").show(annotator)
+
+    shown = AppTest.from_function(script, kwargs={"annotator": LEE}, default_timeout=20)
+    shown.session_state["show"] = part
+    shown = shown.run()
+    assert not shown.exception
+    return shown
+
+
+def field(shown: AppTest, label: str) -> Any:
+    found = (*shown.text_input, *shown.text_area, *shown.number_input, *shown.selectbox, *shown.checkbox)
+    return next(one for one in found if one.label == label)
+
+
+def press(shown: AppTest, label: str) -> AppTest:
+    pressed = next(one for one in shown.button if one.label == label).click().run()
+    assert not pressed.exception
+    return pressed
+
+
+def choose(shown: AppTest, label: str, value: Any) -> AppTest:
+    chosen = next(one for one in shown.get("button_group") if one.label == label).set_value(value).run()
+    assert not chosen.exception
+    return chosen
+
+
+def words(found: Sequence[Any]) -> str:
+    return " ".join(str(one.value) for one in found).replace("\\", "")
+
+
+def html(shown: AppTest) -> str:
+    return " ".join(str(element.proto.body) for element in shown.get("html"))
+
+
+def draft(store: Store) -> str:
+    with store.reading() as cursor:
+        held = own_draft(cursor, "lee")
+    return held.source if held else ""
+
+
+def test_what_is_written_into_fields_is_saved_and_there_again_in_another_session(project: Store) -> None:
+    shown = press(page("Edit"), "Write the next guide")
+    assert draft(project) == BASE.source
+    field(shown, "Title").set_value("Shop relevance").run()
+    assert draft(project) == BASE.source.replace("title: Graded relevance", "title: Shop relevance")
+    shown = choose(page("Edit"), "Part of the guide", 2)
+    assert field(shown, "Name").value == "Useful"
+    field(shown, "Name").set_value("In part").run()
+    assert "name: In part" in draft(project)
+    assert "title: Shop relevance" in draft(project)
+
+
+def test_what_is_wrong_is_said_at_its_field_and_with_its_line(project: Store) -> None:
+    save_draft(project, BASE.source, "lee", None)
+    shown = choose(page("Edit"), "Part of the guide", 0)
+    shown = field(shown, "Key").set_value("u").run()
+    assert "1st grade, key: the screen itself uses the key u; digits are always free." in html(shown)
+    assert "Line 6, key: u" in words(shown.error)
+    shown = page("Put in force")
+    assert "not a whole guide yet" in words(shown.info)
+
+
+def test_a_grade_is_added_filled_and_removed(project: Store) -> None:
+    save_draft(project, BASE.source, "lee", None)
+    shown = press(page("Edit"), "Add a grade")
+    field(shown, "Name").set_value("Perfect")
+    shown = field(shown, "When to give it").set_value("Nothing better can be.").run()
+    assert not shown.error
+    assert "name: Perfect" in draft(project)
+    press(shown, "Remove this grade")
+    assert "Perfect" not in draft(project)
+
+
+def test_a_text_with_broken_yaml_is_kept_and_edited_whole(project: Store) -> None:
+    save_draft(project, "---\ntitle: [x\n---\nbody", "lee", None)
+    shown = page("Edit")
+    assert "Line 3: The front matter is not YAML" in words(shown.error)
+    field(shown, "Markdown with YAML front matter").set_value(BASE.source).run()
+    assert draft(project) == BASE.source
+
+
+def test_a_draft_of_another_window_is_loaded_and_never_overwritten(project: Store) -> None:
+    save_draft(project, BASE.source, "lee", None)
+    shown = page("Edit")
+    save_draft(project, BASE.source + "More.\n", "lee", 0)
+    shown = field(shown, "Title").set_value("Mine").run()
+    assert "saved in another window" in words(shown.warning)
+    assert "title: Mine" in shown.code[0].value
+    press(shown, "Load what was saved")
+    assert draft(project) == BASE.source + "More.\n"
+
+
+def test_another_leads_draft_is_named_and_can_be_gone_on_with(project: Store) -> None:
+    save_draft(project, BASE.source + "Hers.\n", "mia", None)
+    assert "mia is writing the next one" in html(page("Read"))
+    shown = page("Edit")
+    begin = field(shown, "Begin with")
+    begin.select(next(one for one in begin.options if "mia" in one))
+    press(shown, "Write the next guide")
+    assert draft(project) == BASE.source + "Hers.\n"
+
+
+def test_before_a_guide_is_put_in_force_its_effects_are_said_and_a_reason_asked_for(
+    project: Store,
+) -> None:
+    save_draft(project, BASE.source.replace("name: Useful", "name: In part"), "lee", None)
+    shown = page("Put in force")
+    said = html(shown)
+    assert "Grade 2, “Useful”, is “In part” now." in said
+    assert "2 rounds are open" in said
+    assert "1 judgment was given under the guide in force" in said
+    assert shown.radio[0].options == list(forcing.CHOICES.values())
+    assert "Say why" in words(press(shown, "Put in force").error)
+    shown.radio[0].set_value("switch")
+    field(shown, "Why").set_value("Clearer.")
+    shown = press(shown, "Put in force")
+    assert "first, second: annotators see it with their next item." in words(shown.success)
+    with project.reading() as cursor:
+        assert current_guide(cursor).scale[2].name == "In part"
+    told = rows_of(project, "SELECT actor, detail->>'reason' FROM events WHERE action = 'use guide'")
+    assert told == [("lee", "Clearer.")]
+    assert draft(project) == ""
+
+
+def test_a_second_click_puts_a_guide_in_force_once(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_draft(project, BASE.source + "More.\n", "lee", None)
+    shown = page("Put in force")
+    field(shown, "Why").set_value("Clearer.")
+    next(one for one in shown.button if one.label == "Put in force").click()
+    shown = twice(shown, forcing, "put_in_force", monkeypatch)
+    assert not shown.error
+    assert rows_of(project, "SELECT count(*) FROM events WHERE action = 'use guide'") == [(1,)]
+
+
+def test_versions_are_listed_and_any_two_compared(project: Store) -> None:
+    save_draft(project, BASE.source.replace("title: Graded", "title: Shop"), "lee", None)
+    said = html(page("Versions"))
+    assert "The title changes from “Graded relevance” to “Shop relevance”." in said
+    assert "<ins>" in said
+    assert "first, second" in said
+
+
+def test_an_answer_reaches_who_asked_and_everyone_only_where_the_lead_says_so(project: Store) -> None:
+    item = next_showings(project, "ben").showings[0].presentation_id
+    ask_at_item(project, "ben", "Do parts count?", item)
+    shown = page("Questions")
+    assert "ben, " in html(shown)
+    assert not field(shown, "Everyone reads question and answer").value
+    field(shown, "Answer").set_value("Yes, if they fit.")
+    shown = press(shown, "Answer")
+    assert "Who asked reads the answer to “Do parts count?” now." in words(shown.success)
+    assert [one.answer for one in readable_questions(project, "ben")] == ["Yes, if they fit."]
+    assert readable_questions(project, "ada") == []
+    field(shown, "Everyone reads question and answer").check()
+    press(shown, "Change")
+    assert [one.answer for one in readable_questions(project, "ada")] == ["Yes, if they fit."]
