@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 from app import ui
@@ -13,21 +15,17 @@ from curation.similarity.text_blocks import word_blocks
 def show(found: GuideDifference) -> None:
     ui.sentences("\n".join(found.summary))
     for one in found.changed_grades:
-        _grade(found, one)
+        _grade(one)
     if any(found.body_changes) or found.before.title != found.after.title:
         ui.heading("Title and text")
         title = word_blocks(found.before.title.split(), found.after.title.split())
         ui.text_difference(title, found.changed_body)
 
 
-def _grade(found: GuideDifference, one: GradeChange) -> None:
-    sides = [
-        ui.grade(guide, one.value)
-        for guide, grade in ((found.before, one.before), (found.after, one.after))
-        if grade is not None
-    ]
+def _grade(one: GradeChange) -> None:
+    sides = [_chip(grade) for grade in (one.before, one.after) if grade is not None]
     shown = sides if one.kind == "changed" and {"name", "colour"} & set(one.changed) else sides[-1:]
-    arrow = ' <span aria-label="becomes">→</span> '
+    arrow = " → "
     st.html(f'<h3 class="gs-changed-grade">{arrow.join(shown)} <small>{one.told}</small></h3>')
     old, new = (grade.definition.split() if grade else [] for grade in (one.before, one.after))
     if old != new:
@@ -37,6 +35,11 @@ def _grade(found: GuideDifference, one: GradeChange) -> None:
         told = [f"Example removed: {said}" for said in sorted(before - after)]
         told += [f"Example added: {said}" for said in sorted(after - before)]
         ui.sentences("\n".join(told))
+
+
+def _chip(grade: Grade) -> str:
+    colour = f'<i style="background:{grade.colour}"></i>'
+    return f'<span class="gs-grade">{colour}{grade.value} {escape(grade.name)}</span>'
 
 
 def _examples(grade: Grade) -> set[str]:
