@@ -132,8 +132,8 @@ def _grade(fields: _Form, form: GuideFields, place: int) -> None:
     value = grade.get("value")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         held = min(100, max(0, value)) if isinstance(value, int) else 0
-        limits = {"min_value": 0, "max_value": 100, "width": 120, "below": False}
-        fields.field(st.number_input, "Value", held, entry("value"), "value", **limits)
+        limits: dict[str, Any] = {"min_value": 0, "max_value": 100, "width": 120}
+        fields.field(st.number_input, "Value", held, entry("value"), "value", below=False, **limits)
         key = str(grade.get("key") or "")[:1]
         fields.field(st.text_input, "Key", key, entry("key"), "key", below=False, max_chars=1, width=64)
         colour = _colour(grade.get("colour"))
