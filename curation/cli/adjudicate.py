@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, command_group, project_store
+from curation.cli.import_.options import target
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 
@@ -71,6 +72,9 @@ def adjudicate_decide(
         bool,
         typer.Option("--all", help="With --from: decide every judged pair of the file, disputed or not."),
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --from: say what would be decided, and decide nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Decide a disputed pair, or the disputed pairs of a file. Decisions are appended; the last one counts.
@@ -83,7 +87,9 @@ def adjudicate_decide(
         --grade-field final_rating --reason "Final rating of the campaign"
     """
     pair = _pair_or_file(query, document, grade, unjudgeable, source)
-    store = project_store()
+    if dry_run and source is None:
+        raise typer.BadParameter("is for a file; give one with --from.", param_hint="--dry-run")
+    store = target(dry_run, as_json)
     if pair is not None:
         from curation.adjudication.adjudication import decide
 

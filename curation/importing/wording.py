@@ -31,6 +31,7 @@ _OTHERWISE = {
     "say so with `--encoding latin-1`": "choose the encoding latin-1",
     "try `--encoding utf-16`": "choose the encoding utf-16",
 }
+_NAMING = re.compile(r"\bname (it|one|the column with their texts) with (?=--)")
 _COMMAND = re.compile(r" ?\(`[^`]*`\)")
 _OPTION = re.compile(r"--[a-z]+(?:-[a-z]+)*")
 
@@ -39,6 +40,7 @@ def on_a_page(sentence: str, kind: FileKind) -> str:
     """A sentence about a file of this kind, without commands and options; it begins with a capital."""
     for said, instead in _OTHERWISE.items():
         sentence = sentence.replace(said, instead)
+    sentence = _NAMING.sub(r"choose \1 in ", sentence)
     sentence = _COMMAND.sub("", sentence).replace("`", "")
     fields = {field.option: field.label for field in kind.fields}
     sentence = _OPTION.sub(lambda found: f"“{_label(found[0], fields)}”", sentence)

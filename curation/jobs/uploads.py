@@ -6,6 +6,7 @@ the next process knows whose folders nobody will come back for, however the last
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import threading
 from pathlib import Path
@@ -33,6 +34,7 @@ def uploads_folder(project: Path) -> Path:
             _remove_abandoned(root)
             folder = Path(mkdtemp(dir=root))
             _own[project] = (folder, _locked(folder))
+            atexit.register(rmtree, folder, ignore_errors=True)
         return _own[project][0]
 
 

@@ -108,7 +108,7 @@ def test_a_corpus_and_a_log_are_imported_by_picking(project: Store) -> None:
     assert rows_of(project, "SELECT count(*) FROM documents") == [(0,)]
     shown = imported(project, shown)
     assert "The corpus now has 2 documents" in html(shown)
-    assert onward(shown) == ("Import traffic", "import", "kind=traffic")
+    assert press(shown, "Import traffic").session_state["kind"] == "traffic"
     assert rows_of(project, "SELECT document_id, title, body FROM documents ORDER BY ALL") == [
         ("d1", "Green tea", "leaves"),
         ("d2", "Black tea", "leaves too"),

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from curation.store import Store
+from tests.support.projects import all_rows
+
 
 def test_the_whole_way_in_with_json(goldset: Any, write: Any) -> None:
     documents = write("c.jsonl", [{"id": "a", "title": "A"}, {"title": "lost"}])
@@ -51,3 +54,51 @@ def test_people_are_told_what_was_counted_left_out_and_used(goldset: Any, write:
 def test_help_shows_examples(goldset: Any, command: str) -> None:
     told = goldset("import", command, "--help")
     assert f"goldset import {command} " in told.partition("Examples:")[2]
+
+
+FILES = {
+    "corpus": ("c.jsonl", '{"id": "b", "title": "B"}\n'),
+    "traffic": ("t.csv", "query\nhats\n"),
+    "queries": ("q.csv", "id,query\n9,hats\n"),
+    "answers": ("a.csv", "query,answer\nshoes,a pair\n"),
+    "run": ("r.trec", "1 Q0 a 1 9 x\n"),
+    "judgments": ("j.csv", "query,document,annotator,grade\nshoes,a,ada,3\n"),
+}
+
+
+@pytest.fixture
+def project(goldset: Any, write: Any, store: Store) -> Store:
+    goldset("import", "corpus", write("first.jsonl", [{"id": "a", "title": "A"}]))
+    goldset("import", "queries", write("first.csv", "id,query\n1,shoes\n"))
+    return store
+
+
+@pytest.mark.parametrize("kind", FILES)
+def test_a_dry_run_prints_what_the_import_prints_and_changes_nothing(
+    goldset: Any, write: Any, project: Store, kind: str
+) -> None:
+    named = ("--name", "bm25") if kind == "run" else ()
+    command = ("import", kind, write(*FILES[kind]), *named)
+    before = all_rows(project)
+    told, as_json = goldset(*command, "--dry-run"), goldset(*command, "--dry-run", "--json")
+    assert all_rows(project) == before
+    first, _, rest = told.partition("\n")
+    assert first.startswith("Dry run: nothing is changed.")
+    rehearsed = json.loads(as_json)
+    done = json.loads(goldset(*command, "--json"))
+    assert rehearsed == done
+    assert all_rows(project) != before
+    assert rest
+    assert "Nothing changed" not in rest
+    assert "Nothing changed" in goldset(*command)
+
+
+def test_decisions_of_a_file_are_rehearsed(goldset: Any, write: Any, project: Store) -> None:
+    rows = "query,document,annotator,grade\nshoes,a,ada,3\nshoes,a,ben,0\n"
+    goldset("import", "judgments", write("j.csv", rows))
+    final = write("final.csv", "query,document,grade\nshoes,a,2\n")
+    command = ("adjudicate", "decide", "--from", final, "--reason", "final")
+    before = all_rows(project)
+    assert "1 pairs decided." in goldset(*command, "--dry-run")
+    assert all_rows(project) == before
+    assert "1 pairs decided." in goldset(*command)

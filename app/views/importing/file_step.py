@@ -7,6 +7,8 @@ from html import escape
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from app import ui
 from app.context import IMPORT_FROM
@@ -66,7 +68,15 @@ def _upload(context: CurateContext, kind: FileKind) -> None:
         except CurationError as error:
             ui.problem(error)
         else:
+            _free(sent.file_id)
             st.rerun()
+
+
+def _free(file_id: str) -> None:
+    """Let Streamlit forget a file that is on disk now; it would keep it in memory until the tab is closed."""
+    session = get_script_run_ctx()
+    if session is not None and isinstance(session.uploaded_file_mgr, MemoryUploadedFileManager):
+        session.uploaded_file_mgr.remove_file(session.session_id, file_id)
 
 
 def _choose_on_server(context: CurateContext, folder: Path) -> None:

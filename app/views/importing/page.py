@@ -112,4 +112,11 @@ def _show_last(context: CurateContext) -> None:
     job = context.jobs.get(IMPORT)
     if job is not None and job.outcome == "done":
         onward = FILE_KINDS[job.parameters["request"]["what"]].next
-        step_link(Action(onward.label, onward.page, "", onward.parameters))
+        if onward.page == PAGE.address:  # a link to the page that is shown already does not choose there
+            st.button(onward.label, type="primary", on_click=_choose_kind, args=(onward.parameters["kind"],))
+        else:
+            step_link(Action(onward.label, onward.page, "", onward.parameters))
+
+
+def _choose_kind(name: str) -> None:
+    st.session_state["kind"] = name

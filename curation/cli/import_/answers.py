@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.goldset import Json
+from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
 from curation.cli.output import emit, left_out, progress_bar, say
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def import_answers_command(
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Import reference answers: any of a query's answers is right. Several lines of one query add up.
@@ -44,19 +45,15 @@ def import_answers_command(
     layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_answers(
-            project_store(), path, query_field, answer_field, layout, skip_unknown, progress
+            target(dry_run, as_json), path, query_field, answer_field, layout, skip_unknown, progress
         )
     emit(as_json, result, lambda: _show_answers(result))
 
 
 def _show_answers(result: AnswerImport) -> None:
-    if result.new or result.changed:
-        say(
-            f"{result.answers:,} reference answers to {result.queries:,} queries: {result.new:,} new, "
-            f"{result.changed:,} changed, {result.unchanged:,} unchanged."
-        )
-    else:
-        say(f"Nothing changed: the project has these answers to {result.queries:,} queries.")
+    from curation.importing.texts import answers_outcome
+
+    say(answers_outcome(result).sentence)
     for kind, count in result.personal.items():
         say(f"personal data, replaced: {count:,} answers with {kind}")
     left_out(result.left_out, "answers")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.goldset import Json
+from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
 from curation.cli.output import emit, progress_bar, say, say_fields, say_rest, table
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def import_corpus_command(
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Import the documents. All other fields are kept as metadata.
@@ -48,13 +49,14 @@ def import_corpus_command(
       goldset import corpus products.jsonl.gz --id-field id --title-field title --body-field short_description
       goldset import corpus products.json.gz --body-field description --body-field bullet_points
       goldset import corpus more-pages.csv --add
+      goldset import corpus products.jsonl.gz --dry-run
     """
     from curation.sources.corpus import CorpusFields, import_corpus
 
     fields = CorpusFields(id_field, title_field, tuple(body_field or ()), url_field, date_field, group_field)
     layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
-        result = import_corpus(project_store(), path, fields, layout, add=add, progress=progress)
+        result = import_corpus(target(dry_run, as_json), path, fields, layout, add=add, progress=progress)
     emit(as_json, result, lambda: _show_corpus(result))
 
 

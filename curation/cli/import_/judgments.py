@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, DateOrder, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.goldset import Json
+from curation.cli.import_.options import (
+    Columns,
+    DateOrder,
+    DryRun,
+    Encoding,
+    Format,
+    NoHeader,
+    field,
+    layout_of,
+    target,
+)
 from curation.cli.output import emit, left_out, progress_bar, say, table
 
 if TYPE_CHECKING:
@@ -83,6 +93,7 @@ def import_judgments_command(
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Import judgments that people gave elsewhere. They answer open presentations of the same pairs.
@@ -124,7 +135,7 @@ def import_judgments_command(
         raise typer.BadParameter("--about is for people: what a judge says is about the text of the corpus")
     layout = layout_of(format, encoding, columns, no_header)
     grades = parse_grade_map(grade_map) if grade_map else None
-    store = project_store()
+    store = target(dry_run, as_json)
     with progress_bar() as progress:
         if judge is not None:
             said = import_judge(
@@ -153,13 +164,9 @@ def import_judgments_command(
 
 
 def _show_judgments(result: JudgmentImport) -> None:
-    if result.judgments or result.changed:
-        where = f" in the round “{result.round}”" if result.round else ""
-        say(
-            f"{result.judgments:,} new judgments{where}, {result.filled:,} of them answer open presentations."
-        )
-    else:
-        say("Nothing changed: the project has these judgments.")
+    from curation.importing.grades import judgments_outcome
+
+    say(judgments_outcome(result).sentence)
     counts = {name: value for name, value in vars(result).items() if isinstance(value, int)}
     counts["added_annotators"] = len(result.added_annotators)
     names = [JUDGMENT_COUNTS.get(name, name.replace("_", " ")) for name in counts]
@@ -172,10 +179,9 @@ def _show_judgments(result: JudgmentImport) -> None:
 
 
 def _show_judge(result: JudgeImport) -> None:
-    if result.judgments or result.changed:
-        say(f"{result.judgments:,} new judgments of the judge {result.judge}. They are no votes.")
-    else:
-        say(f"Nothing changed: the project has these judgments of {result.judge}.")
+    from curation.importing.grades import judge_outcome
+
+    say(judge_outcome(result).sentence)
     names = ["new", "corrections", "unchanged", "cannot tell", "pairs outside pools"]
     row = (result.judgments, result.changed, result.unchanged, result.cannot_tell, result.outside_pools)
     table("Judge", names, [row])

@@ -7,7 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from curation.cli.goldset import project_store
+from curation.cli.output import say
 from curation.sources.tables.formats import FORMATS, FileLayout
+from curation.store import Rehearsal, Store
 
 
 def field(what: str, usual: str = "") -> Any:
@@ -31,9 +34,22 @@ DateOrder = Annotated[
     typer.Option(help="How to read dates such as 03/04/2026: mdy (month first) or dmy (day first)."),
 ]
 NoHeader = Annotated[bool, typer.Option("--no-header", help="The table has no header line; needs --columns.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Do all of it and take it back: say what it would do, and why not.")
+]
 
 
 def layout_of(format: str | None, encoding: str, columns: str | None, no_header: bool) -> FileLayout:
     """How a file is to be read, as the options say it."""
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     return FileLayout(format, encoding, names, not no_header)
+
+
+def target(dry_run: bool, as_json: bool) -> Store:
+    """The project to import into, or with --dry-run one that keeps nothing; people read which it is."""
+    store = project_store()
+    if not dry_run:
+        return store
+    if not as_json:
+        say("Dry run: nothing is changed. The import would say:")
+    return Rehearsal(store)

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.goldset import Json
+from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
 from curation.cli.output import emit, progress_bar, say, say_rest
 
 if TYPE_CHECKING:
     from curation.sources.query_import import QueryImport
-
-SHOWN = 10
 
 
 def import_queries_command(
@@ -36,6 +34,7 @@ def import_queries_command(
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Import queries to judge, besides the sample. Importing the same file again changes nothing.
@@ -51,23 +50,16 @@ def import_queries_command(
     layout = layout_of(format, encoding, columns, no_header)
     fields = QueryFields(id_field, text_field, information_need_field, answers_field)
     with progress_bar() as progress:
-        result = import_queries(project_store(), path, fields, layout, progress)
+        result = import_queries(target(dry_run, as_json), path, fields, layout, progress)
     emit(as_json, result, lambda: _show_queries(result))
 
 
 def _show_queries(result: QueryImport) -> None:
-    if result.added or result.changed:
-        counts = f"{result.added:,} added, {result.changed:,} changed, {result.unchanged:,} unchanged"
-        say(f"{result.queries:,} queries: {counts}.")
-    else:
-        say(f"Nothing changed: the project has these {result.queries:,} queries.")
+    from curation.importing.texts import known_sentence, queries_outcome
+
+    say(queries_outcome(result).sentence)
     if result.known_as:
-        pairs = [f"{theirs} is {ours}" for theirs, ours in result.known_as.items()]
-        more = f" and {len(pairs) - SHOWN:,} more" if len(pairs) > SHOWN else ""
-        say(
-            f"{len(pairs):,} of them the project knew by their text and keep its id: "
-            f"{', '.join(pairs[:SHOWN])}{more}. Judgments that name them by either id are understood."
-        )
+        say(known_sentence(result.known_as))
     if result.answers:
         say(f"{result.answers:,} queries got new reference answers.")
     for kind, count in result.personal.items():

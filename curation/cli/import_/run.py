@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, Encoding, NoHeader, field, format_option, layout_of
+from curation.cli.goldset import Json
+from curation.cli.import_.options import (
+    Columns,
+    DryRun,
+    Encoding,
+    NoHeader,
+    field,
+    format_option,
+    layout_of,
+    target,
+)
 from curation.cli.output import emit, left_out, progress_bar, say
 from curation.sources.run_files import FORMATS
 
@@ -45,6 +54,7 @@ def import_run_command(
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Import a run: a system's ranked list for each query. Importing it again changes nothing.
@@ -67,7 +77,7 @@ def import_run_command(
     layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_run(
-            project_store(),
+            target(dry_run, as_json),
             path,
             name,
             fields,
@@ -80,20 +90,11 @@ def import_run_command(
 
 
 def _show_run(result: RunImport) -> None:
-    places = f"{result.entries:,} places for {result.queries:,} queries"
-    if result.is_new:
-        say(f"Imported the run {result.name!r}: {places}. A pool names it as run:{result.name}.")
-    else:
-        say(f"Nothing changed: the project has this run {result.name!r} with {places}.")
+    from curation.importing.grades import run_outcome
+
+    found = run_outcome(result)
+    say(found.sentence)
     used = ", ".join(f"{what} {name}" for what, name in result.fields._asdict().items() if name is not None)
     say(f"Read as {result.format}; fields used: {used}.")
-    if result.mapped:
-        say(f"{result.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back.")
-    if result.unordered:
-        say(f"{result.unordered:,} queries were not in the order of their ranks and were reordered.")
-    if result.against_scores:
-        say(
-            f"Note: for {result.against_scores:,} queries the scores contradict the ranks. The ranks count "
-            "here; trec_eval would go by the scores."
-        )
+    say(*found.remarks)
     left_out(result.left_out, "lines")

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, project_store
-from curation.cli.import_.options import Columns, DateOrder, Encoding, Format, NoHeader, field, layout_of
+from curation.cli.goldset import Json
+from curation.cli.import_.options import (
+    Columns,
+    DateOrder,
+    DryRun,
+    Encoding,
+    Format,
+    NoHeader,
+    field,
+    layout_of,
+    target,
+)
 from curation.cli.output import emit, progress_bar, say, say_fields, say_rest, table
 
 if TYPE_CHECKING:
@@ -53,6 +63,7 @@ def import_traffic_command(
     encoding: Encoding = "utf-8",
     columns: Columns = None,
     no_header: NoHeader = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Import logged queries, cleaned. Importing the same file again changes nothing.
@@ -83,12 +94,14 @@ def import_traffic_command(
         max_words, max_characters, repeat_minutes, bot_per_minute, bot_per_day, personal_data
     )
     with progress_bar() as progress:
-        result = import_traffic(project_store(), path, fields, layout, progress, rules)
+        result = import_traffic(target(dry_run, as_json), path, fields, layout, progress, rules)
     emit(as_json, result, lambda: _show_traffic(result))
 
 
 def _show_traffic(result: TrafficImport) -> None:
-    say("Imported the log." if result.is_new else "Nothing changed: the project has this log already.")
+    from curation.importing.texts import traffic_outcome
+
+    say(traffic_outcome(result).sentence)
     first, last = (time and time.isoformat(" ", "seconds") for time in (result.first, result.last))
     row = (result.rows, result.traffic, result.queries, result.sessions or None, result.segments or None)
     columns = ["rows", "queries asked", "distinct queries", "sessions", "segments"]

@@ -1,0 +1,87 @@
+"""Import in a browser: a lead brings a corpus and a log in, and a tab that is signed out imports nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from curation.jobs.uploads import uploads_root
+from curation.people.annotators import add_annotator
+from tests.support.accessibility import IN_SCHEME, SCHEMES, passes
+from tests.support.projects import new_project, rows_of
+from tests.support.served import HOSTILE, PASSWORD, Served, settled, sign_in
+
+CORPUS = f"sku_no,title,words\n1,Green tea,leaves\n2,{HOSTILE},{HOSTILE}\n"
+BAD = "keyword,n\ntea,3\ncoffee,many\n"
+LOG = "keyword,n\ntea,3\ncoffee,2\n"
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    store = new_project(tmp_path / "project.duckdb")
+    add_annotator(store, "lee", "lead", PASSWORD)
+    store.close()
+    running = Served(store.path)
+    yield running
+    running.stop()
+
+
+def send(page: Page, name: str, text: str) -> None:
+    file = {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    page.locator("input[type=file]").set_input_files(files=[file])
+    expect(page.get_by_role("button", name="Dry run")).to_be_visible()
+
+
+def pick(page: Page, label: str, column: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=column, exact=True).click()
+
+
+def passes_in_both(page: Page, what: str) -> None:
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        page.wait_for_function(IN_SCHEME, arg=scheme)
+        settled(page)
+        passes(page, f"{what}, {scheme}")
+
+
+def test_a_lead_imports_a_corpus_and_a_log(browser: Browser, served: Served) -> None:
+    context = sign_in(browser, served, "lee")
+    page = context.new_page()
+    page.goto(f"{served.url}/import")
+    expect(page.get_by_role("heading", name="Import", exact=True)).to_be_visible()
+    run, bring = (page.get_by_role("button", name=name, exact=True) for name in ("Dry run", "Import"))
+    send(page, "pages.csv", CORPUS)
+    pick(page, "Id (needed)", "sku_no")
+    expect(bring).to_be_disabled()
+    run.click()
+    expect(page.get_by_text("documents would be there")).to_be_visible()
+    passes_in_both(page, "a dry run")
+    bring.click()
+    expect(page.get_by_text("The corpus now has 2 documents.")).to_be_visible()
+    page.get_by_role("button", name="Import traffic").click()
+    expect(page.get_by_text("Traffic: JSON lines")).to_be_visible()
+    send(page, "log.csv", BAD)
+    run.click()
+    expect(page.get_by_role("cell", name="line 3")).to_be_visible()
+    settled(page)
+    passes(page, "problems")
+    page.get_by_role("button", name="Another file").click()
+    send(page, "log.csv", LOG)
+    run.click()
+    expect(bring).to_be_enabled()
+    assert page.evaluate("window.hacked") is None
+
+    done = context.request.post(f"{served.url}/sign-out", headers={"Origin": served.url}, max_redirects=0)
+    assert done.status == 303
+    bring.click()
+    page.wait_for_timeout(700)
+    assert rows_of(served.store, "SELECT kind FROM jobs ORDER BY ALL") == [("import",)]
+    assert rows_of(served.store, "SELECT count(*) FROM traffic") == [(0,)]
+    page = sign_in(browser, served, "lee").new_page()
+    page.goto(f"{served.url}/import?kind=traffic")
+    expect(page.get_by_text("log.csv")).to_be_visible()  # it is still there for its owner
+    assert uploads_root(served.project).stat().st_mode & 0o077 == 0
