@@ -26,6 +26,7 @@ MODULES = (
     "curation.pooling",
     "curation.sampling.tags.find_tags",
     "curation.releases.freeze.freeze",
+    "curation.jobs.imports",
     "pandas",  # which pyarrow imports when it first makes an array
 )
 """What jobs import and takes long: a process that waits for a job imports it meanwhile (200 MB)."""

@@ -35,7 +35,7 @@ def ask(context: CurateContext, file: HeldFile, asked: ImportRequest) -> DryRun 
         checked = st.button(
             "Dry run",
             type="primary" if found is None else "secondary",
-            key=f"check {asked.key} {form.key}",
+            key=f"check {form.key}",  # also right after a pick: it is of what is picked by then
             disabled=context.at_work is not None,
         )
         ready = found is not None and found.outcome is not None and context.at_work is None
