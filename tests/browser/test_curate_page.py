@@ -103,7 +103,7 @@ def query_box(page: Page, text: str) -> Locator:
 
 
 def tag_button(page: Page, queries: str) -> Locator:
-    return page.get_by_role("button", name=f"Tag {queries}")
+    return page.get_by_role("button", name=f"Apply tags to {queries}")
 
 
 def jobs(served: Served) -> list[tuple[str, str | None]]:
