@@ -39,11 +39,20 @@ class InputError(CurationError):
     problems: one sentence each, without the file's name.
     path: the file, where they are of one.
     way_out: what to do about them.
+
+    On a page (`found`), problems of no file begin as sentences do.
     """
 
     SHOWN = 20
 
-    def __init__(self, problems: Sequence[str] | str, *, path: Path | None = None, way_out: str = "") -> None:
+    def __init__(
+        self,
+        problems: Sequence[str] | str,
+        *,
+        path: Path | None = None,
+        way_out: str = "",
+        command: str = "",
+    ) -> None:
         self.problems = [problems] if isinstance(problems, str) else list(problems)
         self.path = path
         self.way_out = way_out
@@ -53,13 +62,22 @@ class InputError(CurationError):
             lines.append(f"… and {len(self.problems) - self.SHOWN} more like these.")
         if way_out:
             lines.append(way_out)
-        super().__init__("\n".join(lines))
+        super().__init__("\n".join(lines), command=command)
+        if path is None:
+            self.found = "\n".join(map(_as_sentence, lines))
 
 
-def refuse_problems(problems: Sequence[str], *, path: Path | None = None, way_out: str = "") -> None:
+def _as_sentence(line: str) -> str:
+    word = line.partition(" ")[0].strip(",:;")
+    return f"{line[:1].upper()}{line[1:]}" if word.isascii() and word.isalpha() else line
+
+
+def refuse_problems(
+    problems: Sequence[str], *, path: Path | None = None, way_out: str = "", command: str = ""
+) -> None:
     """Raise an InputError with all problems, if there are any."""
     if problems:
-        raise InputError(problems, path=path, way_out=way_out)
+        raise InputError(problems, path=path, way_out=way_out, command=command)
 
 
 class NotFoundError(CurationError):

@@ -81,7 +81,10 @@ def match_asked(store: Store, found: CoverageMap, model: str, progress: Progress
     """
     of_map = found.parameters["model"]
     if find_model(model).name != of_map:
-        raise RefusedError(f"The coverage map was made with the model {of_map}: give that one with --model.")
+        raise RefusedError(
+            f"The coverage map was made with the model {of_map}, and another one was given.",
+            command=f"Give --model {of_map}.",
+        )
     with store.reading() as cursor:
         asked = read_asked(cursor, found.map_id)
     return asked._replace(matches=matches_of(store, found, asked.texts, model, progress))

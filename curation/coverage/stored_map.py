@@ -66,7 +66,7 @@ def write_map(cursor: Cursor, found: CoverageMap) -> None:
     RefusedError: the corpus has changed since the map was made.
     """
     if current_snapshot(cursor) != found.snapshot_id:
-        raise RefusedError("The corpus changed while its map was made. Run `goldset coverage` again.")
+        raise RefusedError("The corpus changed while its map was made. Make the map again.")
     if get_setting(cursor, IN_FORCE) != found.map_id:
         put_setting(cursor, IN_FORCE, found.map_id)
         clusters = {"clusters": len(found.clusters), "regions": len(found.regions)}

@@ -59,7 +59,7 @@ def evaluate_runs(
         tell of single queries; the release cannot be used.
     """
     if not runs:
-        raise InputError("No run was named: give at least one, as in --run bm25.trec.")
+        raise InputError("No run was named: give at least one.", command="For example: --run bm25.trec.")
     _check_first_stage(options, [source.name for source in runs])
     release = read_release(store, release_name, options.split, options.relevant)
     systems = len({source.name for source in runs})
@@ -241,11 +241,12 @@ def _check_first_stage(options: EvaluationOptions, names: Sequence[str]) -> None
     if times != 1:
         what = "several runs have that name" if times else "no run has that name"
         raise InputError(
-            f"--first-stage {options.first_stage}: {what}; expected one of {', '.join(known)}, with one run."
+            f"The first stage {options.first_stage}: {what}; expected one of {', '.join(known)}, with one "
+            "run."
         )
     if len(known) < 2:
         raise InputError(
-            f"--first-stage {options.first_stage}: there is no other run that reranks its candidates."
+            f"The first stage {options.first_stage}: there is no other run that reranks its candidates."
         )
 
 
@@ -255,16 +256,17 @@ def _check_turning(
     """Stop where documents that could turn an order are asked for and cannot be named."""
     if options.turning and systems < 2:
         raise InputError(
-            "--turning looks at the order of two systems, and there is one: name another one with --run "
-            "NAME=FILE."
+            "Documents that could turn the order are looked for between two systems, and there is one: add "
+            "another run.",
+            command="--turning needs a second --run NAME=FILE.",
         )
     if options.turning and release.sealed:
         raise InputError(
-            f"--turning names documents by query, and {', '.join(release.sealed)} is sealed: choose a part "
-            "that is not."
+            "Documents that could turn the order are named by query, and "
+            f"{', '.join(release.sealed)} is sealed: choose a part that is not."
         )
     if options.turning and measures[0].kind in ("rbp", "judged"):
         raise InputError(
-            f"--turning goes by the first measure, and {measures[0].name} is none that can be computed again "
-            "for each document: name another one first, such as ndcg_exp@10."
+            f"Documents that could turn the order are found by the first measure, and {measures[0].name} is "
+            "none that can be computed again for each document: name another one first, such as ndcg_exp@10."
         )

@@ -159,7 +159,9 @@ def evaluable_release(cursor: Cursor, release_id: str) -> EvaluableRelease:
             pool_sample="pool_sample" in stored,
         )
     except (KeyError, ValueError) as error:
-        raise RefusedError("The release is not as it was frozen: `goldset verify` says where.") from error
+        raise RefusedError(
+            "The release is not as it was frozen.", command="`goldset verify` says where."
+        ) from error
 
 
 def submitted_evaluations(cursor: Cursor, annotator: Annotator) -> list[SubmittedEvaluation]:

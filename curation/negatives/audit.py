@@ -171,7 +171,9 @@ def _free_name(cursor: Cursor) -> str:
 def _read(cursor: Cursor) -> _AuditInputs:
     rows = cursor.execute("SELECT pool_id, parameters FROM pools ORDER BY rowid DESC LIMIT 1").fetchall()
     if not rows:
-        raise RefusedError("No system has proposed anything yet. Build a pool with `goldset pool`.")
+        raise RefusedError(
+            "No system has proposed anything yet. Build a pool.", command="`goldset pool` builds one."
+        )
     parameters = json.loads(rows[0][1])
     return _AuditInputs(
         pool=_AuditedPool(rows[0][0], parameters["depth"], parameters["systems"]),

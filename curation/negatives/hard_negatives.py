@@ -137,7 +137,9 @@ def hard_negatives(store: Store, want: int = WANT, threshold: float = NEAR_DUPLI
         needed = sorted({*judged, *(row.document_id for row in ranked)})
         documents = snapshot_texts(cursor, current_snapshot(cursor), needed)
     if not ranked:
-        raise RefusedError("No system has proposed anything yet. Build a pool with `goldset pool`.")
+        raise RefusedError(
+            "No system has proposed anything yet. Build a pool.", command="`goldset pool` builds one."
+        )
     relevance = relevance_of(votes)
     texts = {
         document_id: _ShingledText(title, word_shingles(f"{title}\n{body}"))

@@ -167,9 +167,11 @@ def _find_pool(cursor: Cursor, beginning: str | None) -> _StoredPool:
         [beginning or ""],
     ).fetchall()
     if not rows and beginning is None:
-        raise RefusedError("There is no pool yet. Build one with `goldset pool`.")
+        raise RefusedError("There is no pool yet. Build one.", command="`goldset pool` does.")
     if not rows:
-        raise NotFoundError(f"No pool has an id that begins with {beginning!r}. `goldset pool` shows it.")
+        raise NotFoundError(
+            f"No pool has an id that begins with {beginning!r}.", command="`goldset pool` shows it."
+        )
     if beginning is not None and len(rows) > 1:
         ids = ", ".join(sorted(row[0] for row in rows))
         raise InputError(f"Several pools have an id that begins with {beginning!r}: {ids}.")

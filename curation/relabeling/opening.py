@@ -118,7 +118,7 @@ def open_plan(
         somebody cannot sign in, the name is taken, or the author is no lead.
     """
     if not 0 <= same <= 1:
-        raise InputError(f"--same {same:g}: expected a share of the queries, 0 to 1")
+        raise InputError(f"the share of queries for the same people is {same:g}; expected 0 to 1")
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         read = _read(cursor, plan)

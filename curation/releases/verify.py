@@ -106,8 +106,8 @@ def opened(store: Store, name: str) -> Opened:
         texts = read_parts(cursor, row.release_id)
     if problems := _part_problems(row, texts):
         raise RefusedError(
-            f"The release {name!r} is not as it was frozen: {problems[0]}. `goldset verify {name}` names "
-            "everything."
+            f"The release {name!r} is not as it was frozen: {problems[0]}.",
+            command=f"`goldset verify {name}` names everything.",
         )
     refuse_newer(name, texts)
     return Opened(row, texts)

@@ -76,7 +76,8 @@ def find_model(model: str) -> ModelSource:
     if path.is_absolute() or model.startswith((".", "~")) or len(path.parts) > 2:
         raise NotFoundError(
             f"There is no model folder at {model}. Give the folder of a sentence-transformers model, "
-            f"a model's name such as {DEFAULT_MODEL}, or leave --model out for that one."
+            f"or a model's name such as {DEFAULT_MODEL}.",
+            command="Without --model it is that one.",
         )
     return ModelSource(model, model)
 

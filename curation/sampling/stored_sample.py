@@ -54,8 +54,7 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
     if share is None:
         return [
             "How many queries of the sample are unanswerable is unknown: nobody has tagged any with a "
-            "failure mode yet. Look through them on the Curate page, or with `goldset tags list`, and tag "
-            "those that the corpus cannot answer with `goldset tags set`."
+            "failure mode yet. Look through them, and tag those that the corpus cannot answer."
         ]
     tagged, queries = share
     if LEAST_UNANSWERABLE * queries <= tagged <= MOST_UNANSWERABLE * queries:

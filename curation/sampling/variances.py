@@ -81,7 +81,7 @@ def variances_of(spread: FigureSpread, traffic: NDArray[np.int64], strata: Label
         raise RefusedError(
             f"None of the strata of this draw ({_some(held)}) is one of those that the release "
             f"{spread.release!r} was sampled by ({_some(list(spread.strata))}). Draw with the same "
-            "--strata, or choose another allocation."
+            "strata, or choose another allocation."
         )
     values = [
         _product(spread.strata.get(name, spread.pooled), part) if len(part) else 0.0

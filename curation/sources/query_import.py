@@ -231,13 +231,17 @@ def _refuse_known(known: KnownQueries, query: Query) -> None:
     same = known.of_text(query.normalised)
     if same:
         refusal = f"The project holds this text already, as query {same[0].query_id!r}."
-        if same[0].source == "traffic":
-            refusal += " It came from traffic: `goldset import queries` keeps it whatever sample is in force."
-        raise RefusedError(refusal)
+        if same[0].source != "traffic":
+            raise RefusedError(refusal)
+        raise RefusedError(
+            f"{refusal} It came from traffic. Imported from a file, it stays whatever sample is in force.",
+            command="`goldset import queries` does so.",
+        )
     held = known.of_id(query.query_id)
     if held is not None:
         raise RefusedError(
-            f"The id {query.query_id!r} belongs to the query {held.text!r}. Give another with --id."
+            f"The id {query.query_id!r} belongs to the query {held.text!r}. Give another.",
+            command="--id gives one.",
         )
 
 

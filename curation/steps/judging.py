@@ -24,7 +24,7 @@ from curation.store import Cursor, Store
 RECENT = timedelta(hours=1)
 """Who answered within it is at work."""
 
-MANAGE = "Steer"
+MANAGE = "Manage"
 """The part of the page Rounds where a round is resumed."""
 
 SILENT = timedelta(days=3)

@@ -104,7 +104,9 @@ def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
     try:
         return {row[0] for row in connection.execute("SELECT name FROM migrations").fetchall()}
     except (duckdb.CatalogException, duckdb.BinderException):  # no such table, or no such column
-        raise StoreError("This DuckDB file is not a goldset project. Make one with `goldset init`.") from None
+        raise StoreError(
+            "This DuckDB file is not a goldset project.", command="`goldset init` makes one."
+        ) from None
 
 
 def _record(connection: duckdb.DuckDBPyConnection, name: str) -> None:

@@ -122,7 +122,7 @@ def test_what_cannot_be_opened_is_said_and_new_queries_are_to_be_measured(
     assert "Nobody is named to write" in page.error[0].value
     put_texts(project, tmp_path, TEXTS, {"q4": "cargo ship"})
     page = opened("coverage", LEE)
-    assert "1 queries were added since coverage was measured" in page.warning[0].value
+    assert "1 query was added since coverage was measured" in page.warning[0].value
 
 
 def test_a_region_is_renamed_and_its_new_name_is_text(project: Store) -> None:

@@ -176,7 +176,7 @@ def test_quotas_that_are_none_are_told_beside_the_form_and_start_nothing(filled:
     page = run("Sample")
     labelled(page.text_area, "Quotas: an exact number from a stratum").set_value("head=many")
     labelled(page.button, "Draw the sample").click().run()
-    assert "the quota 'head" in page.error[0].value
+    assert "The quota 'head" in page.error[0].value
     assert count(filled, "jobs") == 0
 
 
@@ -358,7 +358,7 @@ def test_what_does_not_fit_is_told_beside_the_rounds_form(filled: Store) -> None
     page = run("Round")
     labelled(page.number_input, "Annotators for each candidate").set_value(3)
     labelled(page.button, "Open the round").click().run()
-    assert "the round needs a name" in page.error[0].value
+    assert "The round needs a name" in page.error[0].value
     assert count(filled, "rounds") == 0
 
 

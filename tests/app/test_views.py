@@ -143,7 +143,7 @@ def running(disputed: Store) -> Store:
     return disputed
 
 
-@pytest.mark.parametrize("part", ["Progress", "Quality", "Questions", "Steer"])
+@pytest.mark.parametrize("part", ["Progress", "Quality", "Questions", "Manage"])
 def test_every_part_of_the_rounds_page_shows_what_is_there(running: Store, part: str) -> None:
     page = run("rounds", LEE)
     page.session_state["part"] = part
@@ -155,7 +155,7 @@ def test_every_part_of_the_rounds_page_shows_what_is_there(running: Store, part:
 
 def test_a_round_is_paused_only_when_the_lead_is_sure(running: Store) -> None:
     page = run("rounds", LEE)
-    page.session_state["part"] = "Steer"
+    page.session_state["part"] = "Manage"
     page.run()
     press(page, "Pause")
     assert not round_status(running, "first").paused
@@ -174,7 +174,7 @@ def test_a_second_click_while_the_first_pauses_the_round_shows_that_it_is_paused
     running: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = run("rounds", LEE)
-    page.session_state["part"] = "Steer"
+    page.session_state["part"] = "Manage"
     press(page.run(), "Pause")
     named(page, "Pause “first”").click()
     shown = twice(page, lifecycle, "append_round_event", monkeypatch)
@@ -186,7 +186,7 @@ def test_a_second_click_while_the_first_hands_work_over_shows_what_was_moved(
     running: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = run("rounds", LEE)
-    page.session_state["part"] = "Steer"
+    page.session_state["part"] = "Manage"
     page.run()
     page.selectbox[1].set_value("ben").run()
     page.multiselect[0].set_value(["cleo"])
@@ -199,7 +199,7 @@ def test_a_second_click_while_the_first_hands_work_over_shows_what_was_moved(
 
 def test_steering_is_the_leads_whatever_page_asks(running: Store) -> None:
     page = run("rounds", Annotator("rosa", "lead", False))  # a forged role
-    page.session_state["part"] = "Steer"
+    page.session_state["part"] = "Manage"
     press(page.run(), "Close")
     press(page, "Close “first”")
     assert page.error[0].value.startswith("This is for the lead")
@@ -208,7 +208,7 @@ def test_steering_is_the_leads_whatever_page_asks(running: Store) -> None:
 
 def test_untouched_work_is_handed_over_when_the_box_is_ticked(running: Store) -> None:
     page = run("rounds", LEE)
-    page.session_state["part"] = "Steer"
+    page.session_state["part"] = "Manage"
     page.run()
     assert page.selectbox[1].options == ["ben"]
     page.selectbox[1].set_value("ben").run()
@@ -233,7 +233,7 @@ def long(project: Store) -> Store:
 
 def test_who_joins_a_round_shares_its_work(long: Store) -> None:
     page = run("rounds", LEE)
-    page.session_state["part"] = "Steer"
+    page.session_state["part"] = "Manage"
     press(page.run(), "Extend")
     assert "Say who joins" in page.error[0].value
     next(box for box in page.multiselect if box.label == "Who joins").set_value(["cleo"])
@@ -247,7 +247,7 @@ def test_who_joins_a_round_shares_its_work(long: Store) -> None:
 
 def test_the_candidates_that_no_round_has_shown_are_added_when_the_box_is_ticked(long: Store) -> None:
     page = run("rounds", LEE)
-    page.session_state["part"] = "Steer"
+    page.session_state["part"] = "Manage"
     page.run()
     next(box for box in page.checkbox if box.label.startswith("Add the candidates")).set_value(True)
     press(page, "Extend")

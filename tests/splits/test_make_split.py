@@ -394,7 +394,7 @@ def test_a_threshold_of_zero_is_refused_and_not_taken_for_the_standard(store: St
 def test_blocks_of_time_are_refused_where_no_time_is_known(store: Store, tmp_path: Path) -> None:
     """Else a split would be made as if nothing were asked in one block."""
     judge(store, tmp_path, own())
-    with pytest.raises(InputError, match="--time-block: the traffic has no time of any of these queries"):
+    with pytest.raises(InputError, match="the traffic has no time of any of these"):
         make_split(store, rules=replace(LEXICAL, time_block=3_600))
     with pytest.raises(InputError, match="a time block of 604,800,000,000,000 seconds: expected 1 to"):
         make_split(store, rules=replace(LEXICAL, time_block=604_800_000_000_000))

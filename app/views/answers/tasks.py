@@ -15,6 +15,7 @@ from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_
 from curation.people.annotators import able_to_judge
 from curation.sampling.tags.stored_tags import TAGS
 from curation.store import Store
+from curation.text import amount
 
 SHOWN = 100
 SHOWS = {
@@ -113,9 +114,9 @@ def _task(store: Store, acts: Acts, names: list[str]) -> None:
 
 def _state(status: AnswerTaskStatus) -> str:
     asked = status.parameters
-    said = [f"opened {status.opened_at:%d %b %Y}", f"{asked['overlap']} writers for each query"]
+    said = [f"opened {status.opened_at:%d %b %Y}", f"{amount(asked['overlap'], 'writer')} for each query"]
     said.append(f"answers agree from a token F1 of {asked['bound']:g}")
-    return "  ·  ".join(["closed" if status.closed else "open", *said])
+    return "  ·  ".join(["Closed" if status.closed else "Open", *said])
 
 
 def _agreement(status: AnswerTaskStatus) -> None:

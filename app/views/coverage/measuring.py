@@ -9,6 +9,7 @@ from app.views.curate.jobs import CurateContext
 from curation.coverage.clusters import LEAST_DOCUMENTS
 from curation.coverage.writing.state import CoverageState
 from curation.retrieval import DEFAULT_MODEL
+from curation.text import amount
 
 KIND = "coverage"
 """The kind of job that measures."""
@@ -20,8 +21,8 @@ def show(context: CurateContext, state: CoverageState | None) -> None:
     given = settings.get("resolution") if settings.get("chosen") == "given" else None
     if state and state.unmatched:
         st.warning(
-            f"{len(state.unmatched):,} queries were added since coverage was measured and count nowhere yet. "
-            "Measure again to see what they cover.",
+            f"{amount(len(state.unmatched), 'query was', 'queries were')} added since coverage was measured. "
+            "Measure again to see what is covered now.",
             icon=":material/update:",
         )
     with st.form("measure"):

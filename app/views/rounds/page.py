@@ -24,7 +24,7 @@ PARTS = {
     "Progress": progress.show,
     "Quality": quality.show,
     "Questions": remarks.show,
-    "Steer": manage.show,
+    "Manage": manage.show,
 }
 
 
@@ -38,7 +38,7 @@ def show(annotator: Annotator) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Round", names, width=320, key="round", bind="query-params")
-        st.button("Look again", icon=":material/refresh:")
+        st.button("Refresh", icon=":material/refresh:")
     status = round_status(store, name)
     ui.quiet(_state(status))
     part = st.segmented_control(

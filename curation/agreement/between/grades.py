@@ -270,5 +270,6 @@ def _refuse_outside(grades: Ints, scale: Ints) -> None:
         found = ", ".join(f"{grade} ({count:,} times)" for grade, count in zip(outside, times, strict=True))
         raise RefusedError(
             f"Grades that are not on the guide's scale ({', '.join(map(str, scale))}): {found}. Grades of "
-            "two scales cannot be compared: look at one round at a time with --round NAME."
+            "two scales cannot be compared: look at one round at a time.",
+            command="--round NAME chooses one.",
         )

@@ -13,6 +13,7 @@ from curation.agreement.report.report import AgreementReport, findings
 from curation.agreement.report.sections import ANNOTATORS, sections
 from curation.reports.charts import ControlChart, control_charts
 from curation.reports.page import Section, Table, html_page
+from curation.text import amount
 
 HOW = (
     "The charts add up the evidence that repeats were not graded alike: up with each that was not, down with "
@@ -25,7 +26,7 @@ def feedback_section(people: Sequence[AnnotatorDetails]) -> Section:
     rows = tuple((one.annotator, row.about, row.sentence) for one in people for row in one.feedback)
     charts = _charts(people)
     drawn, left = charts[:ANNOTATORS], len(charts) - ANNOTATORS
-    more = f" {left:,} more are not drawn; `goldset consistency` has all." if left > 0 else ""
+    more = f" {left:,} more are not drawn." if left > 0 else ""
     caption = "Questions to look at together, no verdicts"
     return Section(
         "Feedback",
@@ -43,7 +44,7 @@ def _sentence(people: Sequence[AnnotatorDetails]) -> str:
     if named:
         found = f"There is something to discuss with {named:,} of {len(people):,} annotators."
     else:
-        found = f"No findings about the work of {len(people):,} annotator{'s' if len(people) > 1 else ''}."
+        found = f"No findings about the work of {amount(len(people), 'annotator')}."
     return f"{found} Where nothing is the matter, at most {FALSE_SHARE:.0%} of people are named all the same."
 
 

@@ -18,6 +18,7 @@ from curation.agreement.annotators.signals.speed import SPEED
 from curation.agreement.report.report import AgreementReport, agreement_report
 from curation.agreement.report.verdict import SLIGHT, TENTATIVE, chance_unknown, verdict_of
 from curation.store import Store
+from curation.text import amount
 
 CHANCE, PACE = "near chance", "pace"
 
@@ -60,10 +61,9 @@ class RoundQuality:
         missing = sum(max(1, len(one.annotators)) for one in self.not_checked)
         if not self.checks:
             return "Nothing could be checked yet."
-        made = f"{self.checks:,} check{'s' * (self.checks > 1)}"
+        made = amount(self.checks, "check")
         if self.findings:
-            many = len(self.findings)
-            return f"{many:,} finding{'s' * (many > 1)} in {made}; {missing:,} could not be made."
+            return f"{amount(len(self.findings), 'finding')} in {made}; {missing:,} could not be made."
         if missing:
             return f"Nothing unusual in {made}. {missing:,} could not be made, so this is no all-clear."
         return f"Nothing unusual in {made}; none was left out."

@@ -38,6 +38,7 @@ from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store
+from curation.text import amount
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def _within_finding(report: AgreementReport) -> str:
     shown = [row for row in _counting(report) if row.n >= MINIMUM_REPEATS]
     repeats = sum(row.n for row in shown)
     same = sum((row.identical or 0.0) * row.n for row in shown)
-    who = f"{len(shown)} annotator{'s' * (len(shown) > 1)}"
+    who = amount(len(shown), "annotator")
     return (
         f"{who} repeated {same / repeats:.0%} of {repeats:,} grades on blind duplicates."
         f"{_uninformative(report)}"

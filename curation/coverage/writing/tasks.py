@@ -23,7 +23,7 @@ from curation.people.annotators import JUDGING, require_annotators, require_auth
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
 from curation.store.documents import snapshot_versions
 from curation.store.retry import write_if_unchanged
-from curation.text import digest, seeded
+from curation.text import amount, digest, seeded
 
 MOST_AT_ONCE = 1_000
 """Queries of one batch."""
@@ -196,8 +196,8 @@ def _plan(inputs: _Inputs, queries: int, seed: int, kind: str, region: int | Non
     state = inputs.state
     if state.unmatched and region is None:
         raise RefusedError(
-            f"{len(state.unmatched):,} queries were added since coverage was measured. Measure it again "
-            "first, so that no task is for a region that has a query by now."
+            f"{amount(len(state.unmatched), 'query was', 'queries were')} added since coverage was measured. "
+            "Measure it again first, so that no task is for a region that has a query by now."
         )
     regions = _regions(state, kind) if region is None else [_require_region(state, region)]
     if not regions:

@@ -232,14 +232,16 @@ def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
     if not references:
         raise RefusedError(
             f"No query of {parts} in the release {release.name!r} has reference answers. They are frozen "
-            "with a release: import them (`goldset import answers FILE`), and freeze again."
+            "with a release: import them, and freeze again.",
+            command="`goldset import answers FILE` imports them.",
         )
     known = np.array([query_id in references for query_id in release.qrels.query_ids])
     sealed = int((known & release.sealed_queries).sum())
     if 0 < sealed < LEAST:
         raise RefusedError(
             f"Of the sealed queries of {parts}, {sealed} have reference answers: figures of fewer than "
-            f"{LEAST} would tell single answers. Choose another part with --split."
+            f"{LEAST} would tell single answers. Choose another part.",
+            command="--split names one.",
         )
     tags = release.facets["tag"].values
     tagged = tags.get(UNANSWERABLE, np.zeros(len(known), bool))

@@ -9,6 +9,7 @@ from curation.evaluation.coverage_report.values import EvaluatedValues
 from curation.reports.page import html_page
 from curation.store import Store
 from curation.store.documents import snapshot_titles
+from curation.text import amount
 
 
 def coverage_page(store: Store, found: EvaluatedValues | None = None) -> str:
@@ -40,7 +41,8 @@ def _findings(state: CoverageState, found: EvaluatedValues | None) -> list[str]:
     ]
     if state.unmatched:
         told.append(
-            f"{len(state.unmatched):,} queries were added since coverage was measured: they count nowhere."
+            f"{amount(len(state.unmatched), 'query was', 'queries were')} added since coverage was measured, "
+            "and counted nowhere yet."
         )
     told.append(
         f"Results: {found.measure} of {', '.join(found.systems)} on {found.name}. The first colours the map."

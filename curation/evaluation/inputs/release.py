@@ -162,15 +162,14 @@ def parts_of(release: Opened, split: str | None = None) -> tuple[str, ...]:
     if split is not None:
         if split not in known:
             names = ", ".join([*known, ALL])
-            raise InputError(
-                f"--split {split}: the release {release.row.name!r} has no such part; expected {names}."
-            )
+            raise InputError(f"The release {release.row.name!r} has no part {split}; expected {names}.")
         return (split,)
     public = tuple(part for part in known if part not in sealed)
     if not public:
         raise RefusedError(
-            f"All parts of the release {release.row.name!r} are sealed ({', '.join(known)}). Name one: "
-            f'--split {known[0]} --reason "why".'
+            f"All parts of the release {release.row.name!r} are sealed ({', '.join(known)}). Name one, "
+            "and say why.",
+            command=f'For example: --split {known[0]} --reason "why".',
         )
     return public
 

@@ -104,7 +104,8 @@ def reason_for(store: Store, release: EvaluatedRelease, reason: str | None, acto
     if reason is None or not reason.strip():
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release.name!r} is sealed. Who scores a run or "
-            'answers on it says why: --reason "why", which is logged with name and time.'
+            "answers on it says why, which is logged with name and time.",
+            command='--reason "why" does.',
         )
     return reason.strip()
 

@@ -30,7 +30,8 @@ def practise_again(store: Store, name: str, annotator: str, author: str = COMMAN
         if before.state.passed is None:
             raise RefusedError(
                 f"{annotator} is in the middle of {name}: {before.state.answered} of {before.state.total} "
-                "are answered. Once all are, `goldset practice again` gives another set."
+                "are answered. Once all are, they can be given another set.",
+                command="`goldset practice again` does.",
             )
         rows = _another_set(cursor, before, annotator)
         append_rows(cursor, "presentations", rows)
@@ -51,7 +52,7 @@ def let_pass(
     NotFoundError, RefusedError: as for `practise_again`.
     """
     if not reason.strip():
-        raise InputError("letting somebody pass needs a --reason")
+        raise InputError("letting somebody pass needs a reason", command="--reason gives it.")
     with store.transaction() as cursor:
         before = _status_to_change(cursor, name, annotator, author)
         detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}

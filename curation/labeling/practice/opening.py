@@ -188,7 +188,8 @@ def _plan(name: str, parameters: dict[str, Any], inputs: _PracticeInputs) -> _Pr
         if not work:
             raise RefusedError(
                 f"{who} has judged every known pair already and can skip practice: leave them out, or give "
-                "other pairs with --file."
+                "other pairs.",
+                command="--file names a file of pairs.",
             )
         short += parameters["queries"] - len(work)
         queries[who] = len(work)

@@ -201,7 +201,8 @@ def refuse_closed(state: RoundState) -> None:
         raise RefusedError(f"{state.round} holds imported judgments: nobody is shown anything of it.")
     if state.closed:
         raise RefusedError(
-            f"{state.round} is closed. Reopen it first: `goldset round reopen {_quoted(state.round)}`."
+            f"{state.round} is closed. Reopen it first.",
+            command=f"`goldset round reopen {_quoted(state.round)}` does.",
         )
 
 
@@ -210,26 +211,27 @@ def _change(store: Store, name: str, kind: str, author: str, reason: str) -> Rou
         require_author(cursor, author, "lead")
         state = round_state(cursor, name)
         problem = _against(state, kind)
-        if problem:
-            raise RefusedError(problem)
+        if problem is not None:
+            raise problem
         append_round_event(cursor, state.round_id, kind, {"reason": reason} if reason else {}, author)
         record_event(cursor, f"{kind} round", {"name": name, "reason": reason}, author)
         return round_state(cursor, name)
 
 
-def _against(state: RoundState, kind: str) -> str:
+def _against(state: RoundState, kind: str) -> RefusedError | None:
     name, quoted = state.round, _quoted(state.round)
     if state.kind == "imported":
-        return f"{name} holds imported judgments: it is in nobody's queue."
+        return RefusedError(f"{name} holds imported judgments: it is in nobody's queue.")
     if kind == "reopen":
-        return "" if state.closed else f"{name} is not closed."
+        return None if state.closed else RefusedError(f"{name} is not closed.")
     if state.closed:
-        return f"{name} is closed. `goldset round reopen {quoted}` takes that back."
+        return RefusedError(f"{name} is closed.", command=f"`goldset round reopen {quoted}` takes that back.")
     if kind == "pause" and state.paused:
-        return f"{name} is paused already. `goldset round resume {quoted}` lets it go on."
+        again = f"`goldset round resume {quoted}` lets it go on."
+        return RefusedError(f"{name} is paused already.", command=again)
     if kind == "resume" and not state.paused:
-        return f"{name} is not paused."
-    return ""
+        return RefusedError(f"{name} is not paused.")
+    return None
 
 
 def _quoted(name: str) -> str:

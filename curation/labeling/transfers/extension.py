@@ -84,7 +84,8 @@ def extend_round(
     def make(found: TransferInputs) -> TransferPlan:
         if found.state.kind == "practice":
             raise RefusedError(
-                f"{name} is a practice round: `goldset practice open` makes one for those who join."
+                f"{name} is a practice round: those who join need one of their own.",
+                command="`goldset practice open` makes one.",
             )
         return _plan(found, [who for who in joining if who not in found.members])
 

@@ -72,7 +72,7 @@ def reassign(
     """
     takers = list(dict.fromkeys(to))
     if from_ in takers:
-        raise InputError(f"--to names {from_}, from whom the work is to be taken")
+        raise InputError(f"the work of {from_} cannot go to {from_}: name somebody else")
 
     def read(cursor: Cursor) -> TransferInputs:
         return read_inputs(cursor, name, author, [from_, *takers], takers, with_new=False)
@@ -81,7 +81,9 @@ def reassign(
         _refuse_own_work(found.state)
         others = takers or [who for who in found.at_work if who != from_]
         if not others:
-            raise RefusedError(f"There is nobody else in {name}. Name somebody with --to.")
+            raise RefusedError(
+                f"There is nobody else in {name}. Name who gets the work.", command="--to names them."
+            )
         return _plan(found, from_, others)
 
     plan = carry_out(store, read, make, "reassign", author)

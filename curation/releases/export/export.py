@@ -118,8 +118,8 @@ def export(
     verified = verify(store, name, progress)
     if not verified.intact:
         raise RefusedError(
-            f"The release {name!r} is not as it was frozen and will not be exported: {verified.problems[0]}. "
-            f"`goldset verify {name}` names everything."
+            f"The release {name!r} is not as it was frozen and will not be exported: {verified.problems[0]}.",
+            command=f"`goldset verify {name}` names everything.",
         )
     release = opened(store, name)
     graded = _graded(format, release.header, parts, without_grades)

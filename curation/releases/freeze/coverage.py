@@ -102,7 +102,8 @@ def _clusters_of_queries(
     except (NotFoundError, RefusedError) as error:
         raise RefusedError(
             f"Queries of the release were not matched against the coverage map yet, and its model {model} is "
-            f"needed for it: {error} Nothing was frozen. Run `goldset coverage` where the model is."
+            f"needed for it: {error} Nothing was frozen. Measure coverage where the model is.",
+            command="`goldset coverage` does.",
         ) from error
     return {query_id: found.clusters_of(matches[text].entities) for query_id, text in texts.items()}
 

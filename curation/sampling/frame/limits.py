@@ -54,7 +54,8 @@ def check_limits(limits: Limits) -> None:
     if limits.since and limits.until and limits.since >= limits.until:
         raise InputError(
             f"The time window reaches from {limits.since} up to, not including, {limits.until}: "
-            "it holds no moment. Give --since a time before --until."
+            "it holds no moment. Let it begin before it ends.",
+            command="--since comes before --until.",
         )
     if limits.min_count < 1:
         raise InputError(f"A minimum count of {limits.min_count} was asked for; expected at least 1.")

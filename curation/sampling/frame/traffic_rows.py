@@ -168,5 +168,6 @@ def _refuse_unknown_fields(cursor: Cursor, values: dict[str, Any]) -> None:
     problems = [f"the traffic has no field {field!r}; {have}" for field in empty if field not in known]
     refuse_problems(
         problems,
-        way_out="A log's further fields come in with `goldset import traffic … --metadata-field NAME`.",
+        way_out="Further fields of a log are kept where its import names them.",
+        command="`goldset import traffic … --metadata-field NAME` does.",
     )

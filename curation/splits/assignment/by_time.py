@@ -129,6 +129,6 @@ def _refuse_undated(queries: list[str]) -> None:
     named = ", ".join(queries[:SHOWN]) + (", …" if len(queries) > SHOWN else "")
     raise RefusedError(
         f"{len(queries):,} queries cannot be placed by time: no traffic with a time has them or a query that "
-        f"is tied to them ({named}). Import the log with `goldset import traffic --time-field`, or name the "
-        "part that they go to: --undated PART."
+        f"is tied to them ({named}). Import the log with its times, or name the part that they go to.",
+        command="`goldset import traffic --time-field` imports times, --undated PART names the part.",
     )

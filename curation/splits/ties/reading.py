@@ -30,8 +30,8 @@ def with_tie_data(
             times = read_times(cursor, inputs) if rules.time_block is not None or dated else {}
         if rules.time_block is not None and not times:
             raise InputError(
-                "--time-block: the traffic has no time of any of these queries: `goldset import traffic "
-                "--time-field`"
+                "Queries cannot be tied by time: the traffic has no time of any of these.",
+                command="`goldset import traffic --time-field` imports times.",
             )
         inputs = replace(
             inputs, keys={name: frozenset(found) for name, found in sorted(keys.items())}, times=times

@@ -98,7 +98,7 @@ def test_tasks_wait_for_queries_that_were_not_measured_yet(
     project: Store, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     put_texts(project, tmp_path_factory.mktemp("more"), TEXTS, {"q4": "cargo ship"})
-    with pytest.raises(RefusedError, match="1 queries were added since"):
+    with pytest.raises(RefusedError, match="1 query was added since"):
         open_tasks(project, 1, ["anna"], seed=1)
     put_vectors(project, "query", ["cargo ship"])
     find_coverage(project, COARSE)

@@ -216,7 +216,7 @@ def test_lists_show_stratum_and_who_said_each_tag_and_can_be_narrowed(asked):
     find_tags(asked)
     set_tags(asked, "3", ["unanswerable"], [])
     (found,) = tagged_queries(asked, "unanswerable")
-    assert found == ("3", "usb hub", "head", {"short": False, "unanswerable": True})
+    assert found == ("3", "usb hub", "head", {"short": False, "unanswerable": True}, False)
     with pytest.raises(InputError, match="no tag"):
         tagged_queries(asked, "funny")
 

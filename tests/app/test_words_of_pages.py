@@ -1,0 +1,187 @@
+"""The words of pages: sentences for people, without back-ticks, command lines or fragments."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import context
+from app.navigation import all_pages
+from app.page import AppPage
+from app.views.curate.page import STEPS
+from curation.people.annotators import add_annotator
+from curation.store import Annotator, open_store
+from docs import make_commands
+from tests.support import ROOT
+from tests.support.every_page import PEOPLE, build
+
+LEE = Annotator("lee", "lead", False)
+PARTS = {
+    "curate": ("step", tuple(STEPS)),
+    "rounds": ("part", ("Progress", "Quality", "Questions", "Manage")),
+    "relabel": ("of", ("Due", "Plan", "Report")),
+    "coverage": ("of", ("Gaps", "Map", "Written")),
+    "answers": ("part", ("Write", "Decide", "Tasks")),
+}
+"""The parts of pages that have them, and what the address calls them."""
+
+
+def parts_of(page: AppPage) -> list[tuple[str, str]]:
+    parameter, parts = PARTS.get(page.address, ("", ("",)))
+    return [(parameter, part) for part in parts]
+
+
+SHOWN = [(page, *part) for page in all_pages() if page.address != "label" for part in parts_of(page)]
+KEYS = re.compile(r"`(Ctrl|Enter|Esc)[ \w]*`")
+"""Keys on a button, which Streamlit draws as such."""
+COMMAND = re.compile(
+    r"\bgoldset (?:"
+    + "|".join({name.split()[1] for name, _ in make_commands.commands() if " " in name})
+    + r")\b"
+    r"|(?<![-\w])--[a-z]"
+)
+ONE_OF_MANY = re.compile(
+    r"(?<![\d.,:/×] )(?<![\d.,:/×–-])\b1 (?!is|was|has|this|its|as|less|supports)[a-z]+s\b"
+)
+"""One thing in the plural, such as "1 queries"."""
+SENTENCES = re.compile(r'<p(?: class="gs-(?:quiet|lead|done)"[^>]*)?>(.*?)</p>', re.DOTALL)
+NAMES = {*PEOPLE, "gulls", "soar", "wings", "noted", "test", "first"}
+"""What the project calls people, rounds, tasks, parts and releases: a sentence may begin with a name."""
+NO_PAGE = (
+    "coverage/language_model/",
+    "evaluation/answers/",
+    "evaluation/baselines.py",
+    "evaluation/judges/",
+    "negatives/audit",
+    "releases/export/verify_export.py",
+)
+"""Where errors are raised that no page shows: what they do is done by commands alone."""
+
+
+@pytest.fixture(scope="session")
+def every_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("words"), "soar", "noted")
+
+
+@pytest.fixture(scope="session")
+def empty_with_people(empty_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = Path(shutil.copy(empty_project, tmp_path_factory.mktemp("people") / "project.duckdb"))
+    store = open_store(path)
+    add_annotator(store, "lee", "lead", "correct horse battery")
+    store.close()
+    return path
+
+
+def texts_of(page: AppTest) -> Iterator[tuple[str, str]]:
+    """The kind and the text of all that a page says: messages, labels, help, and the text of its HTML."""
+    for element in page.main:  # with all that is within
+        for field in ("label", "help", "placeholder", "body", "value"):
+            text = getattr(getattr(element, "proto", None), field, None)
+            if isinstance(text, str) and text:
+                yield f"{element.type} {field}", text
+
+
+def sentences(kind: str, text: str) -> list[str]:
+    """What of a text are sentences: messages whole, and the paragraphs of HTML."""
+    if kind.startswith("html"):
+        return [unescape(re.sub(r"<[^>]+>", "", found)).strip() for found in SENTENCES.findall(text)]
+    return text.split("\n\n") if kind.split()[0] in ("alert", "error", "warning", "info", "success") else []
+
+
+def faults(page: AppTest) -> list[str]:
+    found = []
+    for kind, text in texts_of(page):
+        said = unescape(re.sub(r"<(style|svg).*?</\1>|<[^>]+>", " ", text, flags=re.DOTALL))
+        command = COMMAND.search(said.replace("\\", ""))
+        if "`" in KEYS.sub("", said) or command or ONE_OF_MANY.search(said):
+            found.append(f"{kind}: {said if len(said) < 400 else f'{said[:200]} …'}")
+        found += [
+            f"{kind}: {one[:200]}"
+            for one in sentences(kind, text)
+            if re.match(r"[a-z]", one) and one.split()[0].strip(",:") not in NAMES
+        ]
+    return found
+
+
+def run(page: AppPage, parameter: str, part: str) -> AppTest:
+    def script(annotator, page):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import _show
+
+        _show(page, annotator)
+
+    shown = AppTest.from_function(script, kwargs={"annotator": LEE, "page": page}, default_timeout=60)
+    if parameter:
+        shown.query_params[parameter] = part
+    shown.run()
+    assert not shown.exception, shown.exception
+    return shown
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("project", ["empty_with_people", "every_page"])
+def test_pages_speak_in_sentences_without_commands(
+    project: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(context.PROJECT, str(request.getfixturevalue(project)))
+    said = {f"{page.title} {part}": faults(run(page, name, part)) for page, name, part in SHOWN}
+    assert not [f"{where}: {one}" for where, found in said.items() for one in found]
+
+
+def test_the_check_finds_what_it_looks_for() -> None:
+    def script() -> None:
+        import streamlit as st
+
+        from app import ui
+
+        st.error("expected a number.")
+        st.info("Make one with `goldset freeze NAME`.")
+        ui.quiet("goldset pool builds one.")
+        ui.sentences("a fragment\nA sentence.")
+        st.button("Send `Ctrl Enter`")
+        st.checkbox("All", help="Or --all.")
+        st.info("Of 1 queries. Of 21 queries, 1 is.")
+
+    shown = AppTest.from_function(script).run()
+    assert [found.partition(": ")[2].strip() for found in faults(shown)] == [
+        "expected a number.",
+        "Make one with `goldset freeze NAME`.",
+        "goldset pool builds one.",
+        "goldset pool builds one.",
+        "a fragment",
+        "Or --all.",
+        "Of 1 queries. Of 21 queries, 1 is.",
+    ]
+
+
+def test_errors_that_pages_show_name_commands_apart() -> None:
+    """A page shows what an error found, without its `command`."""
+    found = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sorted((ROOT / "curation").rglob("*.py"))
+        if "/cli/" not in str(path) and not str(path.relative_to(ROOT / "curation")).startswith(NO_PAGE)
+        for line in _with_back_ticks(path)
+    ]
+    assert not found
+
+
+def _with_back_ticks(path: Path) -> Iterator[int]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+            continue
+        if re.fullmatch(r"(Curation|Input|NotFound|Refused|Store\w*)Error", node.func.id):
+            said = [node.args[0], *(one.value for one in node.keywords if one.arg == "way_out")]
+            if any("`" in _constants(part) for part in said):
+                yield node.lineno
+
+
+def _constants(node: ast.expr) -> str:
+    return "".join(
+        one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    )
