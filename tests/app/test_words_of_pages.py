@@ -39,14 +39,11 @@ def parts_of(page: AppPage) -> list[tuple[str, str]]:
 
 
 SHOWN = [(page, *part) for page in all_pages() if page.address != "label" for part in parts_of(page)]
+BACK_TICK = re.compile("`")
 KEYS = re.compile(r"`(Ctrl|Enter|Esc)[ \w]*`")
 """Keys on a button, which Streamlit draws as such."""
-COMMAND = re.compile(
-    r"\bgoldset (?:"
-    + "|".join({name.split()[1] for name, _ in make_commands.commands() if " " in name})
-    + r")\b"
-    r"|(?<![-\w])--[a-z]"
-)
+COMMANDS = "|".join(sorted({name.split()[1] for name, _ in make_commands.commands() if " " in name}))
+COMMAND = re.compile(rf"\bgoldset ({COMMANDS})\b|(?<![-\w])--[a-z]")
 ONE_OF_MANY = re.compile(
     r"(?<![\d.,:/×] )(?<![\d.,:/×–-])\b1 (?!is|was|has|this|its|as|less|supports)[a-z]+s\b"
 )
@@ -99,9 +96,10 @@ def faults(page: AppTest) -> list[str]:
     found = []
     for kind, text in texts_of(page):
         said = unescape(re.sub(r"<(style|svg).*?</\1>|<[^>]+>", " ", text, flags=re.DOTALL))
-        command = COMMAND.search(said.replace("\\", ""))
-        if "`" in KEYS.sub("", said) or command or ONE_OF_MANY.search(said):
-            found.append(f"{kind}: {said if len(said) < 400 else f'{said[:200]} …'}")
+        said = KEYS.sub("", said).replace("\\", "")
+        for fault in (BACK_TICK, COMMAND, ONE_OF_MANY):
+            if wrong := fault.search(said):
+                found.append(f"{kind}: {said[max(0, wrong.start() - 80) : wrong.end() + 80].strip()}")
         found += [
             f"{kind}: {one[:200]}"
             for one in sentences(kind, text)
@@ -151,6 +149,7 @@ def test_the_check_finds_what_it_looks_for() -> None:
     shown = AppTest.from_function(script).run()
     assert [found.partition(": ")[2].strip() for found in faults(shown)] == [
         "expected a number.",
+        "Make one with `goldset freeze NAME`.",
         "Make one with `goldset freeze NAME`.",
         "goldset pool builds one.",
         "goldset pool builds one.",

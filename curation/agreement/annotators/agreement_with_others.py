@@ -24,6 +24,7 @@ from curation.agreement.annotators.favourite_grade import one_grade_p, others_of
 from curation.agreement.between.grades import Grades
 from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
 from curation.statistics.p_values import mean_p, threshold
+from curation.text import amount
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -314,7 +315,7 @@ def _agreement(name: str, beside: _Beside, others: _Others | None, seed: int) ->
     if not _enough(beside):
         needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
         return few._replace(
-            undefined=f"{pairs:,} pairs of {queries:,} queries were graded by others; {needed}"
+            undefined=f"others graded {amount(pairs, 'pair')} of {amount(queries, 'query', 'queries')}; {needed}"
         )
     compared = _compared(beside, others)
     if compared is None:
