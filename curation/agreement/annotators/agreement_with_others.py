@@ -315,7 +315,8 @@ def _agreement(name: str, beside: _Beside, others: _Others | None, seed: int) ->
     if not _enough(beside):
         needed = f"{MINIMUM_GRADES} of {MINIMUM_QUERIES} are needed"
         return few._replace(
-            undefined=f"others graded {amount(pairs, 'pair')} of {amount(queries, 'query', 'queries')}; {needed}"
+            undefined=f"others graded {amount(pairs, 'pair')} of {amount(queries, 'query', 'queries')}; "
+            f"{needed}"
         )
     compared = _compared(beside, others)
     if compared is None:
