@@ -6,7 +6,6 @@ decision is final only where an outcome names its client key.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -26,7 +25,6 @@ from curation.adjudication.queue import (
     whole_case,
 )
 from curation.adjudication.submissions import ReviewerSubmission, submit_decisions
-from curation.errors import StoreError
 
 MOST_CASES = 10
 MOST_HOLDING = 500
@@ -68,11 +66,13 @@ class Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     holding: Annotated[list[PairId], Field(max_length=MOST_HOLDING)] = []
-    limit: Annotated[int, Field(ge=0, le=MOST_CASES)] = 6
+    limit: Annotated[int, Field(ge=0, le=MOST_CASES)] = 8
 
 
-class Decisions(Asked):
+class Decisions(BaseModel):
     """Actions in the order in which they were done."""
+
+    model_config = ConfigDict(extra="forbid")
 
     submissions: Annotated[list[Keyed], Field(max_length=50)]
 
@@ -84,7 +84,7 @@ answered = answered_for(*REVIEWERS)
 async def disputes_next(request: Request) -> Any:
     """GET: the next disputed pairs, without those named by `holding`."""
     query = request.query_params
-    asked = Asked(holding=query.getlist("holding"), limit=query.get("limit", "6"))  # type: ignore[arg-type]
+    asked = Asked(holding=query.getlist("holding"), limit=query.get("limit", "8"))  # type: ignore[arg-type]
     return await run_in_threadpool(_queue, request.state.annotator, asked)
 
 
@@ -109,7 +109,7 @@ async def recent(request: Request) -> Any:
 
 @answered
 async def decisions(request: Request) -> Any:
-    """POST: do what was decided, in order; the response has the outcome of each, and the next pairs."""
+    """POST: do what was decided, in order; the response has the outcome of each."""
     asked = Decisions.model_validate(await json_of(request))
     return await run_in_threadpool(_record, request.state.annotator, asked)
 
@@ -126,14 +126,7 @@ ROUTES = [
 def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
     read, refused = validated(Decision, asked.submissions)
     outcomes = submit_decisions(project_store(), reviewer, [one.submission() for one in read])
-    answer: dict[str, Any] = {
-        "outcomes": [*refused, *(outcome._asdict() for outcome in outcomes)],
-        "queue": None,
-    }
-    if asked.limit:
-        with suppress(StoreError):  # all is saved; the browser asks for its next pairs again
-            answer["queue"] = _queue(reviewer, asked)
-    return answer
+    return {"outcomes": [*refused, *(outcome._asdict() for outcome in outcomes)]}
 
 
 def _queue(reviewer: str, asked: Asked) -> dict[str, Any]:

@@ -51,11 +51,11 @@ st.text("item " + which)
 st.button("Relevant", on_click=grade, args=(which,), shortcut="2")
 """
 WATCH = """
-(shown) => {
+([shown, key]) => {
   window.took = [];
   let before = shown(), pressed = null;
   addEventListener("keydown", (event) => {
-    if (event.key === "2" && !event.repeat) pressed = event.timeStamp;
+    if (event.key === key && !event.repeat) pressed = event.timeStamp;
     if (event.key === "Escape") pressed = null;
   }, true);
   window.answered = () => pressed === null;
@@ -116,7 +116,8 @@ def serve_simple(project: Path, folder: Path) -> tuple[str, subprocess.Popen[byt
         return f"http://127.0.0.1:{port}", subprocess.Popen([*command, *options], stdout=log, stderr=log)
 
 
-def open_page(browser: Any, url: str, shown: str, cookie: tuple[str, str] | None) -> Page:
+def open_page(browser: Any, url: str, shown: str, cookie: tuple[str, str] | None, key: str = "2") -> Page:
+    """A page that shows something, whose answers to the key are timed from now on."""
     context = browser.new_context(viewport={"width": 1280, "height": 800})
     if cookie:
         context.add_cookies([{"name": cookie[0], "value": cookie[1], "url": url}])
@@ -127,13 +128,13 @@ def open_page(browser: Any, url: str, shown: str, cookie: tuple[str, str] | None
             break
         except Exception:
             time.sleep(0.2)
-    if cookie:
+    if shown == LABEL:
         page.wait_for_function(f"({PHASE})()", timeout=60_000)
         page.wait_for_timeout(500)
         if page.evaluate(PHASE) == "welcome":
             page.keyboard.press("Enter")
     page.wait_for_function(f"({shown})()", timeout=60_000)
-    page.evaluate(f"({WATCH})({shown})")
+    page.evaluate(f"({WATCH})([{shown}, {key!r}])")
     return page
 
 

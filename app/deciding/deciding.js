@@ -19,8 +19,8 @@ import { Sight } from "./sight.js";
 import { Status } from "./status.js";
 import { Trace } from "./trace.js";
 
-const UPCOMING = 6; // pairs held
-const FEW = 3; // so few, and more are asked for
+const UPCOMING = 8; // pairs held
+const FEW = 4; // so few, and more are asked for, unless there were none
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const MOST_NAMED = 500; // pairs that a request may name as held
 const WINDOW = 1360; // px of window from which on the guide is open at first
@@ -53,7 +53,7 @@ class Deciding {
     this.sight = new Sight(); // of what is no pair
     this.history = new History(root, this.guide, (line) => this.#change(line.showing));
     this.outbox = new Outbox(memory, {
-      decisions: { path: "/api/decisions", body: (batch) => this.#request(batch) },
+      decisions: { path: "/api/decisions", body: submissions },
     }, {
       answered: (to, answer, batch) => this.#answered(answer, batch),
       changed: () => this.#changed(),
@@ -79,13 +79,14 @@ class Deciding {
   async #fetch() {
     if (this.fetching || this.ending.signal.aborted) return;
     this.fetching = true;
-    const named = this.#holding([]).map((id) => `&holding=${encodeURIComponent(id)}`).join("");
+    const named = this.#holding().map((id) => `&holding=${encodeURIComponent(id)}`).join("");
     try {
       const queue = await ask(`/api/disputes/next?limit=${UPCOMING}${named}`);
       this.unreachable = 0;
       this.status.unreachable("");
       this.#take(queue);
       this.dry = !queue.showings.length;
+      this.exhausted = this.dry;
       if (this.dry && !this.queue.length && this.later.length) { // all were put off: they come again
         this.later = [];
         this.dry = false;
@@ -102,35 +103,26 @@ class Deciding {
   }
 
   #take(queue) {
-    if (!queue) return;
-    const known = new Set(this.#holding([]));
+    const known = new Set(this.#holding());
     this.queue.push(...queue.showings.filter(({ pair_id: id }) => !known.has(id)));
     const { disputed, elsewhere, waiting } = queue;
     Object.assign(this.counts, { left: Math.max(0, disputed - this.outbox.worth), elsewhere, waiting });
   }
 
   // What need not be sent again: pairs that the page has, that it decided without the server knowing, or put off.
-  #holding(batch) {
-    const sent = new Set(batch.map(({ client_key: key }) => key));
-    const unsent = this.outbox.waiting.filter(({ item }) => !sent.has(item.client_key)).map(({ item }) => item.pair_id);
+  #holding() {
+    const unsent = this.outbox.waiting.map(({ item }) => item.pair_id);
     const held = [...this.queue.map(({ pair_id: id }) => id), ...unsent, ...this.later];
     return [...new Set(held)].slice(0, MOST_NAMED);
   }
 
-  #request(batch) {
-    const limit = this.queue.length > FEW ? 0 : UPCOMING - this.queue.length;
-    const submissions = batch.map(({ pair_id, ...submission }) => submission);
-    return { submissions, holding: this.#holding(batch), limit };
-  }
-
-  #answered({ outcomes, queue }, batch) {
+  #answered({ outcomes }, batch) {
     const sent = new Map(batch.map((item) => [item.client_key, item]));
     for (const outcome of outcomes) {
       const item = sent.get(outcome.client_key);
       if (outcome.status === "stale") this.#overtaken(item, outcome.message);
       else if (outcome.status === "refused") this.#refused(item, outcome.message);
     }
-    this.#take(queue);
     if (!this.#on("item", "history")) this.#next();
   }
 
@@ -171,8 +163,10 @@ class Deciding {
     if (this.#on("history")) return;
     const [showing] = this.queue;
     if (showing && showing.guide_hash !== this.guide.hash) this.#loadGuide(showing.guide_hash);
-    else if (showing) this.#paint(showing);
-    else {
+    else if (showing) {
+      this.#paint(showing);
+      if (this.queue.length <= FEW && !this.exhausted) this.#fetch(); // not with a decision, which would wait for it
+    } else {
       this.item.clear();
       if (this.dry && !this.outbox.waiting.length) this.#showNothing();
       else this.#phase("loading");
@@ -541,6 +535,11 @@ class Deciding {
     else if (name === "decide") this.#decide();
     else if (name === "leave") this.#leaveChange();
   }
+}
+
+// What is posted: the server knows a pair by its query and document.
+function submissions(batch) {
+  return { submissions: batch.map(({ pair_id, ...submission }) => submission) };
 }
 
 // A decided pair as it comes back: with what was decided, which counts until it is decided once more.

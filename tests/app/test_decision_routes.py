@@ -79,8 +79,8 @@ def queue(client: TestClient, **asked: Any) -> Any:
     return client.get("/api/disputes/next", params=asked).json()
 
 
-def send(client: TestClient, *submissions: dict[str, Any], **more: Any) -> Any:
-    return client.post("/api/decisions", json={"submissions": submissions, **more})
+def send(client: TestClient, *submissions: dict[str, Any]) -> Any:
+    return client.post("/api/decisions", json={"submissions": submissions})
 
 
 def decision(case: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -112,14 +112,14 @@ def test_the_next_pairs_come_with_opinions_and_without_names(rosa: TestClient) -
 def test_a_decision_is_saved_once_however_often_it_is_sent(rosa: TestClient, project: Store) -> None:
     first, second = queue(rosa)["showings"]
     for _ in range(2):
-        answer = send(rosa, decision(first), limit=3, holding=[second["pair_id"]]).json()
+        answer = send(rosa, decision(first)).json()
         assert answer["outcomes"] == [
             {"client_key": f"key {first['pair_id']}", "status": "saved", "message": ""}
         ]
-        assert answer["queue"]["showings"] == []
     assert rows_of(project, "SELECT document_id, grade, reason, reviewer FROM adjudications") == [
         (first["document_id"], 2, "A part of it.", "rosa")
     ]
+    assert queue(rosa)["showings"] == [second]
     assert [one["decision"]["reason"] for one in rosa.get("/api/decisions/recent").json()] == [
         "A part of it."
     ]
@@ -130,13 +130,13 @@ def test_a_pair_decided_meanwhile_is_stale_and_nothing_is_overwritten(
 ) -> None:
     first = queue(rosa)["showings"][0]
     decide(project, first["query_id"], first["document_id"], None, "Cut off", "mia")
-    outcome = send(rosa, decision(first), limit=0).json()["outcomes"][0]
+    outcome = send(rosa, decision(first)).json()["outcomes"][0]
     assert outcome["status"] == "stale"
     assert "mia decided this pair" in outcome["message"]
     which = {"query": first["query_id"], "document": first["document_id"]}
     now = rosa.get("/api/disputes/one", params=which).json()
     assert (now["revision"], now["decision"]["reviewer"]) == (1, "mia")
-    assert send(rosa, decision(now), limit=0).json()["outcomes"][0]["status"] == "saved"
+    assert send(rosa, decision(now)).json()["outcomes"][0]["status"] == "saved"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_what_cannot_be_read_is_refused_by_its_key_and_the_rest_is_done(
     rosa: TestClient, project: Store, wrong: dict[str, Any]
 ) -> None:
     first, second = queue(rosa)["showings"]
-    outcomes = send(rosa, decision(first, **wrong), decision(second), limit=0).json()["outcomes"]
+    outcomes = send(rosa, decision(first, **wrong), decision(second)).json()["outcomes"]
     statuses = {one["client_key"]: one["status"] for one in outcomes}
     assert statuses == {f"key {first['pair_id']}": "refused", f"key {second['pair_id']}": "saved"}
     assert rows_of(project, "SELECT document_id FROM adjudications") == [(second["document_id"],)]
@@ -157,8 +157,8 @@ def test_what_cannot_be_read_is_refused_by_its_key_and_the_rest_is_done(
 def test_a_decision_without_a_grade_field_is_not_taken_for_no_grade(rosa: TestClient, project: Store) -> None:
     first = decision(queue(rosa)["showings"][0])
     del first["grade"]
-    assert send(rosa, first, limit=0).json()["outcomes"][0]["status"] == "refused"
-    assert send(rosa, {**first, "grade": None}, limit=0).json()["outcomes"][0]["status"] == "saved"
+    assert send(rosa, first).json()["outcomes"][0]["status"] == "refused"
+    assert send(rosa, {**first, "grade": None}).json()["outcomes"][0]["status"] == "saved"
     assert rows_of(project, "SELECT grade FROM adjudications") == [(None,)]
 
 
