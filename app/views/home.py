@@ -15,7 +15,7 @@ from app.page import LEADS, AppPage
 from app.views.curate.jobs import look
 from curation.jobs import jobs_of
 from curation.relabeling.staleness.fingerprint import set_fingerprint
-from curation.steps import PathFigures, ProjectPath, Step, read_figures, read_path
+from curation.steps import PathFigures, ProjectPath, Step, path_of, read_figures, read_state
 from curation.store import Annotator, Store, utc_now
 
 MARKS = {"not begun": "", "at work": "…", "done": "✓", "needs attention": "!"}
@@ -32,15 +32,16 @@ def show(annotator: Annotator) -> None:
         look(annotator)
     running = [found[0].job_id] if found else []
     with store.reading() as cursor:
-        state = (str(store.path), set_fingerprint(cursor), utc_now().date().isoformat())
+        version = (str(store.path), set_fingerprint(cursor), utc_now().date().isoformat())
+    state = read_state(store)
     place = st.empty()
-    if st.session_state.get(_DRAWN) != state:  # the figures take their time: the rest is there before
+    if st.session_state.get(_DRAWN) != version:  # the figures take their time: the rest is there before
         with place.container():
-            _draw(read_path(store, None, running), waiting=True)
-    figures = _figures(store, state)
-    st.session_state[_DRAWN] = state
+            _draw(path_of(state, None, running), waiting=True)
+    figures = _figures(store, version)
+    st.session_state[_DRAWN] = version
     with place.container():
-        _draw(read_path(store, figures, running))
+        _draw(path_of(state, figures, running))
     if figures.left_out:
         ui.sentences("\n".join(figures.left_out))
 
@@ -49,7 +50,7 @@ PAGE = AppPage(5, "Home", "home", LEADS, show)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
-def _figures(_store: Store, state: Collection[str]) -> PathFigures:
+def _figures(_store: Store, version: Collection[str]) -> PathFigures:
     return read_figures(_store)
 
 

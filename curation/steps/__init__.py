@@ -4,7 +4,25 @@ Nothing is stored about steps. Each is read from what the other rooms store, in 
 quick, and figures (the gate, what is due), which a caller may bring from memory or leave out at first.
 """
 
-from curation.steps.path import PathFigures, ProjectPath, read_figures, read_path
+from curation.steps.path import (
+    PathFigures,
+    PathState,
+    ProjectPath,
+    path_of,
+    read_figures,
+    read_path,
+    read_state,
+)
 from curation.steps.step import Action, Step
 
-__all__ = ["Action", "PathFigures", "ProjectPath", "Step", "read_figures", "read_path"]
+__all__ = [
+    "Action",
+    "PathFigures",
+    "PathState",
+    "ProjectPath",
+    "Step",
+    "path_of",
+    "read_figures",
+    "read_path",
+    "read_state",
+]

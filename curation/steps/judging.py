@@ -74,12 +74,12 @@ def read_rounds(cursor: Cursor) -> OpenWork:
     )
 
 
-def round_step(store: Store, found: OpenWork, prepared: Prepared, now: datetime) -> Step:
+def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepared, now: datetime) -> Step:
     """Open rounds with their progress; else what waits for a round."""
     new = prepared.pool is not None and (found.opened_at is None or prepared.pool.built_at > found.opened_at)
     waiting = prepared.unshown if new or not (found.finished or found.imported) else 0
     if found.open:
-        step = _open(store, found, now)
+        step = _open(found, work, now)
     elif waiting:
         step = _waiting(found, waiting)
     elif found.finished or found.imported:
@@ -116,8 +116,7 @@ def _finished(found: OpenWork) -> str:
     return f"{' · '.join(filter(None, [rounds, imported]))}. No round is open."
 
 
-def _open(store: Store, found: OpenWork, now: datetime) -> Step:
-    work = _joined(store, found.open)
+def _open(found: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Step:
     whole = found.answered + found.left
     names = named([one.round for one in found.open])
     line = f"{names}: {found.answered:,} of {whole:,} answered ({found.answered / whole:.0%})."
@@ -136,7 +135,7 @@ def _open(store: Store, found: OpenWork, now: datetime) -> Step:
     return replace(step, line=" ".join(filter(None, [line, _who(work, now), _when(forecast(work, now))])))
 
 
-def _joined(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWork]:
+def read_answers(store: Store, rounds: Sequence[RoundState]) -> list[AnnotatorWork]:
     """Everybody's work in all of these rounds."""
     found: dict[str, AnnotatorWork] = {}
     for state in rounds:

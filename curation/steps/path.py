@@ -9,17 +9,18 @@ from datetime import datetime
 from curation.agreement.gate import ALPHA, Gate, GateCheck, gate_now
 from curation.errors import CurationError
 from curation.jobs.stored import Job, last_job
+from curation.labeling.progress.forecast import AnnotatorWork
 from curation.relabeling.staleness.calendar import DueWork, QuarterWork
 from curation.relabeling.staleness.staleness import staleness
 from curation.releases.stored import list_releases
 from curation.steps.jobs_of_steps import with_job
-from curation.steps.judging import OpenWork, read_rounds, round_step
+from curation.steps.judging import OpenWork, read_answers, read_rounds, round_step
 from curation.steps.preparing import Prepared, import_step, pool_step, read_prepared, sample_step
 from curation.steps.releasing import NewestRelease, evaluate_step, freeze_step, read_newest
 from curation.steps.renewing import read_quarter, relabel_step
 from curation.steps.settling import SettledGrades, adjudicate_step, read_settled, split_step
 from curation.steps.step import Step, next_step
-from curation.store import Cursor, Store, utc_now
+from curation.store import Store, utc_now
 
 
 @dataclass(frozen=True)
@@ -47,8 +48,11 @@ class ProjectPath:
 
 
 @dataclass(frozen=True)
-class _ReadState:
-    """What is read in one lease."""
+class PathState:
+    """What the steps are made of, as it was at `now`; `answers` is everybody's work in the open rounds."""
+
+    now: datetime
+    answers: tuple[AnnotatorWork, ...]
 
     prepared: Prepared
     rounds: OpenWork
@@ -90,29 +94,32 @@ def read_path(
     figures: of `read_figures`; without them the gate, alpha and what is due are not told.
     running: ids of the jobs that are at work; None where that is not known.
     """
+    return path_of(read_state(store, now), figures, running)
+
+
+def read_state(store: Store, now: datetime | None = None) -> PathState:
+    """Read what is quick, from which `path_of` makes the path with figures and without."""
     now = now or utc_now()
     with store.reading() as cursor:
-        found = _read(cursor, now)
-    steps = with_job(_steps(store, found, figures, now), found.job, running)
+        quarter, work = read_quarter(cursor, now.date())
+        rounds = read_rounds(cursor)
+        prepared, grades = read_prepared(cursor), read_settled(cursor)
+        newest, job = read_newest(cursor), last_job(cursor)
+    answers = tuple(read_answers(store, rounds.open))
+    return PathState(now, answers, prepared, rounds, grades, newest, quarter, work, job)
+
+
+def path_of(
+    found: PathState, figures: PathFigures | None = None, running: Collection[str] | None = None
+) -> ProjectPath:
+    """The steps of a state; see `read_path`."""
+    steps = with_job(_steps(found, figures), found.job, running)
     return ProjectPath(tuple(steps), next_step(steps))
 
 
-def _read(cursor: Cursor, now: datetime) -> _ReadState:
-    quarter, work = read_quarter(cursor, now.date())
-    return _ReadState(
-        prepared=read_prepared(cursor),
-        rounds=read_rounds(cursor),
-        grades=read_settled(cursor),
-        newest=read_newest(cursor),
-        quarter=quarter,
-        work=work,
-        job=last_job(cursor),
-    )
-
-
-def _steps(store: Store, found: _ReadState, figures: PathFigures | None, now: datetime) -> list[Step]:
+def _steps(found: PathState, figures: PathFigures | None) -> list[Step]:
     gate = figures.gate if figures else None
-    judging = round_step(store, found.rounds, found.prepared, now)
+    judging = round_step(found.rounds, found.answers, found.prepared, found.now)
     deciding = adjudicate_step(found.grades, _alpha(gate))
     is_settled = judging.state == deciding.state == "done"
     split = split_step(found.grades, is_settled)
@@ -124,7 +131,7 @@ def _steps(store: Store, found: _ReadState, figures: PathFigures | None, now: da
         deciding,
         split,
         freeze_step(found.newest, found.grades, gate, is_settled and split.state == "done"),
-        evaluate_step(found.newest, now),
+        evaluate_step(found.newest, found.now),
         relabel_step(
             *(found.newest is not None, found.quarter, found.work, figures.due if figures else None)
         ),
