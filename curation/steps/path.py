@@ -53,7 +53,6 @@ class PathState:
 
     now: datetime
     answers: tuple[AnnotatorWork, ...]
-
     prepared: Prepared
     rounds: OpenWork
     grades: SettledGrades
@@ -64,7 +63,7 @@ class PathState:
 
 
 def read_figures(store: Store, now: datetime | None = None) -> PathFigures:
-    """Compute what takes long: for 50,000 judgments some seconds."""
+    """Compute what takes long: about a second for 50,000 judgments."""
     with store.reading() as cursor:
         judged = bool(cursor.execute("SELECT 1 FROM judgment_events LIMIT 1").fetchall())
         _, work = read_quarter(cursor, (now or utc_now()).date())
