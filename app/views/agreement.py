@@ -27,12 +27,18 @@ KEPT = 4
 """Reports that are kept in memory, of all rounds and states of the project together."""
 
 
-class Shown(NamedTuple):
-    """What the page shows of one state of the project."""
+class FirstLook(NamedTuple):
+    """What the page shows before anything else, and whether there is more."""
 
     not_checked: list[str]
     verdict: Verdict
     findings: list[str]
+    units: int
+
+
+class Shown(NamedTuple):
+    """What the page shows of one state of the project below the first look."""
+
     layers: Layers
     queries: tuple[QueryShare, ...]
     feedback: Section
@@ -45,14 +51,17 @@ def show(annotator: Annotator) -> None:
         names = [item.name for item in reversed(list_rounds(cursor))]
         fingerprint = read_fingerprint(cursor)
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320) if names else ALL
-    with st.spinner("Computing intervals…"):
-        shown = computed(store, str(store.path), fingerprint, None if chosen == ALL else chosen)
-    if shown.not_checked:
-        ui.sentences("\n".join(shown.not_checked))
-    ui.verdict(shown.verdict.figure, shown.verdict.state.capitalize(), shown.verdict.sentence)
-    if shown.page is None:
+    asked = store, str(store.path), fingerprint, None if chosen == ALL else chosen
+    with st.spinner("Computing the verdict…"):
+        first = first_look(*asked)
+    if first.not_checked:
+        ui.sentences("\n".join(first.not_checked))
+    ui.verdict(first.verdict.figure, first.verdict.state.capitalize(), first.verdict.sentence)
+    if not first.units:
         missing_step(store, annotator, "round")
-    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
+    st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in first.findings))
+    with st.spinner("Computing where it comes from…"):
+        shown = computed(*asked)
     for section in [*shown.layers.origins, shown.feedback]:
         ui.heading(section.heading)
         if section.heading == QUERIES:
@@ -74,13 +83,19 @@ PAGE = AppPage(60, "Agreement", "agreement", REVIEWERS, show, group=BUILD)
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)
+def first_look(_store: Store, path: str, fingerprint: str, round_name: str | None) -> FirstLook:
+    """The verdict, kept as `computed` is: an eighth of the work, so nobody waits with the rest."""
+    report = agreement_report(_store, round_name)
+    return FirstLook(
+        not_checked(report), verdict_of(report.between), other_findings(report), report.between.units
+    )
+
+
+@st.cache_resource(max_entries=KEPT, show_spinner=False)
 def computed(_store: Store, path: str, fingerprint: str, round_name: str | None) -> Shown:
     """The report, kept for as long as the fingerprint of that project stays the same."""
     report, people = agreement_report(_store, round_name, details=True), annotator_details(_store, round_name)
     return Shown(
-        not_checked(report),
-        verdict_of(report.between),
-        other_findings(report),
         layers(report),
         report.details.sources.queries if report.details else (),
         feedback_section(people),

@@ -44,6 +44,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     put(store, tmp_path / "first.csv", rows)
     monkeypatch.setenv(context.PROJECT, str(store.path))
     agreement.computed.clear()
+    agreement.first_look.clear()
     yield store
     store.close()
 
@@ -79,9 +80,21 @@ def test_a_rerun_of_the_same_state_computes_nothing_anew(project: Store) -> None
     assert before.page is not None
 
 
+def test_the_verdict_is_there_before_the_rest_is_computed(
+    project: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr(agreement, "annotator_details", never)  # which only the rest needs
+    shown = page()
+    assert shown.exception, "the rest was asked for"
+    assert "12 pairs" in " ".join(one.proto.body for one in shown.get("html"))
+
+
 def test_another_process_judges_and_the_next_rerun_shows_it(project: Store, tmp_path: Path) -> None:
     shown = page()
-    assert "12 pairs" in kept(project).verdict.sentence
+    assert "12 pairs" in " ".join(one.proto.body for one in shown.get("html"))
     project.close()
     more = tmp_path / "more.csv"
     more.write_text("\n".join([HEADER, "query 0,d1,a,2", "query 0,d1,b,2"]))
