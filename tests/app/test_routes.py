@@ -126,6 +126,7 @@ def test_nothing_answers_who_is_not_signed_in(anyone: TestClient) -> None:
     assert anyone.get("/api/presentations").status_code == 401
     assert anyone.get("/api/guides/x").status_code == 401
     assert anyone.get("/api/history").status_code == 401
+    assert anyone.get("/api/questions").status_code == 401
     assert send(anyone).status_code == 401
     assert anyone.post("/api/answers", json={"answers": []}, headers=ORIGIN).status_code == 401
     assert anyone.get("/_stcore/host-config").status_code == 401
@@ -147,6 +148,7 @@ def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier
         anyone.get(f"/api/presentations/{item['presentation_id']}/document"),
         anyone.get(f"/api/guides/{guide}"),
         anyone.get("/api/history"),
+        anyone.post("/api/questions", json={"words": "Why?"}, headers=ORIGIN),
         send(anyone, grade(item)),
         anyone.post("/api/answers", json={"answers": []}, headers=ORIGIN),
     ]
@@ -710,3 +712,20 @@ def test_a_tab_that_is_still_open_acts_no_more_once_its_sign_in_has_ended(
         arrived = BackMsg.FromString(open_tab.receive_bytes())
     assert arrived.WhichOneof("type") == "rerun_script"
     assert (arrived.rerun_script.fragment_id, len(arrived.rerun_script.widget_states.widgets)) == ("", 0)
+
+
+def test_a_question_is_asked_at_an_own_item_and_nobody_elses(anyone: TestClient, project: Store) -> None:
+    enter(anyone, "anna")
+    item = items(anyone)[0]["presentation_id"]
+    asked = {"words": "Do parts count?", "presentation_id": item}
+    found = anyone.post("/api/questions", json=asked, headers=ORIGIN).json()
+    assert [(one["words"], one["mine"], one["answer"]) for one in found] == [("Do parts count?", True, None)]
+    assert set(found[0]) == {"question_id", "revision", "words", "answer", "mine", "query"}
+    assert anyone.get("/api/questions").json() == found
+    for more, status in (
+        ({"presentation_id": "another's"}, 404),
+        ({"words": ""}, 422),
+        ({"who": "ben"}, 422),
+    ):
+        assert anyone.post("/api/questions", json=asked | more, headers=ORIGIN).status_code == status
+    assert anyone.post("/api/questions", json=asked).status_code == 403  # from no page of this host

@@ -21,7 +21,8 @@ from app.signin.sessions import Sessions, SignIn
 from curation.adjudication.adjudication import decide, decide_many
 from curation.adjudication.second_opinions import ask_opinion
 from curation.errors import NotFoundError, RefusedError
-from curation.guides.questions import ask_guide
+from curation.guides.drafts import discard_draft, save_draft
+from curation.guides.questions import answer_question, ask_guide
 from curation.jobs import jobs_of
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.practice.attempts import let_pass, practise_again
@@ -352,6 +353,9 @@ LEADS: dict[str, Callable[[Store, str], object]] = {
     "let pass": lambda store, who: let_pass(store, "both", "quixote", "because", who),
     "open practice": lambda store, who: open_practice(store, "more", ["quixote"], author=who),
     "guide": lambda store, who: use_guide(store, None, who),
+    "draft a guide": lambda store, who: save_draft(store, "anything", who, None),
+    "discard a draft": lambda store, who: discard_draft(store, who),
+    "answer a question": lambda store, who: answer_question(store, "any", "Yes.", who),
     "start a job": lambda store, who: jobs_of(store).start("tags", {}, who, None),
     "stop a job": lambda store, who: jobs_of(store).stop("any", who),
     "sample": lambda store, who: draw_sample(store, 1, 0, author=who),

@@ -24,6 +24,9 @@ from curation.coverage.resolution import Partitions
 from curation.coverage.stored_map import write_map, write_texts
 from curation.coverage.writing.queue import write_task, writing_queue
 from curation.coverage.writing.tasks import open_tasks
+from curation.guides.drafts import save_draft
+from curation.guides.guide import read_guide
+from curation.guides.questions import answer_question, ask_at_item
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
@@ -54,7 +57,7 @@ HEADINGS = {
     **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
     **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
-    **{f"/guide?show={part}": "Guide" for part in ("Edit", "Versions", "Questions")},
+    **{f"/guide?show={part}": "Guide" for part in ("Edit", "Put in force", "Versions", "Questions")},
     **{f"/coverage?of={part}": "Coverage" for part in ("Map", "Written")},
 }
 """The pages besides Label and Adjudicate, each as the lead sees it."""
@@ -80,6 +83,7 @@ def build(folder: Path, words: str, note: str, long_text: str = "") -> Path:
     open_round(store, "gulls", ["anna", "ben"], overlap=2, duplicates=0, seed=3)
     _judge(store, note)
     _write_answers(store, words)
+    _ask_about_the_guide(store, words)
     _cover(store, words)
     store.close()
     return store.path
@@ -113,6 +117,15 @@ def _judge(store: Store, note: str) -> None:
     decide(store, first.query_id, first.document_id, 1, note, "rosa")
     make_split(store, {"test": 1.0}, 1, Rules(paraphrase=None))
     freeze(store, "first", allow_disputed=True, override="A project to look at.")
+
+
+def _ask_about_the_guide(store: Store, words: str) -> None:
+    """Two questions, one of them answered, and the lead's draft of the next guide."""
+    said = words.replace("\0", "")
+    for number in range(2):
+        asked = ask_at_item(store, "ben", f"{number} {said}")
+    answer_question(store, asked, f"Yes. {said}", "lee")
+    save_draft(store, read_guide().source.replace("Useful", "In part") + said, "lee", None)
 
 
 def _write_answers(store: Store, words: str) -> None:

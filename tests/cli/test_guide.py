@@ -1,0 +1,55 @@
+"""`goldset guide`: versions, differences, what putting one in force means, and answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from curation.guides.questions import ask_at_item, readable_questions
+from curation.labeling.rounds.rounds import open_round
+from curation.store import Store
+from tests.support import ROOT
+from tests.support.projects import add_names, add_pairs, built_once, grade_next, grid
+
+SHIPPED = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
+
+
+@built_once
+def working(store: Store) -> Store:
+    add_pairs(store, grid(2, 2))
+    add_names(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+    grade_next(store, "ada", grade=3)
+    ask_at_item(store, "ada", "Do parts count?")
+    return store
+
+
+def test_a_revision_is_compared_tried_and_put_in_force_with_its_reason(
+    working: Store, goldset: Any, tmp_path: Path
+) -> None:
+    old = json.loads(goldset("guide", "show", "--json"))["guide_hash"]
+    path = tmp_path / "revised.md"
+    path.write_text(goldset("guide", "show", "--source").replace("name: Useful", "name: In part"))
+    assert path.read_text() == SHIPPED.replace("name: Useful", "name: In part")
+    assert "Grade 2, “Useful”, is “In part” now." in goldset("guide", "diff", old[:8], str(path))
+    tried = json.loads(goldset("guide", "use", str(path), "--dry-run", "--json"))
+    assert [(one["round"], one["open_items"]) for one in tried["rounds"]] == [("first", 3)]
+    assert "keep: Annotators notice nothing" in goldset("guide", "use", str(path), "--dry-run")
+    assert json.loads(goldset("guide", "show", "--json"))["guide_hash"] == old
+    goldset("guide", "use", str(path), "--open-rounds", "keep", "--reason", "Clearer")
+    now, before = json.loads(goldset("guide", "versions", "--json"))["versions"]
+    assert (now["in_force"], now["reason"], before["guide_hash"], before["answers"]) == (
+        True,
+        "Clearer",
+        old,
+        1,
+    )
+    assert "Useful (key 2)" in goldset("guide", "show", old[:8])
+
+
+def test_an_answer_by_command_is_read_by_annotators(working: Store, goldset: Any) -> None:
+    (question,) = json.loads(goldset("guide", "questions", "--json"))["questions"]
+    assert "Everyone reads the answer" in goldset("guide", "answer", question["question_id"][:8], "Yes.")
+    assert "Yes." in goldset("guide", "questions")
+    assert [one.answer for one in readable_questions(working, "ada")] == ["Yes."]
