@@ -1,7 +1,7 @@
 // Questions about the guide: asked below it, and read in it once the lead has answered. Nothing of it takes room from the
 // item: a new answer is a mark on the guide's button and a line at the panel's lower edge.
 
-import { node, put } from "./dom.js";
+import { isolated, node, put } from "./dom.js";
 import { ask } from "./server.js";
 
 const EVERY = 60_000; // ms between two looks for answers
@@ -116,7 +116,7 @@ export class Asking {
 }
 
 function answeredQuestion({ words, answer, mine, query }) {
-  const of = mine ? `You asked${query ? ` at “${query}”` : ""}` : "";
+  const of = mine ? `You asked${query ? ` at “${isolated(query)}”` : ""}` : "";
   return node("div", {},
     node("dt", { dir: "auto" }, words, ...(of ? [node("span", { className: "of" }, of)] : [])),
     node("dd", { dir: "auto", className: answer ? "" : "awaited" }, answer ?? "Not answered yet."));

@@ -198,7 +198,7 @@ def test_an_answer_reaches_who_asked_and_everyone_only_where_the_lead_says_so(pr
     assert not field(shown, "Everyone reads question and answer").value
     field(shown, "Answer").set_value("Yes, if they fit.")
     shown = press(shown, "Answer")
-    assert "Who asked reads the answer to “Do parts count?” now." in words(shown.success)
+    assert "Who asked reads the answer to “\u2068Do parts count?\u2069” now." in words(shown.success)
     assert [one.answer for one in readable_questions(project, "ben")] == ["Yes, if they fit."]
     assert readable_questions(project, "ada") == []
     field(shown, "Everyone reads question and answer").check()

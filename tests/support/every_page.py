@@ -122,10 +122,10 @@ def _judge(store: Store, note: str) -> None:
 def _ask_about_the_guide(store: Store, words: str) -> None:
     """Two questions, one of them answered, and the lead's draft of the next guide."""
     said = words.replace("\0", "")
-    for number in range(2):
-        asked = ask_at_item(store, "ben", f"{number} {said}")
-    answer_question(store, asked, f"Yes. {said}", "lee")
-    save_draft(store, read_guide().source.replace("Useful", "In part") + said, "lee", None)
+    ask_at_item(store, "anna", said, next_showings(store, "anna", 1).showings[0].presentation_id)
+    asked = ask_at_item(store, "ben", said)
+    answer_question(store, asked, said, "lee")
+    save_draft(store, read_guide().source.replace("Useful", "In part"), "lee", None)
 
 
 def _write_answers(store: Store, words: str) -> None:

@@ -11,7 +11,7 @@ from app.acts import Acts
 from app.views.guide.editor import GUIDE
 from curation.guides.questions import GuideQuestion, answer_question, guide_questions
 from curation.store import Store
-from curation.text import LONGEST_NOTE
+from curation.text import LONGEST_NOTE, isolated
 
 SHOWN = 20
 
@@ -42,7 +42,8 @@ def _part(store: Store, acts: Acts, name: str, found: Sequence[GuideQuestion]) -
 
 
 def _about(one: GuideQuestion) -> list[str]:
-    at = f"at “{one.query}”, {one.title}" if one.query else "about the whole guide"
+    pair = f"at “{isolated(one.query or '')}”, {isolated(one.title or '')}"
+    at = pair if one.query else "about the whole guide"
     under = "the guide in force" if one.in_force else f"an earlier guide, {one.guide_hash[:8]}"
     return [f"{one.author}, {one.asked_at:%d %b %Y}, {at}, under {under}"]
 
@@ -72,4 +73,6 @@ def _answer(store: Store, acts: Acts, one: GuideQuestion) -> None:
 
 
 def _said(one: GuideQuestion) -> str:
-    return f"{'Everyone' if one.everyone else 'Who asked'} reads the answer to “{one.words[:80]}” now."
+    return (
+        f"{'Everyone' if one.everyone else 'Who asked'} reads the answer to “{isolated(one.words[:80])}” now."
+    )
