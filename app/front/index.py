@@ -17,6 +17,8 @@ from typing import NamedTuple
 
 from app.entry import STATIC, entry_tags
 
+STYLE = 'rel="stylesheet"'
+"""Streamlit's style sheets come after the first words on the page, which need not wait for them."""
 _THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
 
 
@@ -36,12 +38,14 @@ class IndexTemplate:
     """
 
     def __init__(self, project: str, static: Path = STATIC) -> None:
+        tags = list(entry_tags(static))
         theme = tomllib.loads(_THEME.read_text(encoding="utf-8"))["theme"]
         source = files("app.front").joinpath("index.html").read_text(encoding="utf-8")
         self._known = {
             "project": escape(project),
             "brand": f"{0.44 * len(f'goldset  {project}'):.2f}",  # as wide as its letters are on average
-            "tags": "\n".join(entry_tags(static)),
+            "tags": "\n".join(tag for tag in tags if STYLE not in tag),
+            "styles": "\n".join(tag for tag in tags if STYLE in tag),
             "style": files("app").joinpath("app.css").read_text(encoding="utf-8"),
             **{f"{scheme}_paper": theme[scheme]["backgroundColor"] for scheme in ("light", "dark")},
             **{f"{scheme}_ink": theme[scheme]["textColor"] for scheme in ("light", "dark")},
