@@ -315,7 +315,7 @@ class Deciding {
   }
 
   #leaveChange() {
-    this.queue.shift();
+    this.item.forget(this.queue.shift());
     this.#toKeys();
     this.#next();
   }

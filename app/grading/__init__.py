@@ -31,6 +31,7 @@ MODULES = (
     "history",
     "keyboard",
     "keylist",
+    "trace",
     "grading",
 )
 """Each after those that it imports."""

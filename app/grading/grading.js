@@ -11,7 +11,7 @@
 //   question → item                           history → item (to change an answer, or as it was)
 
 import { Asking } from "./asking.js";
-import { isolated, node, put } from "./dom.js";
+import { isolated, node, plain, put } from "./dom.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";
 import { Item } from "./item.js";
@@ -24,6 +24,7 @@ import { Question } from "./question.js";
 import { ask, pause } from "./server.js";
 import { Sight } from "./sight.js";
 import { Status } from "./status.js";
+import { Trace } from "./trace.js";
 
 const HELD = 6; // upcoming items held
 const LOW = 3; // so few, and more are asked for
@@ -55,6 +56,7 @@ class Loop {
     const { signal } = this.ending;
     this.status = new Status(root);
     this.keys = new KeyList(root, signal);
+    this.trace = new Trace(root);
     this.item = new Item(root, this.status, memory, signal);
     this.sight = new Sight(); // of what is no item
     this.guide = new Guide(root, memory, (grade) => this.answer("grade", { grade }));
@@ -210,7 +212,7 @@ class Loop {
   #paint(showing) {
     if (this.#on("item") && this.item.is(showing)) return this.#showState();
     const said = this.item.paint(showing);
-    this.guide.mark(showing.was);
+    this.#markEarlier(showing);
     this.#mode("grades");
     this.root.toggleAttribute("data-changing", Boolean(showing.changing));
     this.root.toggleAttribute("data-practice", showing.kind === "practice");
@@ -222,9 +224,19 @@ class Loop {
     this.status.announce(`${done} of ${total} answered. ${said}Document: ${isolated(this.item.name)}.`);
   }
 
+  // Frame what was answered before: a grade, or that none could be given and why.
+  #markEarlier({ was, wasReason }) {
+    this.guide.mark(was);
+    this.root.querySelector('.tools [data-do="cannot"]').toggleAttribute("data-was", Boolean(wasReason));
+    this.root.querySelectorAll(".reasons .choices .tool").forEach((button, index) => {
+      button.toggleAttribute("data-was", REASONS[index] === wasReason);
+    });
+  }
+
   #banner(showing, answered = false) {
     const practice = showing.kind === "practice" && this.state.practice;
-    const changing = showing.changing ? "You are changing an earlier answer." : "";
+    const before = showing.wasReason ? `: you could not tell. ${showing.wasReason}.` : ".";
+    const changing = showing.changing ? `You are changing an earlier answer${before}` : "";
     put(this.root.querySelector(".banner span"), practice ? this.practice.banner(practice, answered) : changing);
     this.root.querySelector(".banner").hidden = !practice && !changing;
     this.root.querySelector('[data-do="leave"]').hidden = !changing;
@@ -283,10 +295,16 @@ class Loop {
     this.state.done += worth;
     this.state.hour += worth;
     if (showing.kind === "practice") this.#practised(worth);
+    else this.#traceOf(showing, kind, more);
     this.#cardAfter(showing, kind);
     this.outbox.add("judgments",
       { presentation_id, revision, kind, ...more, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth);
     this.#next();
+  }
+
+  #traceOf(showing, kind, { grade }) {
+    const words = kind === "later" ? "Later" : "Cannot tell";
+    this.trace.show({ grade: this.guide.grade(grade), words, about: plain(showing.title) });
   }
 
   // The server is not asked after every answer, so the page counts on.
@@ -300,7 +318,8 @@ class Loop {
     const last = this.past.pop() ?? (await this.#lastOfAll());
     if (!last) return this.status.notice("There is nothing to take back.");
     this.#countAct();
-    const { showing, kind, note, flagged, grade } = last;
+    const { showing, kind, note, flagged, grade, reason } = last;
+    this.trace.clear();
     const { presentation_id } = showing;
     let { revision } = showing;
     this.queue = this.queue.filter((held) => held.presentation_id !== presentation_id);
@@ -317,7 +336,7 @@ class Loop {
     const asks = showing.asks || this.#asksAbout(presentation_id); // what the server gives back does not say
     if (this.card?.kind === "question") this.#setCard(null);
     const draft = { note, flagged, active: 0 };
-    this.queue.unshift({ ...showing, asks, revision, draft, was: grade, changing: false, back: kind === "later" });
+    this.queue.unshift({ ...showing, asks, revision, draft, was: grade, wasReason: reason, changing: false, back: kind === "later" });
     this.#next();
   }
 
@@ -449,9 +468,9 @@ class Loop {
     this.#next();
   }
 
-  #change({ showing, grade, note, flagged }) {
+  #change({ showing, grade, reason, note, flagged }) {
     if (!this.#seen("history") || this.outbox.waiting.length) return;
-    const asked = { ...showing, asks: false, changing: true, was: grade, draft: { note, flagged, active: 0 } };
+    const asked = { ...showing, asks: false, changing: true, was: grade, wasReason: reason, draft: { note, flagged, active: 0 } };
     this.queue = this.queue.filter((held) => held.presentation_id !== showing.presentation_id);
     this.queue.unshift(asked);
     this.#closeHistory();
@@ -459,7 +478,7 @@ class Loop {
 
   // Leave the earlier answer as it is, and go back to where one was.
   #leaveChange() {
-    this.queue.shift();
+    this.item.forget(this.queue.shift());
     this.#next();
   }
 

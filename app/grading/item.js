@@ -54,7 +54,7 @@ export class Item {
     this.#text(showing.passage);
     this.#find(".more").hidden = !showing.has_more;
     this.#find(".found").scrollTop = 0;
-    const draft = showing.draft ?? this.memory.get(draftOf(showing)) ?? undefined;
+    const draft = this.#begun(showing);
     this.#write(draft ?? { note: "", flagged: false });
     this.sight.begin(draft);
     appear(this.#find(".found"));
@@ -114,6 +114,13 @@ export class Item {
     this.#marks();
   }
 
+  // What was typed last wins: a reload in the middle of a change loses the change, and not its words.
+  #begun(showing) {
+    const kept = this.memory.get(draftOf(showing));
+    if (!kept) return showing.draft;
+    return { ...kept, ...showing.draft, note: kept.note, flagged: kept.flagged };
+  }
+
   #write({ note, flagged }) {
     this.flagged = Boolean(flagged);
     this.field.value = note ?? "";
@@ -124,7 +131,7 @@ export class Item {
   // What is typed survives a reload, too.
   #changed() {
     this.#marks();
-    if (!this.showing || this.showing.changing) return;
+    if (!this.showing) return;
     const { draft } = this;
     if (draft.note || draft.flagged) this.memory.set(draftOf(this.showing), draft);
     else this.forget(this.showing);

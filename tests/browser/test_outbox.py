@@ -233,7 +233,7 @@ def test_a_note_survives_a_reload_and_a_refusal_of_its_answer(browser: Browser, 
     tara.page.keyboard.type("the scale leaves this open")
     tara.page.reload()
     tara.wait_for_item()
-    note = tara.root.locator("textarea")
+    note = tara.root.locator(".note textarea")
     expect(note).to_have_value("the scale leaves this open")
 
     def refuse(route: Route) -> None:

@@ -74,7 +74,7 @@ def test_a_change_from_the_history_is_a_new_event_and_leads_back_to_where_one_wa
     expect(ivo.root.locator("[data-do=flag]")).to_have_attribute("aria-pressed", "true")
     assert ivo.press("0") == changed
     assert ivo.shown == here
-    expect(ivo.root.locator("textarea")).to_have_value("half a thought")
+    expect(ivo.root.locator(".note textarea")).to_have_value("half a thought")
     ivo.page.keyboard.press("h")
     expect(lines.locator(".cap")).to_have_text(["3", "0", "1", "0"])
     ivo.look()
@@ -88,6 +88,53 @@ def test_a_change_from_the_history_is_a_new_event_and_leads_back_to_where_one_wa
     assert session.column("ivo", "note")[-1] == "half a thought"
     assert session.column("ivo", "flagged") == [False, False, True, False, True, False]
     expect(ivo.root.locator(".count")).to_have_text("5 of 54")
+
+
+def test_the_last_answer_leaves_a_trace_and_a_changed_cannot_tell_shows_what_it_was(
+    browser: Browser, session: Served
+) -> None:
+    uma = open_tab(sign_in(browser, session, "uma"), session)
+    title = uma.root.locator(".title").inner_text()
+    trace = uma.root.locator(".trace")
+    expect(trace).to_be_hidden()
+    uma.press("1")
+    expect(trace).to_contain_text("Last: 1 Related")
+    expect(trace).to_contain_text(title)
+    uma.look()
+    shown = uma.shown
+    uma.page.keyboard.press("x")
+    uma.page.keyboard.press("2")
+    expect(uma.root).not_to_have_attribute("data-presentation", shown)
+    expect(trace).to_contain_text("Last: Cannot tell")
+    uma.saved()
+
+    def reload_and_change() -> None:
+        uma.page.reload()
+        uma.wait_for_item()
+        uma.page.keyboard.press("h")
+        expect(uma.root.locator(".history .line").first).to_be_focused()
+        uma.look()
+        uma.page.keyboard.press("Enter")
+        uma.wait_for_item()
+
+    reload_and_change()
+    assert uma.shown == shown
+    expect(uma.root.locator(".banner")).to_contain_text("you could not tell. The document is broken.")
+    expect(uma.root.locator("[data-do=cannot][data-was]")).to_be_visible()
+    uma.look()
+    uma.page.keyboard.press("x")
+    expect(uma.root.locator(".reasons [data-was]")).to_contain_text("The document is broken")
+    uma.page.keyboard.press("Escape")
+    uma.page.keyboard.press("n")
+    uma.page.keyboard.type("page 2 is missing")
+    reload_and_change()
+    expect(uma.root.locator(".note textarea")).to_have_value("page 2 is missing")
+    uma.press("0")
+    uma.saved()
+    assert session.column("uma", "note")[-1] == "page 2 is missing"
+    uma.page.keyboard.press("u")
+    expect(uma.root.locator(".grade[data-was]")).to_contain_text("Not relevant")
+    expect(uma.root.locator("[data-was]")).to_have_count(1)
 
 
 def test_the_history_waits_for_what_is_not_saved_and_loses_none_of_it(
