@@ -16,7 +16,7 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from app import api, api_decisions
+from app import api, api_decisions, downloads
 from app.context import IMPORT_FROM, PROJECT, project_name, project_store
 from app.front.front import Front
 from app.front.guard import Guard
@@ -53,6 +53,7 @@ def build(front: bool = True) -> st.App:
         *routes.PROVIDER_ROUTES,
         *api.ROUTES,
         *api_decisions.ROUTES,
+        *downloads.ROUTES,
     ]
     middleware = [Middleware(Guard)]
     if front:

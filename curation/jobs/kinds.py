@@ -280,5 +280,11 @@ KINDS: dict[str, Kind] = {
         "The split in force is as before: store it again.",
         first="reading grades and documents",
     ),
+    "export": Kind(
+        releasing.export,
+        "a release is being exported",
+        "Nothing can be downloaded: export it again. If sealed grades were asked for, that is logged.",
+        first="verifying the release",
+    ),
 }
 """Name → kind."""

@@ -128,6 +128,21 @@ def _plan_relabeling(cursor: Cursor, parameters: Parameters | None) -> None:
     refuse_open_work(read_work(cursor), present_quarter(cursor, None))
 
 
+def _freeze(cursor: Cursor, parameters: Parameters | None) -> None:
+    from curation.errors import RefusedError
+    from curation.releases.freeze.freeze import check_name
+    from curation.releases.stored import list_releases
+
+    if parameters is None:
+        return
+    name = parameters["name"]
+    check_name(name)
+    if name in [row.name for row in list_releases(cursor)]:
+        raise RefusedError(
+            f"There is a release {name} already. A release never changes: choose another name."
+        )
+
+
 def _split(cursor: Cursor, parameters: Parameters | None) -> None:
     from curation.retrieval.embeddings import refuse_without_model
 
@@ -142,6 +157,7 @@ CHECKS: dict[str, Callable[[Cursor, Parameters | None], None]] = {
     "pool": _pool,
     "coverage": _coverage,
     "plan re-labeling": _plan_relabeling,
+    "freeze": _freeze,
     "split preview": _split,
     "split": _split,
 }

@@ -97,3 +97,30 @@ def freeze(store: Store, parameters: Mapping[str, Any], progress: Progress, auth
     if frozen.sharing is not None:
         sentences.append(f"Shared between identical documents: {frozen.sharing.grades:,} grades.")
     return "\n".join([*sentences, *(f"Left out: {n:,} × {why}." for why, n in frozen.left_out.items())])
+
+
+def export(store: Store, parameters: Mapping[str, Any], progress: Progress, author: str) -> str:
+    """Write the zip file into the folder that the parameters name."""
+    from curation.releases.export.gold import ExportOptions
+    from curation.releases.export.zipped import export_zip
+
+    name, format = parameters["name"], parameters["format"]
+    exported = export_zip(
+        store,
+        name,
+        format,
+        Path(parameters["folder"]),
+        author,
+        progress,
+        reason=parameters["reason"],
+        parts=parameters["parts"],
+        options=ExportOptions(parameters["unjudged"], parameters["negatives"], parameters["licence"]),
+    )
+    grades = amount(sum(exported.counts["grades"].values()), "grade")
+    sentences = [f"Exported {name} as {format}: {amount(len(exported.files) + 1, 'file')}, {grades}."]
+    if exported.without_grades:
+        sentences.append(f"Without the grades of {', '.join(exported.without_grades)}.")
+    if exported.opening is not None:
+        sentences.append(f"With the sealed grades of {', '.join(exported.opening.parts)}, which is logged.")
+    sentences += [f"{file}: {amount(rows, 'row')}." for file, rows in exported.rows.items()]
+    return "\n".join([*sentences, *(f"Left out: {n:,} × {why}." for why, n in exported.left_out.items())])

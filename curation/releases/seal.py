@@ -107,7 +107,7 @@ def open_sealed(
     if not sealed:
         return None
     if reason is None or not reason.strip():
-        raise RefusedError(_no_reason(name, sealed))
+        raise _no_reason(name, sealed)
     opening = Opening(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
@@ -134,12 +134,12 @@ def _told(opening: Opening) -> dict[str, Any]:
     }
 
 
-def _no_reason(name: str, sealed: Collection[str]) -> str:
+def _no_reason(name: str, sealed: Collection[str]) -> RefusedError:
     parts = ", ".join(sealed)
     without = " ".join(f"--without-grades {part}" for part in sealed)
-    return (
-        f"The grades of {parts} in the release {name!r} are sealed. Who takes them says why: --reason "
-        f'"why", which is logged with name and time (`goldset release show {name}`). Without them it can be '
-        f"given to anybody: `goldset export {name} --format leaderboard --out DIR`, or any other format with "
-        f"{without}."
+    return RefusedError(
+        f"The grades of {parts} in the release {name!r} are sealed. Who takes them says why, which is logged "
+        "with name and time. Without them it can be given to anybody.",
+        command=f'--reason "why" says it, and `goldset release show {name}` shows the log. Without them: '
+        f"`goldset export {name} --format leaderboard --out DIR`, or any other format with {without}.",
     )

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app import context
-from curation.agreement.gate import Demand, read_demand
+from curation.adjudication.adjudication import decide
+from curation.agreement.gate import Demand, read_demand, set_demand
 from curation.consensus.rule import MEDIAN, read_rule
-from curation.jobs import jobs_of
+from curation.jobs import jobs_of, last_job
 from curation.people.annotators import add_annotator
+from curation.releases.card.card import Card
+from curation.releases.export.export import export
+from curation.releases.freeze.freeze import freeze
+from curation.releases.seal import openings
+from curation.releases.stored import find_release
+from curation.releases.verify import opened as opened_release
 from curation.splits.certificate.certificate import read_certificate
+from curation.splits.split import make_split
 from curation.store import Annotator, Store
-from tests.support.gold_project import labelled
+from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, frozen_project, labelled
 
 LEE = Annotator("lee", "lead", False)
 
@@ -113,3 +122,83 @@ def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(pro
     assert [share.reached for share in found.shares if share.dimension == "all"] == [4, 4]
     assert "Stored the split: 8 queries" in html(page)
     assert button(page, "Store this split").disabled
+
+
+def test_a_freeze_that_must_fail_is_off_with_its_reason(project: Store) -> None:
+    page = opened("Freeze")
+    assert "There is no split yet" in page.info[0].value
+    assert button(page, "Freeze the release").disabled
+    make_split(project, PARTS, 1, LEXICAL)
+    page = opened("Freeze")
+    assert "1 judged pair is disputed and open" in html(page)
+    assert button(page, "Freeze the release").disabled
+    page = field(page.checkbox, "Leave disputed pairs out").check().run()
+    page = button(page, "Freeze the release").click().run()
+    assert "The release has no name" in page.error[0].value
+    set_demand(project, Demand(alpha=0.99))
+    page = opened("Freeze")
+    page = field(page.checkbox, "Leave disputed pairs out").check().run()
+    field(page.text_input, "Name of the release").input("v1")
+    page = button(page, "Freeze the release").click().run()
+    assert "say why you freeze against it" in page.error[0].value
+    with project.reading() as cursor:
+        assert last_job(cursor) is None
+
+
+def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, tmp_path: Path) -> None:
+    decide(project, *DISPUTE, grade=1, reason="only the title fits")
+    make_split(project, PARTS, 1, LEXICAL)
+    page = opened("Freeze")
+    field(page.text_input, "Name of the release").input("v1")
+    page = press(project, page, "Freeze the release", "Freeze")
+    assert "Froze v1: 8 queries, 16 grades" in html(page)
+    page = button(page, "Open v1").click().run()
+    assert page.session_state["stage"] == "Releases"
+    page = shown("Export")
+    refused = button(page, "Prepare the export").click().run()
+    assert "say why you take them" in refused.error[0].value
+    field(refused.text_input, "Why you take sealed grades").input("evaluation of May")
+    press(project, refused, "Prepare the export", "Releases")
+    page = shown("Export")
+    assert "With the sealed grades of test, which is logged" in html(page)
+    assert "Download v1-beir.zip" in html(page)
+    with project.reading() as cursor:
+        job = last_job(cursor)
+        taken = openings(cursor, find_release(cursor, "v1").release_id)
+    assert job is not None
+    assert [(one.opened_by, one.reason) for one in taken] == [("lee", "evaluation of May")]
+    packed = Path(job.parameters["folder"]) / "v1-beir.zip"
+    assert packed.stat().st_mode & 0o077 == 0
+    export(project, "v1", "beir", tmp_path / "out", reason="to compare")
+    written = {path.relative_to(tmp_path / "out").as_posix(): path for path in (tmp_path / "out").rglob("*")}
+    with ZipFile(packed) as archive:
+        assert archive.namelist() == sorted(archive.namelist())
+        held = {name.removeprefix("v1-beir/"): archive.read(name) for name in archive.namelist()}
+    assert held == {name: path.read_bytes() for name, path in written.items() if path.is_file()}
+    assert "evaluation of May" in html(shown("Who had what"))
+
+
+def test_a_release_shows_its_card_and_difference_from_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = frozen_project(tmp_path)
+    add_annotator(store, "lee", "lead", "correct horse battery")
+    monkeypatch.setenv(context.PROJECT, str(store.path))
+    assert "There is no other release" in html(shown("Difference"))
+    decide(store, *DISPUTE, grade=2, reason="read again")
+    freeze(store, "v2")
+    page = shown("Difference")
+    assert "From v1 to v2" in html(page)
+    field(page.selectbox, "Release").set_value("v1").run()
+    assert "From v1 to v2" in html(page), "whichever is chosen, the older comes first"
+    page = shown("Card")
+    assert "Known limits" in html(page)
+    assert Card(opened_release(store, "v2")).text.splitlines()[0] == "# v2"
+
+
+def shown(view: str) -> AppTest:
+    page = opened("Releases")
+    page.session_state["view"] = view
+    page = page.run()
+    assert not page.exception, page.exception
+    return page

@@ -28,21 +28,24 @@ class ShownDifference(NamedTuple):
     html: str
 
 
-def show(store: Store, release: ReleaseRow, older: Sequence[ReleaseRow]) -> None:
-    """Compare a release with one of those before it, the newest of them first."""
-    if not older:
+def show(store: Store, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
+    """Compare a release with any other, from the one that was frozen first to the other."""
+    places = {row.name: place for place, row in enumerate(releases)}
+    place = places[release.name]
+    others = [*reversed(releases[:place]), *releases[place + 1 :]]
+    if not others:
+        ui.quiet("There is no other release to compare it with.")
         return
-    ui.heading("What changed")
-    names = [row.name for row in reversed(older)]
-    by_name = {row.name: row for row in older}
-    before = by_name[st.selectbox("Since the release", names, width=320, key=f"since {release.name}")]
-    rows = (before, release)
-    shown = _difference(store, str(store.path), *((row.name, row.release_id) for row in rows))
+    by_name = {row.name: row for row in others}
+    other = by_name[st.selectbox("Compare with", list(by_name), width=320, key=f"with {release.name}")]
+    before, after = sorted((other, release), key=lambda row: places[row.name])
+    shown = _difference(store, str(store.path), *((row.name, row.release_id) for row in (before, after)))
+    ui.heading(f"From {before.name} to {after.name}")
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in shown.findings))
     st.download_button(
         "Download the difference",
         shown.html,
-        f"{before.name}-{release.name}.html",
+        f"{before.name}-{after.name}.html",
         "text/html",
         icon=":material/download:",
     )

@@ -1,43 +1,165 @@
-"""Releases, freezing: the settled grades of this moment become a release that never changes."""
+"""Releases, freezing: what a release of now would hold, what is against it, and the button."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from app import ui
 from app.views.curate.jobs import CurateContext
-from curation.jobs import jobs_of
+from app.views.releases import gate, preview
+from app.views.releases.bars import StackRow, stacks
+from app.views.releases.rule import state_of
+from curation.errors import CurationError, refuse_problems
+from curation.jobs import Job, jobs_of
+from curation.releases.freeze.readiness import Readiness, readiness
+from curation.releases.freeze.sharing import IDENTICAL
+from curation.splits.certificate.certificate import Certificate, read_certificate
+from curation.store import Store
+from curation.text import amount
 
+OPENED = "opened release"
+"""Where a click leaves the name of a release that the next run of the page shows."""
 KIND = "freeze"
 """The kind of job that freezes."""
 
 
+class _Chosen(NamedTuple):
+    """What is chosen before the name."""
+
+    disputed: bool
+    changed: bool
+    share: str | None
+    seal: list[str]
+
+
 def show(context: CurateContext) -> None:
+    _ending(context)
+    try:
+        found = _ready(context.store, state_of(context.store), st.session_state.get("keep changed", False))
+        certificate = _certificate(context.store)
+    except CurationError as error:
+        st.info(ui.plain(error.found), icon=":material/info:")
+        ui.quiet("A release takes settled grades and a split. Both come from the stages before this one.")
+        st.button("Freeze the release", type="primary", disabled=True, key="freeze nothing")
+        return
+    left, right = st.columns([2, 3], gap="large")
+    with right:
+        _contents(found)
+        _against(found, certificate)
+    with left:
+        ui.heading("The next release")
+        chosen = _choose(found)
+        _freeze(context, found, chosen)
+
+
+def _ending(context: CurateContext) -> None:
+    """How the last freeze went; what was frozen is a click away."""
     context.ending(KIND)
+    job = context.jobs.get(KIND)
+    if job is not None and job.outcome == "done" and job.job_id != context.at_work:
+        name = job.parameters["name"]
+        st.button(f"Open {ui.plain(name)}", on_click=_open, args=(name,), icon=":material/arrow_forward:")
+
+
+def _open(name: str) -> None:
+    st.session_state[OPENED] = name
+
+
+def _contents(found: Readiness) -> None:
+    ui.heading("What it would hold")
+    names = list(found.queries)
+    rows = [
+        StackRow("Queries", list(found.queries.values()), f"{sum(found.queries.values()):,}"),
+        StackRow("Grades", list(found.grades.values()), f"{sum(found.grades.values()):,}"),
+    ]
+    stacks("What the release would hold, by part", names, rows)
+    lines = [f"Sealed in any case: {', '.join(found.sealed)}."] if found.sealed else []
+    lacking = sum(found.without_relevant.values())
+    if lacking:
+        lines.append(f"{amount(lacking, 'query has', 'queries have')} no relevant document.")
+    lines += [f"Left out: {count:,} × {why}." for why, count in found.left_out.items()]
+    ui.sentences("\n".join(lines))
+
+
+def _against(found: Readiness, certificate: Certificate) -> None:
+    gate.verdict(found.gate)
+    ui.sentences(
+        "\n".join(f"{check.sentence[0].upper()}{check.sentence[1:]}." for check in found.gate.checks)
+    )
+    ui.heading("Certificate of the split")
+    preview.told(certificate)
+    ui.quiet("The freeze checks the split again with the labels of then.")
+
+
+def _choose(found: Readiness) -> _Chosen:
+    disputed = st.checkbox("Leave disputed pairs out", help="Else a release with open disputes is refused.")
+    changed = st.checkbox(
+        "Keep grades of another version",
+        key="keep changed",
+        help="Grades that were given on another version of their document. The release marks them. Else they "
+        "are left out and counted.",
+    )
+    share = st.checkbox(
+        "Identical documents share a grade",
+        help="Documents with the same title and body. The release names the rule and marks these grades.",
+    )
+    others = [part for part in found.queries if part not in found.sealed]
+    seal = st.multiselect(
+        "Parts to seal as well",
+        others,
+        placeholder="none",
+        help="Grades of sealed parts leave only with a reason, which is logged. A part named test always is.",
+    )
+    return _Chosen(disputed, changed, IDENTICAL if share else None, seal)
+
+
+def _freeze(context: CurateContext, found: Readiness, chosen: _Chosen) -> None:
     form = context.acts.form(KIND)
-    with st.form(f"freeze {form.key}", width=640):
-        ui.quiet("All settled grades, with queries, split, corpus and guides. What is frozen never changes.")
+    problem = found.problem(chosen.disputed) or context.problem(KIND)
+    with st.form(f"freeze {form.key}", border=False):
         name = st.text_input("Name of the release", placeholder="such as v2", max_chars=64).strip()
-        disputed = st.checkbox("Leave disputed pairs out")
-        changed = st.checkbox("Keep grades of another version of their document, and mark them")
-        override = st.text_input(
-            "Why, if the agreement is below what the project demands",
-            max_chars=500,
-            help="The release carries this reason. Without one such labels are not frozen.",
-        ).strip()
-        blocked = context.at_work is not None
+        override = None
+        if not found.gate.open:
+            override = st.text_area(
+                "Why you freeze against the gate",
+                max_chars=500,
+                height=88,
+                help="The release carries this reason for good.",
+            ).strip()
         key = f"freeze button {form.key} {context.after}"
-        asked = st.form_submit_button("Freeze the release", type="primary", key=key, disabled=blocked)
-    if not asked:
-        return
-    if not name:
-        st.error("The release has no name: give it one.", icon=":material/error:")
-        return
-    request = {
-        "name": name,
-        "allow_disputed": disputed,
-        "allow_changed": changed,
-        "override": override or None,
-    }
-    by, after = context.annotator.name, context.after or None
-    context.acts.do(form, lambda: jobs_of(context.store).start(KIND, request, by, after))
+        asked = st.form_submit_button(
+            "Freeze the release", type="primary", key=key, disabled=problem is not None
+        )
+    ui.quiet(problem or "What is frozen never changes.")
+    if asked:
+        request = {
+            "name": name,
+            "allow_disputed": chosen.disputed,
+            "allow_changed": chosen.changed,
+            "share": chosen.share,
+            "seal": chosen.seal,
+            "override": override or None,
+        }
+        context.acts.do(form, lambda: _start(context, request, found.gate.open))
+
+
+def _start(context: CurateContext, request: Mapping[str, Any], is_open: bool) -> Job:
+    """Start the job, unless something was not written."""
+    problems = [] if request["name"] else ["The release has no name: give it one."]
+    if not is_open and request["override"] is None:
+        problems.append("The gate is shut: say why you freeze against it.")
+    refuse_problems(problems)
+    return jobs_of(context.store).start(KIND, request, context.annotator.name, context.after or None)
+
+
+def _certificate(store: Store) -> Certificate:
+    with store.reading() as cursor:
+        return read_certificate(cursor)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Looking at what a release would hold…")
+def _ready(_store: Store, state: Hashable, allow_changed: bool) -> Readiness:
+    return readiness(_store, allow_changed)

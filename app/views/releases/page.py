@@ -7,7 +7,8 @@ import streamlit as st
 from app import ui
 from app.page import LEADS, RELEASE, AppPage
 from app.views.curate.jobs import look
-from app.views.releases import freezing, gate, release, rule, split
+from app.views.releases import exporting, freezing, gate, release, rule, split
+from curation.jobs.result_files import remove_old_results
 from curation.store import Annotator
 
 STAGES = {
@@ -17,22 +18,27 @@ STAGES = {
     "Split": split.show,
     "Freeze": freezing.show,
 }
-JOBS = (split.PREVIEWING, split.STORING, freezing.KIND)
+FIRST = "Releases"
+JOBS = (split.PREVIEWING, split.STORING, freezing.KIND, exporting.KIND)
 
 
 def show(annotator: Annotator) -> None:
     ui.lead("The frozen gold sets, and the way to the next one: rule, gate, split, freeze.")
     context = look(annotator, JOBS)
+    remove_old_results()
+    name = st.session_state.pop(freezing.OPENED, None)
+    if name is not None:
+        st.session_state["stage"], st.session_state["release"] = FIRST, name
     stage = st.segmented_control(
         "Stage",
         list(STAGES),
-        default="Releases",
+        default=FIRST if name is None else None,  # Streamlit warns of both a default and a value
         required=True,
         key="stage",
         bind="query-params",  # so that a reload stays there
         label_visibility="collapsed",
     )
-    STAGES[stage or "Releases"](context)
+    STAGES[stage or FIRST](context)
 
 
 PAGE = AppPage(70, "Releases", "releases", LEADS, show, group=RELEASE)

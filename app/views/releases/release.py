@@ -1,26 +1,34 @@
-"""Releases: the frozen gold sets; one of them with its certificate, and who looked at sealed parts."""
+"""Releases: the frozen gold sets, and one of them with its parts, card, exports, differences and readers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
+from markdown_it import MarkdownIt
 
 from app import ui
 from app.views.curate.jobs import CurateContext
-from app.views.releases import difference, preview
+from app.views.releases import difference, exporting, preview
+from app.views.releases.bars import StackRow, stacks
 from curation.errors import CurationError
+from curation.releases.card.card import UNKNOWN, Card
+from curation.releases.export.listed import ListedExport, exports_of
 from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.overview import override_told
+from curation.releases.overview import ShownRelease, override_told
+from curation.releases.overview import show as show_release
 from curation.releases.seal import Opening, openings
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
-from curation.releases.verify import Verified, verify
+from curation.releases.verify import Verified, opened, verify
 from curation.splits.certificate.certificate import read_certificate
 from curation.splits.certificate.page import certificate_page
 from curation.store import Store
+from curation.text import amount
 
 COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
 LOOKS = ["Look", "When (UTC)", "Who", "System", "Parts", "Measure", "Value", "Reason"]
+VIEWS = ("Summary", "Card", "Export", "Difference", "Who had what")
 
 
 def show(context: CurateContext) -> None:
@@ -34,62 +42,142 @@ def show(context: CurateContext) -> None:
             icon=":material/info:",
         )
         return
-    ui.table("Frozen gold sets, newest first", COLUMNS, [_row(row) for row in reversed(releases)])
     by_name = {row.name: row for row in reversed(releases)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = st.selectbox("Release", list(by_name), width=320)
-        asked = st.button("Verify every line")
-    if asked:
-        with st.spinner("Comparing every line with its sum…"):
-            _verdict(verify(store, name))
-    place = [row.name for row in releases].index(name)
-    difference.show(store, releases[place], releases[:place])
-    _details(store, by_name[name])
+        first = None if st.session_state.get("release") in by_name else 0
+        name = st.selectbox("Release", list(by_name), index=first, width=320, key="release")
+        view = st.segmented_control(
+            "What of the release",
+            VIEWS,
+            default=VIEWS[0],
+            required=True,
+            key="view",
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+    release = by_name[name or releases[-1].name]
+    if view == "Card":
+        _card(store, release)
+    elif view == "Export":
+        exporting.show(context, release)
+    elif view == "Difference":
+        difference.show(store, release, releases)
+    elif view == "Who had what":
+        _readers(store, release)
+    else:
+        _summary(store, release)
+        ui.table("Frozen gold sets, newest first", COLUMNS, [_row(row) for row in reversed(releases)])
 
 
-def _details(store: Store, release: ReleaseRow) -> None:
-    """Show which gates the release overrode, and the certificate of its split."""
+def _summary(store: Store, release: ReleaseRow) -> None:
+    """Its parts, which gates it overrode, whether it was altered, and the certificate of its split."""
+    try:
+        _parts(show_release(store, release.name))
+    except CurationError as error:
+        ui.problem(error)
     with store.reading() as cursor:
         overridden = override_told(cursor, release)
-        try:
-            certificate = read_certificate(cursor, release.name)
-        except CurationError as error:
-            certificate = None
-            ui.quiet(error.found)
     for sentence in overridden:
         st.warning(ui.plain(sentence), icon=":material/gavel:")
-    _sealed(store, release)
-    if certificate is None:
+    if st.button("Verify every line"):
+        with st.spinner("Comparing every line with its sum…"):
+            _verdict(verify(store, release.name))
+    _certificate(store, release)
+
+
+def _parts(found: ShownRelease) -> None:
+    names = [f"{part} (sealed)" if part in found.sealed else part for part in found.queries]
+    queries, grades = list(found.queries.values()), [found.grades[part] for part in found.queries]
+    rows = [
+        StackRow("Queries", queries, f"{sum(queries):,}"),
+        StackRow("Grades", grades, f"{sum(grades):,}"),
+    ]
+    ui.quiet(
+        f"Frozen on {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}, with "
+        f"{amount(found.documents, 'document')}. Release id {found.release_id}."
+    )
+    stacks(f"Parts of {found.name}", names, rows)
+    lines = [f"The same content is also named {', '.join(found.also_named)}."] if found.also_named else []
+    if found.changed:
+        lines.append(f"Marked: {amount(found.changed, 'grade')} of another version of their document.")
+    lines += [f"Left out: {count:,} × {why}." for why, count in found.left_out.items()]
+    ui.sentences("\n".join(lines))
+
+
+def _certificate(store: Store, release: ReleaseRow) -> None:
+    try:
+        with store.reading() as cursor:
+            certificate = read_certificate(cursor, release.name)
+    except CurationError as error:
+        ui.quiet(error.found)
         return
     ui.heading("Certificate of the split")
-    preview.part_bars(certificate)
     preview.told(certificate)
-    preview.tables(certificate)
     page = certificate_page(certificate, release.name)
     st.download_button(
         "Download this certificate", page, "certificate.html", "text/html", icon=":material/download:"
     )
+    preview.kinds(certificate)
+    preview.tables(certificate)
 
 
-def _sealed(store: Store, release: ReleaseRow) -> None:
-    """Who had grades of sealed parts, and who scored runs on them."""
+def _card(store: Store, release: ReleaseRow) -> None:
+    """The data-set card, as text of ours: no HTML, no image and nothing of the network is in it."""
+    licence = st.text_input("Licence of the data set", UNKNOWN, max_chars=80, width=320).strip() or UNKNOWN
+    text = Card(opened(store, release.name), licence).text
+    st.download_button(
+        "Download the card", text, f"{release.name}.md", "text/markdown", icon=":material/download:"
+    )
+    shown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text)
+    st.html(f'<article class="gs-card">{shown.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>')
+
+
+def _readers(store: Store, release: ReleaseRow) -> None:
+    """Who froze it, who exported it, who had grades of sealed parts, and who scored runs on them."""
     with store.reading() as cursor:
-        opened = openings(cursor, release.release_id)
+        exports = exports_of(cursor, release.release_id)
+        taken = openings(cursor, release.release_id)
         looks = listed_looks(cursor, release.release_id)
-    if opened:
-        rows = [_opening(one) for one in opened]
-        ui.table("Openings of the seal", ["When (UTC)", "Who", "For", "Parts", "Reason"], rows, words=True)
-    if looks:
-        ui.table("Looks: runs scored on sealed parts", LOOKS, [_look(one) for one in looks], words=True)
+    ui.quiet("Under whatever name the same content has. What pages show to leads is no export.")
+    _log(
+        "Exports",
+        ["When (UTC)", "Who", "Name", "Format", "Without the grades of"],
+        list(map(_export, exports)),
+        "Nobody exported this release yet.",
+    )
+    _log(
+        "Openings of the seal",
+        ["When (UTC)", "Who", "For", "Parts", "Reason"],
+        list(map(_opening, taken)),
+        "Nobody has had grades of sealed parts.",
+    )
+    _log(
+        "Looks: runs scored on sealed parts",
+        LOOKS,
+        list(map(_look, looks)),
+        "Nobody has scored a run on sealed parts.",
+    )
+
+
+def _log(caption: str, columns: Sequence[str], rows: Sequence[Sequence[object]], nothing: str) -> None:
+    if rows:
+        ui.table(caption, columns, rows, words=True)
+    else:
+        ui.heading(caption)
+        ui.quiet(nothing)
+
+
+def _export(one: ListedExport) -> tuple[object, ...]:
+    return (*_when(one.exported_at, one.exported_by), one.name, one.format, ", ".join(one.without) or "–")
 
 
 def _opening(one: Opening) -> tuple[object, ...]:
-    return (*_when(one.opened_at, one.opened_by), one.purpose, _parts(one), one.reason)
+    return (*_when(one.opened_at, one.opened_by), one.purpose, _joined(one.parts), one.reason)
 
 
 def _look(one: ListedLook) -> tuple[object, ...]:
     measure, figure = next(iter(one.figures.items()))
-    shown = (one.system, _parts(one), measure, figure["value"])
+    shown = (one.system, _joined(one.parts), measure, figure["value"])
     return (one.number, *_when(one.looked_at, one.looked_by), *shown, one.reason)
 
 
@@ -97,8 +185,8 @@ def _when(at: datetime, who: str) -> tuple[str, str]:
     return f"{at:%Y-%m-%d %H:%M}", who
 
 
-def _parts(one: Opening | ListedLook) -> str:
-    return ", ".join(one.parts)
+def _joined(parts: Sequence[str]) -> str:
+    return ", ".join(parts)
 
 
 def _row(row: ReleaseRow) -> tuple[object, ...]:

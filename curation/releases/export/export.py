@@ -122,7 +122,7 @@ def export(
             command=f"`goldset verify {name}` names everything.",
         )
     release = opened(store, name)
-    graded = _graded(format, release.header, parts, without_grades)
+    graded = graded_parts(format, release.header, parts, without_grades)
     _refuse_other_content(out, verified.release_id, format)
     opening = open_sealed(store, name, f"export as {format}", reason, actor, graded)
     exported = _written(store, release, format, out, graded, options, opening)
@@ -153,10 +153,15 @@ def _check(format: str, options: ExportOptions) -> None:
     refuse_problems(problems)
 
 
-def _graded(
-    format: str, header: Mapping[str, Any], parts: Collection[str], without: Collection[str]
+def graded_parts(
+    format: str, header: Mapping[str, Any], parts: Collection[str] = (), without: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """The parts whose grades are written, ordered."""
+    """The parts whose grades are written, ordered; takes what `export` takes, and a release's header.
+
+    Raises
+    ------
+    InputError: the release has no such part, or the format never has grades of a sealed one that is named.
+    """
     known = header["queries"]
     refuse_unknown_parts("--part", known, parts)
     refuse_unknown_parts("--without-grades", known, without)

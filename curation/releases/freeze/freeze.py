@@ -117,10 +117,7 @@ def freeze(
         split ties queries of different parts; the coverage map's model is needed and cannot be loaded; the
         name holds other content.
     """
-    if not _NAME.fullmatch(name):
-        raise InputError(
-            f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
-        )
+    check_name(name)
     if override is not None and not override.strip():
         raise InputError("--override: expected a reason; the release carries it")
     check_rule(share)
@@ -133,7 +130,7 @@ def freeze(
     if share is not None:
         content = with_shared(content, share, corpus)
     sealed = chosen_seals(content.queries, seal)
-    _refuse_open(content, allow_disputed)
+    refuse_open(content.disputed, sum(content.grades.values()), content.left_out, allow_disputed)
     overridden = _passed(content.agreement.gate, actor, override)
     content, coverage = with_coverage(store, content, coverage_map, progress)
     certificate = _certified(store, content, progress)
@@ -177,18 +174,37 @@ def _passed(gate: Gate, actor: str, reason: str | None) -> Override | None:
     )
 
 
-def _refuse_open(content: Content, allow_disputed: bool) -> None:
-    if content.disputed and not allow_disputed:
+def check_name(name: str) -> None:
+    """Refuse what cannot be the name of a release.
+
+    Raises
+    ------
+    InputError: it is too long, or has other characters.
+    """
+    if not _NAME.fullmatch(name):
+        raise InputError(
+            f"the release name {name!r}: expected up to 64 letters, digits and . _ + -, no spaces"
+        )
+
+
+def refuse_open(disputed: int, grades: int, left_out: Mapping[str, int], allow_disputed: bool) -> None:
+    """Refuse labels with open disputes, unless these may be left out, and labels that make an empty release.
+
+    Raises
+    ------
+    RefusedError: as said.
+    """
+    if disputed and not allow_disputed:
         raise RefusedError(
-            f"{amount(content.disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
+            f"{amount(disputed, 'judged pair is', 'judged pairs are')} disputed and open. Decide "
             "them first, or leave them out.",
             command="`goldset adjudicate list` shows them, --allow-disputed leaves them out.",
         )
-    if sum(content.grades.values()):
+    if grades:
         return
-    if CHANGED in content.left_out:
+    if CHANGED in left_out:
         raise RefusedError(
-            f"The release would be empty: {content.left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
+            f"The release would be empty: {left_out[CHANGED]:,} × {CHANGED} than the corpus has now. "
             "Judge them again, or keep the grades.",
             command="`goldset round open NAME --again` opens a round for them, --allow-changed keeps them.",
         )
@@ -211,9 +227,10 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
         first = edge_sentence(findings.leaks[0], inputs.queries)
         if content.sharing is not None and rules.document is None:
             raise RefusedError(
-                "The split was made with --no-near-duplicates, so identical documents may be relevant in "
-                f"different parts, and with --share they have one grade. The first tie across: {first}. "
-                "Split again without --no-near-duplicates, or freeze without --share."
+                "The split was made without looking for nearly identical documents, so identical ones may be "
+                f"relevant in different parts, and shared grades tie them. The first tie across: {first}. "
+                "Split again with that search, or freeze without sharing grades.",
+                command="That is split without --no-near-duplicates, and freeze without --share.",
             )
         ties = amount(len(findings.leaks), "tie now crosses", "ties now cross")
         raise RefusedError(

@@ -69,7 +69,9 @@ def _present(**values: str | None) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-BEIR = ExportFormat("beir", write_beir)
+BEIR = ExportFormat(
+    "beir", write_beir, readers="BEIR, MTEB and sentence-transformers: corpus, queries and qrels of each part"
+)
 
 
 LEADERBOARD = ExportFormat(
@@ -78,4 +80,5 @@ LEADERBOARD = ExportFormat(
     note="beir without sealed grades",
     sealed_by_default=False,
     never_sealed=True,
+    readers="Anybody: as beir, without the grades of sealed parts",
 )

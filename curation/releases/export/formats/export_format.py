@@ -61,6 +61,7 @@ class ExportFormat:
     name: as `goldset export --format` names it.
     write: writes its files into a folder.
     note: what the help adds to the name in brackets.
+    readers: what reads it, as people choose by.
     sealed_by_default: whether grades of sealed parts are written where no parts are named.
     never_sealed: whether grades of sealed parts can be named at all.
     takes_unjudged: whether it has a place for pairs without a grade.
@@ -72,6 +73,7 @@ class ExportFormat:
     sealed_by_default: bool = True
     never_sealed: bool = False
     takes_unjudged: bool = False
+    readers: str = ""
 
     @property
     def help(self) -> str:

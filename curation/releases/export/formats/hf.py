@@ -126,4 +126,4 @@ def _batches(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
         yield batch
 
 
-HF = ExportFormat("hf", write_hf)
+HF = ExportFormat("hf", write_hf, readers="Hugging Face datasets and MTEB, with a data-set card")

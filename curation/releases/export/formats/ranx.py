@@ -22,4 +22,4 @@ def write_ranx(folder: Path, gold: Gold) -> Written:
     return Written()
 
 
-RANX = ExportFormat("ranx", write_ranx)
+RANX = ExportFormat("ranx", write_ranx, readers="ranx: qrels as JSON")

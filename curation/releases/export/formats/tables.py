@@ -20,7 +20,7 @@ def write_csv(folder: Path, gold: Gold) -> Written:
     return Written()
 
 
-CSV = ExportFormat("csv", write_csv)
+CSV = ExportFormat("csv", write_csv, readers="Spreadsheets and people: a row for each grade")
 
 
 def write_parquet(folder: Path, gold: Gold) -> Written:
@@ -37,4 +37,6 @@ def write_parquet(folder: Path, gold: Gold) -> Written:
     return Written()
 
 
-PARQUET = ExportFormat("parquet", write_parquet)
+PARQUET = ExportFormat(
+    "parquet", write_parquet, readers="pandas, Polars, DuckDB, Spark: a row for each grade"
+)

@@ -61,4 +61,9 @@ def without_space(ids: Iterable[str]) -> dict[str, str]:
     return {name: _SPACE.sub(lambda match: quote(match[0]), name) for name in known}
 
 
-TREC = ExportFormat("trec", write_trec, takes_unjudged=True)
+TREC = ExportFormat(
+    "trec",
+    write_trec,
+    takes_unjudged=True,
+    readers="trec_eval, ir_measures, PyTerrier, Anserini: topics and qrels",
+)

@@ -26,7 +26,12 @@ def write_triplets(folder: Path, gold: Gold) -> Written:
     return write_examples(folder, gold, examples, least=1)
 
 
-TRIPLETS = ExportFormat("triplets", write_triplets, sealed_by_default=False)
+TRIPLETS = ExportFormat(
+    "triplets",
+    write_triplets,
+    sealed_by_default=False,
+    readers="Training of embedding models: query, relevant document, hard negative",
+)
 
 
 def write_ntuples(folder: Path, gold: Gold) -> Written:
@@ -40,4 +45,9 @@ def write_ntuples(folder: Path, gold: Gold) -> Written:
     return write_examples(folder, gold, examples, least=exactly)
 
 
-NTUPLES = ExportFormat("ntuples", write_ntuples, sealed_by_default=False)
+NTUPLES = ExportFormat(
+    "ntuples",
+    write_ntuples,
+    sealed_by_default=False,
+    readers="Training of embedding models: query, relevant document, several hard negatives",
+)
