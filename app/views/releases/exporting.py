@@ -25,7 +25,7 @@ KIND = "export"
 """The kind of job that exports."""
 
 
-class _Chosen(NamedTuple):
+class _ExportChoice(NamedTuple):
     format: str
     parts: list[str]
     options: ExportOptions
@@ -47,7 +47,7 @@ def show(context: CurateContext, release: ReleaseRow) -> None:
         _result(context, release)
 
 
-def _choose(found: ShownRelease, format: str) -> _Chosen:
+def _choose(found: ShownRelease, format: str) -> _ExportChoice:
     """Parts and options of the format."""
     record, usual = FORMATS[format], ExportOptions()
     offered = [part for part in found.queries if not (record.never_sealed and part in found.sealed)]
@@ -66,10 +66,10 @@ def _choose(found: ShownRelease, format: str) -> _Chosen:
     if format in ("triplets", "ntuples"):
         negatives = int(st.number_input("Hard negatives for each positive", 1, 1_000, usual.negatives))
     licence = st.text_input("Licence of the data set", usual.licence, max_chars=80).strip() or usual.licence
-    return _Chosen(format, parts, ExportOptions(unjudged, negatives, licence))
+    return _ExportChoice(format, parts, ExportOptions(unjudged, negatives, licence))
 
 
-def _ask(context: CurateContext, found: ShownRelease, chosen: _Chosen) -> None:
+def _ask(context: CurateContext, found: ShownRelease, chosen: _ExportChoice) -> None:
     form = context.acts.form(KIND)
     sealed = [part for part in chosen.parts if part in found.sealed]
     reason = None

@@ -26,7 +26,7 @@ KIND = "freeze"
 """The kind of job that freezes."""
 
 
-class _Chosen(NamedTuple):
+class _FreezeChoice(NamedTuple):
     """What is chosen before the name."""
 
     disputed: bool
@@ -94,7 +94,7 @@ def _against(found: Readiness, certificate: Certificate) -> None:
     ui.quiet("The freeze checks the split again with the labels of then.")
 
 
-def _choose(found: Readiness) -> _Chosen:
+def _choose(found: Readiness) -> _FreezeChoice:
     disputed = st.checkbox("Leave disputed pairs out", help="Else a release with open disputes is refused.")
     changed = st.checkbox(
         "Keep grades of another version",
@@ -113,10 +113,10 @@ def _choose(found: Readiness) -> _Chosen:
         placeholder="none",
         help="Grades of sealed parts leave only with a reason, which is logged. A part named test always is.",
     )
-    return _Chosen(disputed, changed, IDENTICAL if share else None, seal)
+    return _FreezeChoice(disputed, changed, IDENTICAL if share else None, seal)
 
 
-def _freeze(context: CurateContext, found: Readiness, chosen: _Chosen) -> None:
+def _freeze(context: CurateContext, found: Readiness, chosen: _FreezeChoice) -> None:
     form = context.acts.form(KIND)
     problem = found.problem(chosen.disputed) or context.problem(KIND)
     with st.form(f"freeze {form.key}", border=False):
