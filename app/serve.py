@@ -16,7 +16,7 @@ import uvicorn
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from app import api, api_decisions, downloads
+from app import api, api_decisions
 from app.context import IMPORT_FROM, PROJECT, project_name, project_store
 from app.front.front import Front
 from app.front.guard import Guard
@@ -24,6 +24,7 @@ from app.front.index import IndexTemplate
 from app.signin import routes
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
+from app.views.releases import downloads
 from curation.errors import RefusedError
 from curation.jobs import jobs_of
 from curation.jobs.uploads import remove_abandoned

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
-from app.downloads import ADDRESS, export_file
 from app.views.curate.jobs import CurateContext
+from app.views.releases.downloads import ADDRESS, export_file
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
 from curation.jobs.result_files import new_result_folder, remove_result
