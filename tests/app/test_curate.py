@@ -219,6 +219,7 @@ def test_a_draw_of_more_than_there_is_is_refused_before_anything_starts(filled: 
     assert count(filled, "jobs") == 0
 
 
+@pytest.mark.slow
 def test_another_sample_is_drawn_only_after_a_yes_to_what_it_replaces(filled: Store) -> None:
     sample = draw_sample(filled, 3, 0)
     with filled.reading() as cursor:
