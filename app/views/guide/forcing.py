@@ -14,7 +14,7 @@ from curation.labeling.rounds.lifecycle import KEEP, SWITCH, GuideChange, put_in
 from curation.store import Store
 
 CHOICES = {KEEP: "Let them go on under their own guide", SWITCH: "Put them under the new guide now"}
-COLUMNS = ["Round under way", "Open items", "Answered", "Guide", "May take the new guide"]
+COLUMNS = ["Round under way", "Open items", "Answered", "Guide", "May change"]
 
 
 def show(store: Store, acts: Acts, editor: GuideEditor | None) -> None:
