@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from app.context import project_store, unreadable
+from app.context import image_hosts, project_store, unreadable
 from app.grading import guide_json
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from curation.guides.guide import current_guide, guide_by_hash
@@ -159,28 +159,33 @@ async def presentations(request: Request) -> Any:
     query = request.query_params
     asked = Judgments(submissions=[], holding=query.getlist("holding"), limit=query.get("limit", "5"))  # type: ignore[arg-type]
     who = request.state.annotator
-    return _queue(await run_in_threadpool(next_showings, project_store(), who, asked.limit, asked.holding))
+    asking = (asked.limit, asked.holding, image_hosts())
+    return _queue(await run_in_threadpool(next_showings, project_store(), who, *asking))
 
 
 @answered
 async def previous(request: Request) -> Any:
     """GET: the item answered last, with the answer, or null."""
-    found = await run_in_threadpool(previous_answered, project_store(), request.state.annotator)
+    found = await run_in_threadpool(
+        previous_answered, project_store(), request.state.annotator, image_hosts()
+    )
     return found and _answered(found)
 
 
 @answered
 async def history(request: Request) -> Any:
     """GET: the annotator's last answers, newest first, each with the revision that a change needs."""
-    found = await run_in_threadpool(recent_answers, project_store(), request.state.annotator)
+    found = await run_in_threadpool(
+        recent_answers, project_store(), request.state.annotator, image_hosts=image_hosts()
+    )
     return [_answered(one) for one in found]
 
 
 @answered
 async def document(request: Request) -> Any:
-    """GET: the whole document of one of the annotator's items, in segments."""
+    """GET: the whole document of one of the annotator's items, as text in segments or safe elements."""
     who, which = request.state.annotator, request.path_params["presentation_id"]
-    return {"segments": await run_in_threadpool(whole_document, project_store(), who, which)}
+    return {"body": await run_in_threadpool(whole_document, project_store(), who, which, image_hosts())}
 
 
 @answered
@@ -246,7 +251,9 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
         answer["feedback"] = [found._asdict() for found in feedback(store, annotator, asked.explain)]
     if asked.limit:
         with suppress(StoreError):  # all is saved; the browser asks for its next items again
-            answer["queue"] = _queue(next_showings(store, annotator, asked.limit, asked.holding))
+            answer["queue"] = _queue(
+                next_showings(store, annotator, asked.limit, asked.holding, image_hosts())
+            )
     return answer
 
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from app.api import Keyed, answered_for, json_of, validated
-from app.context import project_store
+from app.context import image_hosts, project_store
 from curation.adjudication.adjudication import REVIEWERS
 from curation.adjudication.queue import (
     CaseQueue,
@@ -91,19 +91,21 @@ async def disputes_next(request: Request) -> Any:
 @answered
 async def dispute(request: Request) -> Any:
     """GET: one judged pair as it is now."""
-    return _case(await run_in_threadpool(one_case, project_store(), *_who_and_pair(request)))
+    asking = (*_who_and_pair(request), image_hosts())
+    return _case(await run_in_threadpool(one_case, project_store(), *asking))
 
 
 @answered
 async def document(request: Request) -> Any:
-    """GET: the whole document of a judged pair, in segments."""
-    return {"segments": await run_in_threadpool(whole_case, project_store(), *_who_and_pair(request))}
+    """GET: the whole document of a judged pair, as text in segments or safe elements."""
+    asking = (*_who_and_pair(request), image_hosts())
+    return {"body": await run_in_threadpool(whole_case, project_store(), *asking)}
 
 
 @answered
 async def recent(request: Request) -> Any:
     """GET: the pairs that the reviewer decided last, newest first."""
-    found = await run_in_threadpool(recent_cases, project_store(), request.state.annotator)
+    found = await run_in_threadpool(recent_cases, project_store(), request.state.annotator, image_hosts())
     return [_case(one) for one in found]
 
 
@@ -130,7 +132,7 @@ def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
 
 
 def _queue(reviewer: str, asked: Asked) -> dict[str, Any]:
-    found: CaseQueue = next_cases(project_store(), reviewer, asked.limit, asked.holding)
+    found: CaseQueue = next_cases(project_store(), reviewer, asked.limit, asked.holding, image_hosts())
     return {**found._asdict(), "showings": [_case(one) for one in found.showings]}
 
 

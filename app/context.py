@@ -15,6 +15,14 @@ IMPORT_FROM = "GOLDSET_IMPORT_FROM"
 """The one that names the folder from which files may be imported; without it there is none."""
 DEFAULT = "data/goldset.duckdb"
 
+IMAGES_FROM = "GOLDSET_IMAGES_FROM"
+"""The environment variable with the hosts, divided by commas, from which browsers may fetch images."""
+
+
+def image_hosts() -> frozenset[str]:
+    """The hosts from which the operator lets browsers fetch images of documents."""
+    return frozenset(filter(None, os.environ.get(IMAGES_FROM, "").split(",")))
+
 
 def project_store() -> Store:
     """The store of the project that is served.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from app import api, api_decisions
-from app.context import IMPORT_FROM, PROJECT, project_name, project_store
+from app.context import IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
 from app.front.front import Front
 from app.front.guard import Guard
 from app.front.index import IndexTemplate
@@ -25,7 +26,7 @@ from app.signin import routes
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
 from app.views.releases import downloads
-from curation.errors import RefusedError
+from curation.errors import InputError, RefusedError
 from curation.jobs import jobs_of
 from curation.jobs.uploads import remove_abandoned
 
@@ -33,6 +34,7 @@ OTHERS_CAN_READ = (
     "%s can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
     "`chmod 600` keeps it to you."
 )
+_HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
 MAIN = Path(__file__).with_name("main.py")
 
 
@@ -73,23 +75,31 @@ def _show_failure(error: Exception) -> bool:
 
 
 def serve(
-    project: Path, host: str, port: int, ready: Callable[[str], None], import_from: Path | None = None
+    project: Path,
+    host: str,
+    port: int,
+    ready: Callable[[str], None],
+    import_from: Path | None = None,
+    images_from: Sequence[str] = (),
 ) -> None:
     """Serve a project until the process is stopped; `ready` gets the address once it listens.
 
     Parameters
     ----------
     import_from: folder of this machine whose files leads may import; None is none.
+    images_from: the hosts from which browsers may fetch images of documents.
 
     Raises
     ------
     RefusedError: the port is taken.
     NotFoundError, StoreError: there is no such project, or it cannot be read.
-    InputError: the identity provider is not configured as it must be.
+    InputError: the identity provider is not configured as it must be, or an image host is none.
     """
     os.environ[PROJECT] = str(project.resolve())
     if import_from is not None:
         os.environ[IMPORT_FROM] = str(import_from.resolve())
+    if images_from:
+        os.environ[IMAGES_FROM] = ",".join(hosts(images_from))
     os.umask(0o077)  # the log that DuckDB keeps beside the project holds grades, too
     if project.is_file() and project.stat().st_mode & 0o077:
         logging.getLogger("goldset").warning(OTHERS_CAN_READ, project)
@@ -116,6 +126,21 @@ def ending_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, former)
+
+
+def hosts(named: Sequence[str]) -> list[str]:
+    """The names of hosts, in lower case.
+
+    Raises
+    ------
+    InputError: one is no name of a host; all at once.
+    """
+    wrong = [one for one in named if not _HOST.fullmatch(one.lower())]
+    if wrong:
+        raise InputError(
+            [f"--images-from {one!r}: expected a host such as images.example.org" for one in wrong]
+        )
+    return sorted({one.lower() for one in named})
 
 
 def listen(host: str, port: int) -> socket.socket:

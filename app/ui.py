@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple, TypeGuard
 
@@ -12,6 +12,7 @@ import streamlit as st
 from app.components.account import account
 from app.components.drawing import drawing
 from curation.errors import CurationError
+from curation.labeling.session.documents.elements import NAMES, Element, Fact, Node
 from curation.labeling.session.excerpts import Segment
 from curation.reports.page import Section
 from curation.similarity.text_blocks import TextBlock
@@ -25,6 +26,8 @@ _JOINED = "\u2060"  # no width, and no break of the line
 _COMMAND = re.compile(r"`(goldset [^`]+)`")
 _HERE = '[data-testid="stTopNav"] > :nth-child(%d) button { font-weight: 600; background: var(--gs-here); }'
 _AROUND_BREAKS = re.compile(r" *(\n+) *")
+_HELD = re.compile("p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre")
+"""Elements with text of a document, in which its writing direction stays."""
 _FIGURE = ' class="gs-figure"'
 
 
@@ -153,14 +156,71 @@ def said(about: str, *words: str) -> None:
     st.html(f'<div class="gs-opinion"><b dir="auto">{escape(about)}</b>{lines}</div>')
 
 
-def document(title: Iterable[Segment], body: Iterable[Segment], facts: Iterable[str | None] = ()) -> None:
-    """A document as text, the query's words marked."""
+def document(
+    title: Iterable[Segment],
+    body: Iterable[Node],
+    facts: Iterable[str | None] = (),
+    fields: Iterable[Fact] | None = None,
+) -> None:
+    """A document as text or safe elements, the query's words marked; `fields` are its template's facts."""
     below = "  ·  ".join(isolated(fact) for fact in facts if fact)
-    heading = _marked(title) or "Untitled document"
+    heading, nodes = _marked(title) or "Untitled document", list(body)
+    drawn = ' class="drawn"' if any(isinstance(node, Element) for node in nodes) else ""
+    pictures, words = _fields(fields or ())
     st.html(
-        f'<article class="gs-document" tabindex="0"><h2 dir="auto">{heading}</h2>'
-        f'<p class="gs-quiet">{escape(below)}</p><div dir="auto">{_marked(body)}</div></article>'
+        f'<article class="gs-document" tabindex="0">{pictures}<h2 dir="auto">{heading}</h2>'
+        f'<p class="gs-quiet">{escape(below)}</p>{words}'
+        f'<div dir="auto"{drawn}>{"".join(map(_drawn, nodes))}</div></article>'
     )
+
+
+def _fields(facts: Iterable[Fact]) -> tuple[str, str]:
+    """HTML of the pictures, and of all other facts."""
+    pictures, words = "", ""
+    for label, value in facts:
+        inner = " ".join(map(_drawn, value)) if len(value) and isinstance(value[0], Element) else ""
+        if isinstance(value[0], Element) and value[0].attributes.get("src"):
+            pictures += inner
+        else:
+            name = f"<b>{escape(label)}</b>" if label else ""
+            words += f"<span>{name}<bdi>{inner or ''.join(map(_drawn, value))}</bdi></span>"
+    return (
+        f'<div class="pictures">{pictures}</div>' if pictures else "",
+        f'<p class="fields">{words}</p>' if words else "",
+    )
+
+
+def _drawn(node: Node) -> str:
+    """HTML of a safe element: only names and attributes of those, and text as text."""
+    if isinstance(node, Segment):
+        return _marked([node])
+    name, attributes, children = node
+    inner = "".join(map(_drawn, children))
+    if name == "img":
+        return _picture(attributes)
+    if name == "a" and attributes.get("href"):
+        rel = 'target="_blank" rel="noopener noreferrer nofollow"'
+        return f'<a href="{escape(attributes["href"])}" {rel}>{inner}</a>'
+    if name not in NAMES:
+        return inner
+    if name in ("br", "hr"):
+        return f"<{name}>"
+    wide, cut = name in ("table", "pre"), attributes.get("cut")
+    written = "".join(
+        f' {key}="{int(attributes[key])}"' for key in ("start", "colspan", "rowspan") if key in attributes
+    )
+    goes_on = f' data-cut="{escape(cut)}"' if cut else ""
+    held = ' dir="auto"' if _HELD.fullmatch(name) else ""
+    html = f"<{name}{held}{written}{'' if wide else goes_on}>{inner}</{name}>"
+    around = f'class="across" tabindex="0" role="group" aria-label="{"Code" if name == "pre" else "Table"}"'
+    return f"<div {around}{goes_on}>{html}</div>" if wide else html
+
+
+def _picture(attributes: Mapping[str, str]) -> str:
+    words, source = escape(attributes.get("alt", "")), attributes.get("src", "")
+    if not source:
+        return f'<span class="no-picture" dir="auto">{words}</span>'
+    return f'<img src="{escape(source)}" alt="{words}" referrerpolicy="no-referrer">'
 
 
 def text_difference(title: Iterable[TextBlock], body: Iterable[TextBlock]) -> None:

@@ -21,7 +21,7 @@ from starlette.websockets import WebSocketClose
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 
-from app.context import unreadable
+from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
@@ -38,6 +38,15 @@ HEADERS = {
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
 }
+
+
+def content_policy() -> str:
+    """Where pictures may come from, and that nothing is embedded: it holds whatever a document could slip in.
+
+    Streamlit's own pictures are files of this host, data and blobs.
+    """
+    hosts = "".join(f" https://{host}" for host in sorted(image_hosts()))
+    return f"img-src 'self' data: blob:{hosts}; media-src 'self' data: blob:; object-src 'none'"
 
 
 class Guard:
@@ -134,6 +143,7 @@ def _with_headers(send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             for header, value in HEADERS.items():
                 headers.setdefault(header, value)
+            headers.setdefault("Content-Security-Policy", content_policy())
         await send(message)
 
     return wrapped

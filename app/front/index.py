@@ -29,6 +29,10 @@ class IndexPage(NamedTuple):
     etag: str
 
 
+def _style(name: str) -> str:
+    return files("app").joinpath(name).read_text(encoding="utf-8")
+
+
 class IndexTemplate:
     """The index page of all addresses of a project.
 
@@ -46,7 +50,7 @@ class IndexTemplate:
             "brand": f"{0.44 * len(f'goldset  {project}'):.2f}",  # as wide as its letters are on average
             "tags": "\n".join(tag for tag in tags if STYLE not in tag),
             "styles": "\n".join(tag for tag in tags if STYLE in tag),
-            "style": files("app").joinpath("app.css").read_text(encoding="utf-8"),
+            "style": "".join(map(_style, ("app.css", "document.css"))),
             **{f"{scheme}_paper": theme[scheme]["backgroundColor"] for scheme in ("light", "dark")},
             **{f"{scheme}_ink": theme[scheme]["textColor"] for scheme in ("light", "dark")},
         }

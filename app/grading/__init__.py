@@ -51,7 +51,7 @@ def joined(module: str) -> str:
 
 def style() -> str:
     """The style sheet, for another component that shows items as this one does."""
-    return _read("grading.css")
+    return _read("grading.css") + files("app").joinpath("document.css").read_text(encoding="utf-8")
 
 
 def _read(name: str) -> str:

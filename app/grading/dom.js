@@ -6,8 +6,48 @@ export function node(name, properties, ...children) {
   return made;
 }
 
-export function fill(box, segments) {
-  box.replaceChildren(...segments.map(([text, marked]) => (marked ? node("mark", {}, text) : document.createTextNode(text))));
+export function fill(box, nodes) {
+  box.replaceChildren(...drawn(nodes));
+}
+
+// A drawn document comes as a tree: [text, marked] is text, [name, attributes, children] an element of these names.
+const NAMES = new Set(("p h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th blockquote pre hr "
+  + "strong em code sub sup del ins br").split(" "));
+const NUMBERS = ["start", "colspan", "rowspan"];
+const ALONE = /^(p|h[3-6]|li|d[td]|t[dh]|caption|blockquote|pre)$/;
+
+export function drawn(nodes) {
+  return nodes.map((one) => (one.length === 3 ? element(...one) : one[1] ? node("mark", {}, one[0]) : document.createTextNode(one[0])));
+}
+
+export function isDrawn(nodes) {
+  return nodes.some((one) => one.length === 3);
+}
+
+function element(name, attributes, children) {
+  if (name === "img") return picture(attributes);
+  if (name === "a") return link(attributes, children);
+  if (!NAMES.has(name)) return node("span", {}, ...drawn(children));
+  const made = node(name, ALONE.test(name) ? { dir: "auto" } : {}, ...drawn(children));
+  for (const number of NUMBERS) if (attributes[number]) made.setAttribute(number, parseInt(attributes[number], 10));
+  const outer = name === "table" || name === "pre" ? across(made, name === "pre" ? "Code" : "Table") : made;
+  if (attributes.cut) outer.dataset.cut = attributes.cut;
+  return outer;
+}
+
+// What may be wider than the screen scrolls by itself, by keys, too.
+function across(made, name) {
+  return node("div", { className: "across", tabIndex: 0, role: "group", ariaLabel: name }, made);
+}
+
+function link({ href }, children) {
+  if (!/^https?:\/\//.test(href)) return node("span", {}, ...drawn(children));
+  return node("a", { href, target: "_blank", rel: "noopener noreferrer nofollow" }, ...drawn(children));
+}
+
+function picture({ src, alt }) {
+  if (!/^https:\/\//.test(src ?? "")) return node("span", { className: "no-picture", dir: "auto" }, alt);
+  return node("img", { alt, referrerPolicy: "no-referrer", decoding: "async", src });
 }
 
 export function put(box, text) {

@@ -14,7 +14,7 @@ import { Asking } from "./asking.js";
 import { isolated, node, plain, put } from "./dom.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";
-import { Item } from "./item.js";
+import { Item, preload } from "./item.js";
 import { Keyboard } from "./keyboard.js";
 import { KeyList } from "./keylist.js";
 import { Memory } from "./memory.js";
@@ -131,6 +131,7 @@ class Loop {
       const { revision, draft } = held.get(showing.presentation_id) ?? {};
       const asks = showing.asks && !this.#isPostponed(showing.query);
       this.queue.push({ ...showing, asks, ...(revision === showing.revision && { draft }) });
+      preload(showing);
     }
     const { showings, ...state } = queue;
     this.state = { ...state, done: state.done + this.outbox.worth, hour: Math.max(0, state.hour + this.outbox.worth) };

@@ -1,6 +1,6 @@
 // The item on screen: the query, its document, and the draft of an answer (note and flag).
 
-import { appear, fill, isolated, nameOf, plain, put } from "./dom.js";
+import { appear, drawn, fill, isDrawn, isolated, nameOf, node, plain, put } from "./dom.js";
 import { ask } from "./server.js";
 import { Sight } from "./sight.js";
 
@@ -51,6 +51,7 @@ export class Item {
     this.#find(".title").classList.toggle("untitled", !showing.title.length);
     put(this.#find(".need"), showing.information_need);
     put(this.#find(".facts"), [showing.published, showing.url].filter(Boolean).join("  ·  "));
+    this.#fields(showing.facts ?? []);
     this.#text(showing.passage);
     this.#find(".more").hidden = !showing.has_more;
     this.#find(".found").scrollTop = 0;
@@ -79,9 +80,9 @@ export class Item {
     this.whole = !this.whole;
     if (!this.whole) return this.#text(showing.passage);
     try {
-      const { segments } = await ask(this.wholeAt(showing));
+      const { body } = await ask(this.wholeAt(showing));
       if (this.showing !== showing || !this.whole) return;
-      this.#text(segments);
+      this.#text(body);
       this.status.announce("The whole document is shown.");
     } catch (error) {
       this.whole = false;
@@ -143,10 +144,24 @@ export class Item {
     press("flag", this.flagged);
   }
 
-  #text(segments) {
+  // The fields that the guide's template shows: pictures beside the text, all else below the title.
+  #fields(facts) {
+    const pictures = facts.filter(([, value]) => isPicture(value));
+    const words = facts.filter(([, value]) => !isPicture(value));
+    const fields = this.#find(".fields");
+    fields.replaceChildren(...words.map(([label, value]) => node("span", {},
+      ...(label ? [node("b", {}, label)] : []), node("bdi", {}, ...spaced(drawn(value))))));
+    fields.hidden = !words.length;
+    const box = this.#find(".pictures");
+    box.replaceChildren(...pictures.flatMap(([, value]) => drawn(value)));
+    box.hidden = !pictures.length;
+  }
+
+  #text(nodes) {
     const box = this.#find(".text");
-    fill(box, segments.length ? segments : [["This document has no text beyond its title.", false]]);
-    box.classList.toggle("untitled", !segments.length);
+    fill(box, nodes.length ? nodes : [["This document has no text beyond its title.", false]]);
+    box.classList.toggle("untitled", !nodes.length);
+    box.classList.toggle("drawn", isDrawn(nodes));
     const button = this.#find(".more");
     button.setAttribute("aria-pressed", this.whole);
     button.querySelector("span").textContent = this.whole ? "Best passage only" : "Whole document";
@@ -155,6 +170,20 @@ export class Item {
   #find(name) {
     return this.root.querySelector(name);
   }
+}
+
+function isPicture([first]) {
+  return first[0] === "img" && first.length === 3 && Boolean(first[1].src);
+}
+
+// Several links of one field, apart.
+function spaced(parts) {
+  return parts.flatMap((part, place) => (place && part.localName === "a" ? [" ", part] : [part]));
+}
+
+// The pictures of the next items are fetched before they are needed.
+export function preload({ facts }) {
+  for (const [, value] of facts ?? []) if (isPicture(value)) drawn(value);
 }
 
 function draftOf(showing) {

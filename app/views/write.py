@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.components.keys import Draft, keys
-from app.context import project_store
+from app.context import image_hosts, project_store
 from app.page import JUDGE, AppPage
 from app.signin.current_user import sessions
 from curation.coverage.writing.queue import (
@@ -20,7 +20,8 @@ from curation.coverage.writing.queue import (
 )
 from curation.coverage.writing.written import UNANSWERABLE
 from curation.errors import CurationError
-from curation.labeling.session.excerpts import Segment
+from curation.guides.guide import current_guide
+from curation.labeling.session.documents.drawing import ReadDocument, draw
 from curation.people.annotators import JUDGING
 from curation.store import Annotator
 from curation.text import isolated
@@ -70,8 +71,11 @@ def _task(task: WritingTask, acts: Acts) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         document = task.document
-        facts = (document.url, document.published)
-        ui.document([Segment(document.title, False)], [Segment(document.body, False)], facts)
+        with project_store().reading() as cursor:
+            template = current_guide(cursor).presentation
+        shown = draw(ReadDocument.of(document), "", template, longest=None, image_hosts=image_hosts())
+        about = () if template else (document.url, document.published)
+        ui.document(shown.title, shown.body, about, shown.facts)
         ui.quiet(f"Topic of its region: {', '.join(map(isolated, task.topic.entities))}.")
     with right:
         ui.heading("Write an unanswerable query" if task.kind == UNANSWERABLE else "Write a query")

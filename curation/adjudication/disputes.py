@@ -16,6 +16,7 @@ from curation.adjudication.second_opinions import awaited_opinions
 from curation.consensus.consensus import dispute_weight, settled
 from curation.consensus.votes import read_votes
 from curation.errors import NotFoundError
+from curation.labeling.session.documents.drawing import ReadDocument
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 from curation.text import digest
@@ -79,6 +80,12 @@ class Case:
     body: str
     url: str | None
     published: str | None
+    metadata: str
+
+    @property
+    def document(self) -> ReadDocument:
+        """What is drawn of the document."""
+        return ReadDocument(self.dispute.title, self.body, self.url, self.published, self.metadata)
 
     @property
     def revision(self) -> int:
@@ -128,7 +135,7 @@ def cases(cursor: Cursor, pairs: Sequence[Pair]) -> list[Case]:
     for item in (described[pair] for pair in pairs if pair in described):
         if item.opinions or item.decision:
             row = cursor.execute(_READING, [item.content_hash, item.query_id]).fetchone()
-            found.append(Case(item, *(row or (None, "", None, None))))
+            found.append(Case(item, *(row or (None, "", None, None, "{}"))))
     return found
 
 
@@ -194,7 +201,7 @@ def _describe(cursor: Cursor, pairs: Sequence[Pair]) -> list[Dispute]:
 
 
 _READING = f"""
-    SELECT q.information_need, coalesce(d.body, ''), d.url, d.published
+    SELECT q.information_need, coalesce(d.body, ''), d.url, d.published, coalesce(d.metadata, '{{}}')
     FROM queries q LEFT JOIN (SELECT ?::TEXT AS content_hash) ON true LEFT JOIN {VERSION}
     WHERE q.query_id = ?
 """  # noqa: S608

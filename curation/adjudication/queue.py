@@ -15,7 +15,10 @@ from curation.adjudication.claims import claim, claimed_by_others
 from curation.adjudication.decisions import Pair, recent_decisions
 from curation.adjudication.disputes import Case, about_versions, cases, disputes, unjudged
 from curation.adjudication.second_opinions import awaited_opinions
-from curation.labeling.session.excerpts import Segment, best_passage, mark, query_stems
+from curation.guides.guide import Guide, guide_by_hash
+from curation.labeling.session.documents.drawing import NOBODY, draw
+from curation.labeling.session.documents.elements import Fact, Node
+from curation.labeling.session.excerpts import Segment
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, require_setting
 from curation.text import digest
@@ -49,8 +52,10 @@ class CaseShowing(NamedTuple):
     pair_id: a hash that stands for the query and the document.
     revision: how many decisions the pair has had.
     content_hash: the version of the document that is shown.
-    passage: the document in segments, the query's words marked.
+    passage: the document as the guide's template wants it, the query's words marked.
     has_more: the document is longer; `whole_case` returns all of it.
+    url, published: of the document, where the guide has no template.
+    facts: the fields that the guide's template shows, in order; None without a template.
     guide_hash: the guide in force.
     opinions: by what they say, so that their order tells nobody's name.
     remarks: what must be known about the versions of the document that were judged.
@@ -64,10 +69,11 @@ class CaseShowing(NamedTuple):
     query: str
     information_need: str | None
     title: list[Segment]
-    passage: list[Segment]
+    passage: list[Node]
     has_more: bool
     url: str | None
     published: str | None
+    facts: list[Fact] | None
     guide_hash: str
     opinions: list[ShownOpinion]
     decision: ShownDecision | None
@@ -90,7 +96,13 @@ class CaseQueue(NamedTuple):
     waiting: int
 
 
-def next_cases(store: Store, reviewer: str, limit: int = 6, after: Sequence[str] = ()) -> CaseQueue:
+def next_cases(
+    store: Store,
+    reviewer: str,
+    limit: int = 6,
+    after: Sequence[str] = (),
+    image_hosts: frozenset[str] = NOBODY,
+) -> CaseQueue:
     """The next disputed pairs, without those that the screen has already (`after`: their pair ids).
 
     Raises
@@ -107,21 +119,23 @@ def next_cases(store: Store, reviewer: str, limit: int = 6, after: Sequence[str]
     with store.reading() as cursor:
         found = cases(cursor, [disputed[name] for name in wanted])
         guide, waiting = _guide(cursor), len(awaited_opinions(cursor))
-    showings = [showing_of_case(case, guide) for case in found]
+    showings = [showing_of_case(case, guide, image_hosts) for case in found]
     return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
 
 
-def recent_cases(store: Store, reviewer: str) -> list[CaseShowing]:
+def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBODY) -> list[CaseShowing]:
     """The pairs that the reviewer decided last, newest first, to be decided once more."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
     pairs = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
     with store.reading() as cursor:
         guide = _guide(cursor)
-        return [showing_of_case(case, guide) for case in cases(cursor, pairs)]
+        return [showing_of_case(case, guide, image_hosts) for case in cases(cursor, pairs)]
 
 
-def one_case(store: Store, reviewer: str, query_id: str, document_id: str) -> CaseShowing:
+def one_case(
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
+) -> CaseShowing:
     """A judged pair, disputed or not, as it is now.
 
     Raises
@@ -129,13 +143,16 @@ def one_case(store: Store, reviewer: str, query_id: str, document_id: str) -> Ca
     NotFoundError: nobody has judged the pair.
     RefusedError: adjudication is not theirs.
     """
-    return _one(store, reviewer, (query_id, document_id))[1]
+    return showing_of_case(*_one(store, reviewer, (query_id, document_id)), image_hosts)
 
 
-def whole_case(store: Store, reviewer: str, query_id: str, document_id: str) -> list[Segment]:
-    """The whole text of a pair's document, the query's words marked; raises what `one_case` does."""
-    case, _ = _one(store, reviewer, (query_id, document_id))
-    return mark(case.body, query_stems(case.dispute.query))
+def whole_case(
+    store: Store, reviewer: str, query_id: str, document_id: str, image_hosts: frozenset[str] = NOBODY
+) -> list[Node]:
+    """The whole body of a pair's document, the query's words marked; raises what `one_case` does."""
+    case, guide = _one(store, reviewer, (query_id, document_id))
+    query, template = case.dispute.query, guide.presentation
+    return draw(case.document, query, template, longest=None, image_hosts=image_hosts).body
 
 
 def pair_id(query_id: str, document_id: str) -> str:
@@ -143,10 +160,10 @@ def pair_id(query_id: str, document_id: str) -> str:
     return digest("pair", query_id, document_id)[:16]
 
 
-def showing_of_case(case: Case, guide_hash: str) -> CaseShowing:
+def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBODY) -> CaseShowing:
     """What the screen shows of a case under the guide in force."""
-    item = case.dispute
-    excerpt = best_passage(case.body, item.query, LONGEST)
+    item, template = case.dispute, guide.presentation
+    shown = draw(case.document, item.query, template, longest=LONGEST, image_hosts=image_hosts)
     opinions = [
         ShownOpinion(one.grade, ": ".join(filter(None, (one.reason, one.note))), one.other_text)
         for one in item.opinions
@@ -161,12 +178,13 @@ def showing_of_case(case: Case, guide_hash: str) -> CaseShowing:
         content_hash=item.content_hash,
         query=item.query,
         information_need=case.information_need,
-        title=mark(item.title, query_stems(item.query)),
-        passage=excerpt.segments,
-        has_more=not excerpt.whole,
-        url=case.url,
-        published=case.published,
-        guide_hash=guide_hash,
+        title=shown.title,
+        passage=shown.body,
+        has_more=not shown.whole,
+        url=None if template else case.url,
+        published=None if template else case.published,
+        facts=shown.facts,
+        guide_hash=guide.guide_hash,
         opinions=opinions,
         decision=decision,
         remarks=about_versions(item),
@@ -177,14 +195,14 @@ def _pairs(store: Store) -> list[Pair]:
     return [(one.query_id, one.document_id) for one in disputes(store)]
 
 
-def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, CaseShowing]:
+def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
         found, guide = cases(cursor, [pair]), _guide(cursor)
     if not found:
         raise unjudged(*pair)
-    return found[0], showing_of_case(found[0], guide)
+    return found[0], guide
 
 
-def _guide(cursor: Cursor) -> str:
-    return require_setting(cursor, "guide", "The project has no guide yet.")
+def _guide(cursor: Cursor) -> Guide:
+    return guide_by_hash(cursor, require_setting(cursor, "guide", "The project has no guide yet."))

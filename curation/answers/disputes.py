@@ -21,6 +21,7 @@ from curation.answers.matching import normalised_answer
 from curation.answers.rule import DISPUTED, AnswerOutcome, distinct
 from curation.answers.settling import outcomes
 from curation.answers.tasks import find_answer_task, list_answer_tasks
+from curation.labeling.session.documents.drawing import ReadDocument
 from curation.people.annotators import require_author
 from curation.sources.reference_answers import StoredReferences, references_of
 from curation.store import COMMAND_LINE, Store
@@ -61,9 +62,17 @@ class AnswerVoice(NamedTuple):
 class CitedDocument(NamedTuple):
     """A document that writers were shown, and how many of them ticked it."""
 
+    cited: int
     title: str
     body: str
-    cited: int
+    url: str | None
+    published: str | None
+    metadata: str
+
+    @property
+    def document(self) -> ReadDocument:
+        """What is drawn of it."""
+        return ReadDocument(*self[1:])
 
 
 @dataclass(frozen=True)
@@ -146,7 +155,7 @@ def answer_case(store: Store, task_name: str, query_id: str, reviewer: str = COM
         need,
         outcome,
         _voices(said, places),
-        tuple(CitedDocument(title, body, cited[document]) for document, title, body in shown),
+        tuple(CitedDocument(cited[row[0]], *row[1:]) for row in shown),
         references,
         decision,
     )
@@ -180,6 +189,7 @@ ORDER BY s.answer, s.documents
 _QUERY = "SELECT text, information_need FROM queries WHERE query_id = ?"
 
 _SHOWN = f"""
-SELECT e.document_id, d.title, d.body FROM answer_evidence e JOIN {VERSION}
+SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
+FROM answer_evidence e JOIN {VERSION}
 WHERE e.task_id = ? AND e.query_id = ?
 """  # noqa: S608

@@ -17,7 +17,11 @@ from typing import NamedTuple
 from curation.answers.matching import answer_tokens
 from curation.answers.settling import settle_query
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
-from curation.labeling.session.excerpts import Segment, best_passage, mark, query_stems
+from curation.guides.guide import current_guide
+from curation.guides.template import PresentationTemplate
+from curation.labeling.session.documents.drawing import NOBODY, ReadDocument, draw
+from curation.labeling.session.documents.elements import Fact, Node
+from curation.labeling.session.excerpts import Segment
 from curation.people.annotators import JUDGING, require_author
 from curation.sources.redaction.personal_data import redact
 from curation.sources.tables.lines import clean
@@ -34,10 +38,20 @@ class EvidenceView(NamedTuple):
     """A document on a writer's screen; `has_more` where the passage is not all of it."""
 
     title: list[Segment]
-    passage: list[Segment]
+    passage: list[Node]
     has_more: bool
     url: str | None
     published: str | None
+    facts: list[Fact] | None = None
+
+    @classmethod
+    def of(
+        cls, one: ReadDocument, query: str, template: PresentationTemplate | None, hosts: frozenset[str]
+    ) -> EvidenceView:
+        """A document as the guide's template wants it."""
+        shown = draw(one, query, template, image_hosts=hosts)
+        about = (None, None) if template else (one.url, one.published)
+        return cls(shown.title, shown.body, not shown.whole, *about, shown.facts)
 
 
 class WritingItem(NamedTuple):
@@ -113,7 +127,9 @@ def writing_queue(store: Store, writer: str) -> AnswerQueue:
     return AnswerQueue(left, len(rows) - len(left), len(rows))
 
 
-def writing_item(store: Store, writer: str, assignment_id: str) -> WritingItem:
+def writing_item(
+    store: Store, writer: str, assignment_id: str, image_hosts: frozenset[str] = NOBODY
+) -> WritingItem:
     """One of the writer's assignments, as the screen shows it.
 
     Raises
@@ -125,14 +141,9 @@ def writing_item(store: Store, writer: str, assignment_id: str) -> WritingItem:
         query, need = cursor.execute(_QUERY, [found.query_id]).fetchall()[0]
         shown = _shown(cursor, found)
         draft = cursor.execute(_DRAFT, [assignment_id, found.revision]).fetchone()
+        template = current_guide(cursor).presentation
     ticked = set(draft[0] if draft else found.documents)
-    stems = query_stems(query)
-    documents = []
-    for _, title, body, url, published in shown:
-        excerpt = best_passage(body, query)
-        documents.append(
-            EvidenceView(mark(title, stems), excerpt.segments, not excerpt.whole, url, published)
-        )
+    documents = [EvidenceView.of(one, query, template, image_hosts) for _, one in shown]
     return WritingItem(
         assignment_id,
         found.revision,
@@ -145,8 +156,10 @@ def writing_item(store: Store, writer: str, assignment_id: str) -> WritingItem:
     )
 
 
-def whole_evidence(store: Store, writer: str, assignment_id: str, place: int) -> list[Segment]:
-    """The whole text of a document on the writer's screen, the query's words marked.
+def whole_evidence(
+    store: Store, writer: str, assignment_id: str, place: int, image_hosts: frozenset[str] = NOBODY
+) -> list[Node]:
+    """The whole body of a document on the writer's screen, the query's words marked.
 
     Raises
     ------
@@ -155,8 +168,9 @@ def whole_evidence(store: Store, writer: str, assignment_id: str, place: int) ->
     with store.reading() as cursor:
         found = _own(cursor, writer, assignment_id)
         query = cursor.execute(_QUERY, [found.query_id]).fetchall()[0][0]
-        shown = _shown(cursor, found)
-    return mark(shown[place][2], query_stems(query))
+        template = current_guide(cursor).presentation
+        _, document = _shown(cursor, found)[place]
+    return draw(document, query, template, longest=None, image_hosts=image_hosts).body
 
 
 def keep_ticks(store: Store, writer: str, assignment_id: str, places: Sequence[int]) -> None:
@@ -290,10 +304,11 @@ def _own(cursor: Cursor, writer: str, assignment_id: str) -> _Assignment:
     return _Assignment(*row)
 
 
-def _shown(cursor: Cursor, found: _Assignment) -> list[tuple[str, str, str, str | None, str | None]]:
-    """Document id, title, body, url and date of the documents, in the order of this assignment."""
+def _shown(cursor: Cursor, found: _Assignment) -> list[tuple[str, ReadDocument]]:
+    """Document id and what is drawn of the documents, in the order of this assignment."""
     rows = cursor.execute(_EVIDENCE, [found.task_id, found.query_id]).fetchall()
-    return sorted(rows, key=lambda row: digest(found.assignment_id, row[0]))
+    ordered = sorted(rows, key=lambda row: digest(found.assignment_id, row[0]))
+    return [(row[0], ReadDocument(*row[1:])) for row in ordered]
 
 
 _QUEUE = """
@@ -316,7 +331,7 @@ WHERE a.assignment_id = ? AND a.writer = ?
 _QUERY = "SELECT text, information_need FROM queries WHERE query_id = ?"
 
 _EVIDENCE = f"""
-SELECT e.document_id, d.title, d.body, d.url, d.published
+SELECT e.document_id, d.title, d.body, d.url, d.published, d.metadata
 FROM answer_evidence e JOIN {VERSION} WHERE e.task_id = ? AND e.query_id = ?
 """  # noqa: S608
 

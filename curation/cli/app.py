@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,7 +19,12 @@ Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes any free one
 
 
 def serve_project(
-    project: Path, host: str, port: int, browser: bool, import_from: Path | None = None
+    project: Path,
+    host: str,
+    port: int,
+    browser: bool,
+    import_from: Path | None = None,
+    images_from: Sequence[str] = (),
 ) -> None:
     """Serve a project until Ctrl+C; `browser` opens the page once it can be reached."""
     from app.serve import serve
@@ -29,7 +35,7 @@ def serve_project(
         if browser:
             webbrowser.open(address)
 
-    serve(project, host, port, ready, import_from)
+    serve(project, host, port, ready, import_from, images_from)
 
 
 @app.command("app")
@@ -50,6 +56,14 @@ def serve_app(
             help="Folder of this machine whose files leads may import in the browser, however large.",
         ),
     ] = None,
+    images_from: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST",
+            help="A host from which browsers may fetch the images that documents name, by https; repeat it "
+            "for more. It learns who looks, and when. Default: no images.",
+        ),
+    ] = None,
 ) -> None:
     """Serve the app: annotators grade, the reviewer adjudicates, the lead watches.
 
@@ -61,5 +75,6 @@ def serve_app(
       goldset --project data/shop.duckdb app --port 8600 --host 0.0.0.0
       goldset app --browser
       goldset app --import-from /srv/search/exports
+      goldset app --images-from images.example.org
     """
-    serve_project(project_path(), host, port, browser, import_from)
+    serve_project(project_path(), host, port, browser, import_from, images_from or ())

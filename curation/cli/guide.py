@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from curation.guides.difference import GuideDifference
     from curation.guides.guide import Guide
     from curation.guides.questions import GuideQuestion
+    from curation.guides.template import FieldUse
     from curation.guides.versions import GuideVersion
     from curation.labeling.guide_change import GuideEffects
     from curation.labeling.rounds.lifecycle import GuideChange
@@ -55,6 +56,27 @@ def guide_use(
         return
     change = use_guide(project_store(), file, open_rounds=open_rounds, reason=reason)
     emit(as_json, change, lambda: _show_change(change))
+
+
+@guides.command("check")
+def guide_check(
+    file: Annotated[Path, typer.Argument(help="The guide to look at; it does not come into force.")],
+    as_json: Json = False,
+) -> None:
+    """Check a guide, and in how many documents the fields of its presentation template are.
+
+    \b
+    Examples:
+      goldset guide check revised.md
+    """
+    from curation.guides.guide import read_guide
+    from curation.guides.template import field_uses
+
+    guide = read_guide(file)
+    with project_store().reading() as cursor:
+        uses = field_uses(cursor, guide.presentation)
+    values = {"guide_hash": guide.guide_hash, "title": guide.title, "fields": [one._asdict() for one in uses]}
+    emit(as_json, values, lambda: _show_check(guide, uses))
 
 
 @guides.command("show")
@@ -236,12 +258,23 @@ def _show_change(change: GuideChange) -> None:
     for names, what in ((change.kept, "keeps its own guide"), (change.switched, "uses it now")):
         for name in names:
             say(f"{name} {what}.")
+    for sentence in change.remarks:
+        say(sentence)
+
+
+def _show_check(guide: Guide, uses: list[FieldUse]) -> None:
+    say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {len(guide.scale)} grades.")
+    for use in uses:
+        say(use.sentence)
 
 
 def _show_guide(guide: Guide) -> None:
     say(f"{guide.title} ({guide.guide_hash})", "")
     for grade in guide.scale:
         say(f"{grade.value} {grade.name} (key {grade.key}): {grade.definition}")
+    if guide.presentation:
+        fields = ", ".join(guide.presentation.names) or "none"
+        say("", f"Documents: body as {guide.presentation.body}; fields: {fields}")
     say("", guide.body)
 
 

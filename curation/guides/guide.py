@@ -12,10 +12,18 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 
 from curation.errors import InputError, NotFoundError
 from curation.guides.front_matter import GuideProblem, line_of, read_values, split_source
+from curation.guides.template import PresentationTemplate
 from curation.store import Cursor, get_setting, put_setting, utc_now
 from curation.text import canonical_json, digest
 
@@ -39,8 +47,16 @@ EXPECTED = {
     "query": "a query of 1 to 500 characters",
     "document": "what the document says, 1 to 2,000 characters",
     "why": "the reason, 1 to 1,000 characters",
+    "presentation": "how documents are shown: title, body, fields, links",
+    "body": "plain, markdown, html or code",
+    "fields": "a list of at most 20 fields, each with its name as field",
+    "field": "the name of a field, 1 to 200 characters",
+    "label": "words of at most 40 characters",
+    "as": "text, link or image",
+    "links": "true or false",
 }
 """What each entry of the front matter should hold."""
+_ENTRIES = {"examples": "example", "fields": "field"}
 
 
 class WorkedExample(BaseModel):
@@ -71,6 +87,7 @@ class _FrontMatter(BaseModel):
 
     title: Annotated[str, Field(min_length=1)]
     scale: Annotated[tuple[Grade, ...], Field(min_length=2, max_length=10)]
+    presentation: PresentationTemplate | None = None
 
 
 class Guide(BaseModel):
@@ -87,6 +104,15 @@ class Guide(BaseModel):
     scale: tuple[Grade, ...]
     body: str
     source: Annotated[str, Field(exclude=True, repr=False)] = ""
+    presentation: PresentationTemplate | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_nothing(self, written: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """A guide without a template is written as before there were any: its releases keep their ids."""
+        values: dict[str, Any] = written(self)
+        if self.presentation is None:
+            values.pop("presentation")
+        return values
 
     @property
     def values(self) -> tuple[int, ...]:
@@ -133,7 +159,12 @@ def parse_guide(source: str, path: Path | None = None) -> Guide:
     front = _FrontMatter.model_validate(read_values(parts.front))
     scale = tuple(sorted(front.scale, key=lambda grade: grade.value))
     return Guide(
-        guide_hash=digest(source), title=front.title, scale=scale, body=parts.body.strip(), source=source
+        guide_hash=digest(source),
+        title=front.title,
+        scale=scale,
+        body=parts.body.strip(),
+        source=source,
+        presentation=front.presentation,
     )
 
 
@@ -165,6 +196,11 @@ def store_guide(cursor: Cursor, guide: Guide) -> None:
     if guide.source:
         sourced = [guide.guide_hash, guide.source]
         cursor.execute("INSERT INTO guide_sources VALUES (?, ?) ON CONFLICT DO NOTHING", sourced)
+    if guide.presentation is not None:
+        template = canonical_json(guide.presentation.model_dump(by_alias=True))
+        cursor.execute(
+            "INSERT INTO guide_templates VALUES (?, ?) ON CONFLICT DO NOTHING", [guide.guide_hash, template]
+        )
     put_setting(cursor, "guide", guide.guide_hash)
 
 
@@ -177,15 +213,19 @@ def guide_by_hash(cursor: Cursor, guide_hash: str) -> Guide:
     """
     row = cursor.execute(
         """
-        SELECT guide_hash, title, scale, body, coalesce(source, '')
-        FROM guides LEFT JOIN guide_sources USING (guide_hash) WHERE guide_hash = ?
+        SELECT guide_hash, title, scale, body, coalesce(source, ''), template
+        FROM guides LEFT JOIN guide_sources USING (guide_hash) LEFT JOIN guide_templates USING (guide_hash)
+        WHERE guide_hash = ?
         """,
         [guide_hash],
     ).fetchone()
     if row is None:
         raise NotFoundError(f"The project holds no guide {guide_hash}.")
     scale = tuple(Grade(**grade) for grade in json.loads(row[2]))
-    return Guide(guide_hash=row[0], title=row[1], scale=scale, body=row[3], source=row[4])
+    template = PresentationTemplate.model_validate_json(row[5]) if row[5] else None
+    return Guide(
+        guide_hash=row[0], title=row[1], scale=scale, body=row[3], source=row[4], presentation=template
+    )
 
 
 def current_guide(cursor: Cursor) -> Guide:
@@ -253,8 +293,8 @@ def _place(location: tuple[int | str, ...]) -> str:
     steps = []
     for before, step in zip(("", *location), location, strict=False):
         if isinstance(step, int):
-            steps.append(f"{_ordinal(step + 1)} {'example' if before == 'examples' else 'grade'}")
-        elif step not in ("scale", "examples") or step == location[-1]:
+            steps.append(f"{_ordinal(step + 1)} {_ENTRIES.get(str(before), 'grade')}")
+        elif step not in ("scale", *_ENTRIES) or step == location[-1]:
             steps.append(step)
     return ", ".join(steps) or "the front matter"
 

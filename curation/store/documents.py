@@ -39,6 +39,11 @@ class VersionText(NamedTuple):
     body: str | None
     url: str | None
     published: str | None
+    metadata: str
+
+
+OWN_FIELDS = {"title": "d.title", "url": "d.url", "date": "d.published", "published": "d.published"}
+"""SQL of the fields that a document keeps outside its metadata, by the names that a template may use."""
 
 
 def title_last_shown(pair: str) -> str:
@@ -128,11 +133,30 @@ def version_texts(
         SELECT content_hash, title,
                CASE WHEN strlen(body) <= $longest OR content_hash IN (SELECT unnest($whole::TEXT[]))
                     THEN body END,
-               url, published
+               url, published, metadata
         FROM documents JOIN (SELECT unnest($hashes::TEXT[]) AS content_hash) USING (content_hash)
     """
     rows = cursor.execute(sql, {"hashes": hashes, "whole": whole, "longest": longest}).fetchall()
     return {row[0]: VersionText(*row[1:]) for row in rows}
+
+
+def count_fields(cursor: Cursor, names: Sequence[str]) -> tuple[int, list[int]]:
+    """The documents of the snapshot in force, and how many of them have a value in each field.
+
+    Raises
+    ------
+    RefusedError: there is no corpus yet.
+    """
+    counts, pointers = ["count(*)"], []
+    for name in names:
+        value = "d.metadata ->> ?"
+        pointers.append("/" + name.replace("~", "~0").replace("/", "~1"))
+        if name in OWN_FIELDS:
+            value = f"coalesce({value}, {OWN_FIELDS[name]})"
+        counts.append(f"count(*) FILTER (coalesce({value}, '') NOT IN ('', '[]', '{{}}'))")
+    sql = f"SELECT {', '.join(counts)} {_IN_SNAPSHOT} = ?"
+    found = cursor.execute(sql, [*pointers, current_snapshot(cursor)]).fetchall()[0]
+    return found[0], list(found[1:])
 
 
 def version_places(cursor: Cursor, hashes: pa.Table) -> list[tuple[int, str]]:

@@ -47,6 +47,12 @@ CREATE TABLE guide_drafts (
     UNIQUE (author, revision)
 );
 
+-- How documents are drawn under a guide, from its front matter; none where they are plain text.
+CREATE TABLE guide_templates (
+    guide_hash TEXT PRIMARY KEY,
+    template   JSON NOT NULL
+);
+
 -- ── Sources ─────────────────────────────────────────────────────────────────────────────────────
 
 -- One version of one document: the hash covers id and all fields, so a changed document is a new row.

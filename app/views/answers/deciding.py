@@ -7,7 +7,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.components.keys import Draft, keys
-from app.context import project_store
+from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
 from app.views.answers.desk import Desk, desk, joined
 from curation.answers.decisions import (
@@ -19,7 +19,8 @@ from curation.answers.decisions import (
 )
 from curation.answers.disputes import AnswerCase, AnswerVoice, answer_case, answer_disputes
 from curation.answers.writing import LONGEST
-from curation.labeling.session.excerpts import best_passage, mark, query_stems
+from curation.guides.guide import current_guide
+from curation.labeling.session.documents.drawing import draw
 from curation.store import Store
 from curation.text import digest, isolated
 
@@ -68,13 +69,17 @@ def _case(case: AnswerCase, where: str, acts: Acts, state: Desk) -> None:
 
 
 def _evidence(case: AnswerCase, state: Desk) -> None:
-    stems = query_stems(case.query)
+    with project_store().reading() as cursor:
+        template = current_guide(cursor).presentation
     for place, one in enumerate(case.evidence):
-        excerpt, whole = best_passage(one.body, case.query), place in state.whole
-        body = mark(one.body, stems) if whole else excerpt.segments
+        whole, hosts = place in state.whole, image_hosts()
+        shown = passage = draw(one.document, case.query, template, image_hosts=hosts)
+        if whole:
+            shown = draw(one.document, case.query, template, longest=None, image_hosts=hosts)
         with st.container(key=f"evidence-{place}"):
-            ui.document(mark(one.title, stems), body, (f"Document {place + 1}", _cited(one.cited)))
-            if not excerpt.whole:
+            about = (f"Document {place + 1}", _cited(one.cited))
+            ui.document(shown.title, shown.body, about, shown.facts)
+            if not passage.whole:
                 st.button(
                     "Passage only" if whole else "Whole document",
                     key=f"whole {place} {_key(case)}",

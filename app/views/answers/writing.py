@@ -11,7 +11,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.components.keys import Draft, keys
-from app.context import project_store
+from app.context import image_hosts, project_store
 from app.signin.current_user import sessions
 from app.views.answers.desk import Desk, desk
 from curation.answers.writing import (
@@ -52,7 +52,7 @@ def _current(store: Store, writer: str, state: Desk, queue: AnswerQueue) -> Writ
         state.at = state.next_of([(one,) for one in queue.open])
     if state.at is None:
         return None
-    item = writing_item(store, writer, state.at[0])
+    item = writing_item(store, writer, state.at[0], image_hosts())
     if state.seen is not None and item.revision > state.seen:
         state.leave(ELSEWHERE)
         return _current(store, writer, state, queue)
@@ -87,9 +87,12 @@ def _documents(item: WritingItem, acts: Acts, state: Desk) -> list[int]:
     ticked = []
     for place, one in enumerate(item.documents):
         whole = place in state.whole
-        body = whole_evidence(project_store(), acts.by, item.assignment_id, place) if whole else one.passage
+        body = one.passage
+        if whole:
+            body = whole_evidence(project_store(), acts.by, item.assignment_id, place, image_hosts())
         with st.container(key=f"evidence-{place}", gap="xsmall"):
-            ui.document(one.title, body, (f"Document {place + 1}", one.published, one.url))
+            about = (f"Document {place + 1}", one.published, one.url)
+            ui.document(one.title, body, about, one.facts)
             with st.container(horizontal=True, vertical_alignment="center"):
                 tick = st.checkbox(
                     f"Document {place + 1} supports the answer",

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from curation.errors import InputError, RefusedError
 from curation.guides.drafts import end_draft
 from curation.guides.guide import Guide, current_guide, guide_by_hash, read_guide, store_guide
+from curation.guides.template import field_uses, unused_fields
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import require_author
@@ -41,13 +42,17 @@ class RoundState(NamedTuple):
 
 @dataclass(frozen=True)
 class GuideChange:
-    """What using a guide did: the rounds that keep their own guide, and those that changed to this one."""
+    """What using a guide did: the rounds that keep their own guide, and those that changed to this one.
+
+    remarks: fields of its presentation template that no document has, a sentence each.
+    """
 
     guide_hash: str
     title: str
     changed: bool
     kept: list[str]
     switched: list[str]
+    remarks: list[str]
 
 
 def pause_round(store: Store, name: str, author: str = COMMAND_LINE, reason: str = "") -> RoundState:
@@ -140,7 +145,8 @@ def put_in_force(
             detail |= {"reason": reason.strip()} if reason.strip() else {}
             record_event(cursor, "use guide", detail, author)
         end_draft(cursor, author)
-    return GuideChange(guide.guide_hash, guide.title, changed, kept, switched)
+        remarks = unused_fields(field_uses(cursor, guide.presentation))
+    return GuideChange(guide.guide_hash, guide.title, changed, kept, switched, remarks)
 
 
 def round_state(cursor: Cursor, name: str) -> RoundState:

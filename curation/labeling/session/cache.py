@@ -50,6 +50,7 @@ class Text(NamedTuple):
     body: str
     url: str | None
     published: str | None
+    metadata: str
     matched: Span | None
 
     @property

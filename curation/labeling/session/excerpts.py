@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
@@ -49,12 +49,17 @@ def mark(text: str, stems: frozenset[str]) -> list[Segment]:
     """The text in segments whose concatenation is the text again."""
     segments: list[Segment] = []
     end = 0
-    for first, last in _joined(sorted(found[1:] for found in _matches(text, stems))):
+    for first, last in marked_spans(text, stems):
         segments.append(Segment(text[end:first], False))
         segments.append(Segment(text[first:last], True))
         end = last
     segments.append(Segment(text[end:], False))
     return [segment for segment in segments if segment.text]
+
+
+def marked_spans(text: str, stems: frozenset[str]) -> list[tuple[int, int]]:
+    """Start and end of what is marked, in order, without overlaps."""
+    return list(_joined(sorted(found[1:] for found in _matches(text, stems))))
 
 
 def best_passage(
@@ -71,15 +76,33 @@ def best_passage(
     if len(body) <= longest:
         return Excerpt(mark(body, stems), whole=True)
     part = _part(body, within)
-    found = sorted(_matches(part, stems), key=itemgetter(1))
+    places = [0, *accumulate(map(len, sentences(part, longest)))]
+    best = best_run(part, stems, places, longest)
+    return Excerpt(mark(part[slice(*best)].rstrip(), stems), whole=False)
+
+
+def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
+    """The run of pieces with most different stems, as (start, end); of equal ones, the earlier.
+
+    Parameters
+    ----------
+    places: where the pieces of the text begin, and where the last one ends.
+    longest: characters of a run, which has at least one piece.
+    """
+    found = sorted(_matches(text, stems), key=itemgetter(1))
     starts = [start for _, start, _ in found]
-    best, most = (0, 0), -1
-    for first, last in _passages(part, longest):
+    best, most = (places[0], places[0]), -1
+    for first, last in _runs(places, longest):
         inside = found[bisect_left(starts, first) : bisect_left(starts, last)]
         score = len({matched for matched, _, end in inside if end <= last})
         if score > most:
             best, most = (first, last), score
-    return Excerpt(mark(part[slice(*best)].rstrip(), stems), whole=False)
+    return best
+
+
+def sentences(text: str, longest: int) -> list[str]:
+    """The text in whole sentences or lines, those over `longest` characters cut before a word."""
+    return [piece for match in _SENTENCE.finditer(text) for piece in _cut(match.group(), longest)]
 
 
 def in_body(title: str, body: str, span: tuple[int, int]) -> tuple[int, int] | None:
@@ -121,16 +144,13 @@ def _part(body: str, within: tuple[int, int] | None) -> str:
     return body[start:end].lstrip() or body
 
 
-def _passages(body: str, longest: int) -> Iterator[tuple[int, int]]:
-    """The places of runs of sentences of at most `longest` characters, each starting half a run after the
-    one before."""
-    pieces = [piece for match in _SENTENCE.finditer(body) for piece in _cut(match.group(), longest)]
-    places = [0, *accumulate(map(len, pieces))]
-    start = 0
-    while start < len(pieces):
-        end = bisect_right(places, places[start] + longest) - 1
+def _runs(places: Sequence[int], longest: int) -> Iterator[tuple[int, int]]:
+    """Runs of pieces of at most `longest` characters, each starting half a run after the one before."""
+    start, pieces = 0, len(places) - 1
+    while start < pieces:
+        end = max(start + 1, bisect_right(places, places[start] + longest) - 1)
         yield places[start], places[end]
-        if end == len(pieces):
+        if end == pieces:
             break
         start = max(start + 1, (start + end) // 2)
 

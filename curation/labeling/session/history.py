@@ -6,6 +6,7 @@ that would give a blind duplicate away.
 
 from __future__ import annotations
 
+from curation.labeling.session.documents.drawing import NOBODY
 from curation.labeling.session.showings import Answered, next_showings, read_answered
 from curation.store import Store
 from curation.store.documents import VERSION
@@ -13,7 +14,9 @@ from curation.store.documents import VERSION
 SHOWN = 20
 
 
-def recent_answers(store: Store, annotator: str, limit: int = SHOWN) -> list[Answered]:
+def recent_answers(
+    store: Store, annotator: str, limit: int = SHOWN, image_hosts: frozenset[str] = NOBODY
+) -> list[Answered]:
     """The annotator's last answers, newest first, with the revision that a change needs.
 
     Answers are in the order in which each was first written. Practice answers are not listed, because they
@@ -22,7 +25,7 @@ def recent_answers(store: Store, annotator: str, limit: int = SHOWN) -> list[Ans
     on_screen = [one.presentation_id for one in next_showings(store, annotator, 1).showings]
     with store.reading() as cursor:
         parameters = {"who": annotator, "next": on_screen, "limit": min(limit, SHOWN)}
-        return read_answered(cursor, _RECENT, parameters)
+        return read_answered(cursor, _RECENT, parameters, image_hosts)
 
 
 _RECENT = f"""
@@ -40,7 +43,7 @@ mine AS (
           WHERE duplicate_of IS NOT NULL AND presentation_id IN (SELECT unnest($next::TEXT[])))
     QUALIFY row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1)
 SELECT m.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
-       m.guide_hash, m.round_kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
+       d.metadata, m.guide_hash, m.round_kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
 FROM mine m
 JOIN presentation_states s USING (presentation_id)
 JOIN queries q USING (query_id)

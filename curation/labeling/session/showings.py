@@ -14,11 +14,15 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from curation.errors import NotFoundError
+from curation.guides.guide import guide_by_hash
+from curation.guides.template import PresentationTemplate
 from curation.labeling.judgments.query_answers import ASKED_IN
 from curation.labeling.practice.status import PracticeState, PracticeStatus
 from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
-from curation.labeling.session.excerpts import Segment, best_passage, in_body, mark, query_stems
+from curation.labeling.session.documents.drawing import NOBODY, ReadDocument, draw
+from curation.labeling.session.documents.elements import Fact, Node
+from curation.labeling.session.excerpts import LONGEST, Segment
 from curation.labeling.session.matched_passages import Span, matched_passages
 from curation.labeling.session.recent import recent
 from curation.store import Cursor, Store, utc_now
@@ -30,8 +34,10 @@ class Showing(NamedTuple):
 
     Attributes
     ----------
-    passage: the best passage in segments, the query's words marked.
+    passage: the best passage, the query's words marked, as the guide's template wants it.
     has_more: the document is longer than the passage; `whole_document` returns it.
+    url, published: of the document, where the guide has no template.
+    facts: the fields that the guide's template shows, in order; None without a template.
     guide_hash: the guide in force in the round.
     kind: 'practice' or 'work'.
     asks: whether to ask if the corpus answers the query: on the annotator's last open item of the query,
@@ -43,10 +49,11 @@ class Showing(NamedTuple):
     query: str
     information_need: str | None
     title: list[Segment]
-    passage: list[Segment]
+    passage: list[Node]
     has_more: bool
     url: str | None
     published: str | None
+    facts: list[Fact] | None
     guide_hash: str
     kind: str
     asks: bool
@@ -97,12 +104,24 @@ class ShowingRow(NamedTuple):
     body: str
     url: str | None
     published: str | None
+    metadata: str
     guide_hash: str
     kind: str
     asks: bool
 
+    @property
+    def document(self) -> ReadDocument:
+        """What is drawn of the document."""
+        return ReadDocument(self.title, self.body, self.url, self.published, self.metadata)
 
-def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[str] = ()) -> Queue:
+
+def next_showings(
+    store: Store,
+    annotator: str,
+    limit: int = 5,
+    after: Sequence[str] = (),
+    image_hosts: frozenset[str] = NOBODY,
+) -> Queue:
     """The annotator's next open presentations, without those that the screen has already (`after`)."""
     on_screen = set(after)
     with session_cache(store, annotator) as cache, store.reading() as cursor:
@@ -114,9 +133,10 @@ def next_showings(store: Store, annotator: str, limit: int = 5, after: Sequence[
         items = upcoming[:limit]
         rows = _rows(cursor, cache, work, items, upcoming)
         hour, seconds_each = cache.pace()
+        templates = {name: guide.presentation for name, guide in cache.guides.items()}
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
     return Queue(
-        showings=[showing_of(row, matched) for row, matched in rows],
+        showings=[showing_of(row, templates[row.guide_hash], matched, image_hosts) for row, matched in rows],
         done=first.state.answered if first else work.answered,
         total=first.state.total if first else work.total,
         message="" if items or after else _why_empty(work, first, over),
@@ -161,60 +181,67 @@ def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
     return recent(cursor, annotator).pace(utc_now())
 
 
-def previous_answered(store: Store, annotator: str) -> Answered | None:
+def previous_answered(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> Answered | None:
     """The presentation that the annotator answered last, or None: what undo takes back."""
     with store.reading() as cursor:
-        answered = read_answered(cursor, _LAST, [annotator])
+        answered = read_answered(cursor, _LAST, [annotator], image_hosts)
     return answered[0] if answered else None
 
 
-def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[Answered]:
+def read_answered(
+    cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any], image_hosts: frozenset[str]
+) -> list[Answered]:
     """The showings of a query whose columns are those of `ShowingRow` and, after `showing`, of `Answered`."""
     rows = cursor.execute(sql, parameters).fetchall()
     matched = matched_passages(cursor, [row[0] for row in rows])
-    return [Answered(showing_of(ShowingRow(*row[:11]), matched.get(row[0])), *row[11:]) for row in rows]
+    shown = [ShowingRow(*row[: len(ShowingRow._fields)]) for row in rows]
+    templates = {name: guide_by_hash(cursor, name).presentation for name in {one.guide_hash for one in shown}}
+    return [
+        Answered(
+            showing_of(one, templates[one.guide_hash], matched.get(one.presentation_id), image_hosts),
+            *row[len(one) :],
+        )
+        for one, row in zip(shown, rows, strict=True)
+    ]
 
 
-def whole_document(store: Store, annotator: str, presentation_id: str) -> list[Segment]:
-    """The whole text of the document of one of the annotator's presentations, the query's words marked.
+def whole_document(
+    store: Store, annotator: str, presentation_id: str, image_hosts: frozenset[str] = NOBODY
+) -> list[Node]:
+    """The whole document of one of the annotator's presentations, the query's words marked.
 
     Raises
     ------
     NotFoundError: there is no such presentation, or it is somebody else's; both give the same sentence.
     """
     with store.reading() as cursor:
-        row = _own(cursor, annotator, presentation_id)
+        row = cursor.execute(_OWN, [presentation_id, annotator]).fetchone()
+        template = guide_by_hash(cursor, row[-1]).presentation if row else None
     if row is None:
         raise NotFoundError("This item is not among your items.")
-    query, body = row
-    return mark(body, query_stems(query))
+    query, *document, _ = row
+    return draw(ReadDocument(*document), query, template, longest=None, image_hosts=image_hosts).body
 
 
-def _own(cursor: Cursor, annotator: str, presentation_id: str) -> tuple[str, str] | None:
-    return cursor.execute(
-        f"""
-        SELECT q.text, d.body
-        FROM presentations p JOIN queries q USING (query_id) JOIN {VERSION}
-        WHERE p.presentation_id = ? AND p.annotator = ?
-        """,  # noqa: S608
-        [presentation_id, annotator],
-    ).fetchone()
-
-
-def showing_of(row: ShowingRow, matched: tuple[int, int] | None = None) -> Showing:
+def showing_of(
+    row: ShowingRow,
+    template: PresentationTemplate | None,
+    matched: Span | None,
+    image_hosts: frozenset[str] = NOBODY,
+) -> Showing:
     """What the screen may read of a row; `matched` is the part of the text to take the excerpt from."""
-    within = in_body(row.title, row.body, matched) if matched else None
-    excerpt = best_passage(row.body, row.query, within=within)
+    shown = draw(row.document, row.query, template, matched=matched, longest=LONGEST, image_hosts=image_hosts)
     return Showing(
         presentation_id=row.presentation_id,
         revision=row.revision,
         query=row.query,
         information_need=row.information_need,
-        title=mark(row.title, query_stems(row.query)),
-        passage=excerpt.segments,
-        has_more=not excerpt.whole,
-        url=row.url,
-        published=row.published,
+        title=shown.title,
+        passage=shown.body,
+        has_more=not shown.whole,
+        url=None if template else row.url,
+        published=None if template else row.published,
+        facts=shown.facts,
         guide_hash=row.guide_hash,
         kind="practice" if row.kind == "practice" else "work",
         asks=row.asks,
@@ -254,9 +281,15 @@ SELECT DISTINCT round_id, query_id FROM query_answers
 WHERE annotator = ? AND query_id IN (SELECT unnest(?::TEXT[]))
 """
 
+_OWN = f"""
+SELECT q.text, d.title, d.body, d.url, d.published, d.metadata, r.guide_hash
+FROM presentations p JOIN round_states r USING (round_id) JOIN queries q USING (query_id) JOIN {VERSION}
+WHERE p.presentation_id = ? AND p.annotator = ?
+"""  # noqa: S608
+
 _LAST = f"""
 SELECT p.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
-       r.guide_hash, r.kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
+       d.metadata, r.guide_hash, r.kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
 FROM live_presentations p
 JOIN round_states r USING (round_id)
 JOIN presentation_states s USING (presentation_id)

@@ -268,6 +268,7 @@ def test_a_showing_holds_nothing_that_should_be_blind() -> None:
         "has_more",
         "url",
         "published",
+        "facts",
         "guide_hash",
         "kind",
         "asks",

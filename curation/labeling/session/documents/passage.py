@@ -1,0 +1,144 @@
+"""The passage of a tree: whole blocks where they fit, and visibly continued where they do not.
+
+A list or table that is short stays whole. A longer one is cut between its items or rows, a long paragraph
+between its sentences. A table keeps its head.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from curation.labeling.session.documents.elements import BLOCKS, Element, Node
+from curation.labeling.session.documents.markup import Branch, Leaf, Tree
+from curation.labeling.session.excerpts import Segment, best_run, marked_spans, sentences
+
+Span = tuple[int, int]
+
+_CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tfoot caption".split())
+"""Blocks that say that they go on; of what is in them the reader sees it there."""
+
+
+class _View(NamedTuple):
+    """What is shown of a tree: a part of its text, and the marked parts."""
+
+    start: int
+    end: int
+    marks: list[Span]
+    places: list[int]
+
+    def segments(self, leaf: Leaf) -> list[Segment]:
+        """The shown part of a leaf."""
+        first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
+        found, at = [], first
+        for start, end in self.marks[max(0, bisect_left(self.places, first) - 1) :]:
+            if start >= last:
+                break
+            start, end = max(start, at), min(end, last)
+            if start < end:
+                found += [(at, start, False), (start, end, True)]
+                at = end
+        pieces = [*found, (at, last, False)]
+        return [
+            Segment(leaf.text[a - leaf.start : b - leaf.start], marked) for a, b, marked in pieces if a < b
+        ]
+
+
+def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | None = None) -> Span:
+    """The part of the tree's text with most different stems, of at most `longest` characters.
+
+    Parameters
+    ----------
+    within: the part of the text to choose from, grown to whole blocks.
+    """
+    units = [unit for unit in _units(tree, tree.root, longest) if tree.text[slice(*unit)].strip()]
+    if within is not None:
+        units = [unit for unit in units if unit[0] < within[1] and unit[1] > within[0]] or units
+    if not units:
+        return 0, len(tree.text)
+    places = [*(start for start, _ in units), units[-1][1]]
+    first, last = best_run(tree.text, stems, places, longest)
+    return first, max(end for start, end in units if first <= start < last)
+
+
+def drawn(tree: Tree, stems: frozenset[str], span: Span) -> list[Node]:
+    """A part of a tree as safe elements, its words marked by stem."""
+    marks = marked_spans(tree.text[slice(*span)], stems)
+    marks = [(start + span[0], end + span[0]) for start, end in marks]
+    view = _View(*span, marks, [start for start, _ in marks])
+    nodes = _children(tree.root, view)
+    _order_headings(nodes, 2)
+    return nodes
+
+
+def _units(tree: Tree, branch: Branch, longest: int) -> list[Span]:
+    """The parts that are not cut: blocks that fit, else their blocks, else their sentences."""
+    if branch.end - branch.start <= longest and branch.name:
+        return [(branch.start, branch.end)]
+    found: list[Span] = []
+    blocks = [child for child in branch.children if isinstance(child, Branch) and child.name in BLOCKS]
+    at = branch.start
+    for block in blocks:
+        found += _sentences(tree, at, block.start, longest)
+        found += _units(tree, block, longest)
+        at = block.end
+    return found + _sentences(tree, at, branch.end, longest)
+
+
+def _sentences(tree: Tree, start: int, end: int, longest: int) -> list[Span]:
+    places = list(accumulate(map(len, sentences(tree.text[start:end], longest)), initial=start))
+    return list(pairwise(places))
+
+
+def _children(branch: Branch, view: _View) -> list[Node]:
+    nodes: list[Node] = []
+    for child in branch.children:
+        if isinstance(child, Leaf):
+            nodes += view.segments(child)
+        else:
+            nodes += _element(child, view)
+    return nodes
+
+
+def _element(branch: Branch, view: _View) -> list[Node]:
+    if branch.start == branch.end:  # a line break, a rule, an image, an empty cell
+        shown = view.start <= branch.start <= view.end and (branch.name not in ("p", "ul", "ol", "dl"))
+        return [Element(branch.name, branch.attributes, _children(branch, view))] if shown else []
+    if branch.end <= view.start or branch.start >= view.end:
+        return []
+    attributes = dict(branch.attributes)
+    sides = ["before"] * (branch.start < view.start) + ["after"] * (branch.end > view.end)
+    if sides and branch.name in _CONTINUED:
+        attributes["cut"] = " ".join(sides)
+    if branch.name == "ol":
+        left_out = sum(child.end <= view.start for child in _branches(branch))
+        attributes |= {"start": str(int(attributes.get("start", "1")) + left_out)} if left_out else {}
+    nodes = _children(branch, view)
+    if branch.name == "table" and branch.start < view.start:
+        nodes = [*_head(branch, view), *nodes]
+    return [Element(branch.name, attributes, nodes)]
+
+
+def _head(table: Branch, view: _View) -> list[Node]:
+    """The head of a table whose first rows are left out."""
+    heads = [part for part in _branches(table) if part.name == "thead" and part.end <= view.start]
+    return [node for head in heads for node in _element(head, view._replace(start=head.start, end=head.end))]
+
+
+def _branches(branch: Branch) -> Sequence[Branch]:
+    return [child for child in branch.children if isinstance(child, Branch)]
+
+
+def _order_headings(nodes: list[Node], last: int) -> int:
+    """Lower no heading by more than one level at once, wherever the passage begins; the last level."""
+    for place, node in enumerate(nodes):
+        if isinstance(node, Segment):
+            continue
+        if node.name in ("h3", "h4", "h5", "h6"):
+            last = min(int(node.name[1]), last + 1)
+            nodes[place] = node._replace(name=f"h{last}")
+        else:
+            last = _order_headings(node.children, last)
+    return last
