@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from curation.errors import InputError
 from curation.guides.guide import current_guide, read_guide
+from curation.guides.template import field_uses
+from curation.labeling.rounds.lifecycle import use_guide
 from curation.project import init_project
+from curation.sources.corpus import import_corpus
 from curation.store import Store
 from tests.support import ROOT
+from tests.support.command_line import invoke
 
 GUIDES = ROOT / "labeling_guides"
 
@@ -103,3 +108,81 @@ def test_a_grade_outside_the_scale_gets_a_sentence_that_names_the_scale(tmp_path
     assert [guide.outside(grade) for grade in guide.values] == ["", ""]
     assert guide.outside(2) == "grade 2 is not on the guide's scale (0, 1)"
     assert guide.outside(None) == "grade None is not on the guide's scale (0, 1)"
+
+
+TEMPLATE = """presentation:
+  title: name
+  body: markdown
+  links: true
+  fields:
+    - {field: brand, label: Brand}
+    - {field: photo, as: image}
+"""
+
+
+def with_template(folder: Path, template: str = TEMPLATE) -> Path:
+    path = folder / "guide.md"
+    path.write_text(SMALL.replace("scale:", f"{template}scale:", 1), encoding="utf-8")
+    return path
+
+
+def test_a_presentation_template_is_part_of_the_guide_and_of_its_hash(tmp_path: Path) -> None:
+    path = with_template(tmp_path)
+    project = init_project(tmp_path / "p.duckdb", path)
+    with project.store.reading() as cursor:
+        guide = current_guide(cursor)
+    assert guide == read_guide(path)
+    assert guide.presentation is not None
+    assert guide.presentation.names == ["name", "brand", "photo"]
+    assert [one.drawn_as for one in guide.presentation.fields] == ["text", "image"]
+    assert [one.name for one in guide.presentation.fields] == ["Brand", "photo"]
+    other = read_guide(with_template(tmp_path, TEMPLATE.replace("links: true", "links: false")))
+    assert other.guide_hash != guide.guide_hash
+
+
+def test_a_guide_without_a_template_is_written_as_before_there_were_any(tmp_path: Path) -> None:
+    path = tmp_path / "small.md"
+    path.write_text(SMALL, encoding="utf-8")
+    assert set(read_guide(path).model_dump(mode="json")) == {"guide_hash", "title", "scale", "body"}
+    assert read_guide(with_template(tmp_path)).model_dump(mode="json")["presentation"]["body"] == "markdown"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "presentation: {body: pdf}\n",
+        "presentation: {colour: red}\n",
+        "presentation: {fields: [{label: Price}]}\n",
+        "presentation: {fields: [{field: price, as: video}]}\n",
+        "presentation: {fields: price}\n",
+    ],
+)
+def test_a_template_that_breaks_a_rule_is_refused(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(InputError, match="presentation"):
+        read_guide(with_template(tmp_path, wrong))
+
+
+def test_fields_that_no_document_has_are_named_with_the_size_of_the_corpus(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "title": "One", "text": "a", "brand": "Acme", "url": "https://e.org", "odd/~name": 0},
+        {"id": "2", "title": "Two", "text": "b", "brand": "", "sizes": []},
+        {"id": "3", "title": "Three", "text": "c", "brand": None, "sizes": ["S"]},
+    ]
+    corpus = tmp_path / "corpus.jsonl"
+    corpus.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    store = init_project(tmp_path / "p.duckdb").store
+    names = ["brand", "price", "sizes", "url", "title", "odd/~name"]
+    fields = "\n".join(f"    - {{field: '{name}'}}" for name in names)
+    path = with_template(tmp_path, f"presentation:\n  fields:\n{fields}\n")
+    template = read_guide(path).presentation
+    with store.reading() as cursor:
+        assert field_uses(cursor, template) == []
+    import_corpus(store, corpus)
+    with store.reading() as cursor:
+        uses = field_uses(cursor, template)
+        assert field_uses(cursor, None) == []
+    assert [(use.field, use.documents) for use in uses] == list(zip(names, (1, 0, 1, 1, 3, 1), strict=True))
+    assert use_guide(store, path).remarks == ["The field “price” is in 0 of 3 documents."]
+    said = invoke(["--project", str(store.path), "guide", "check", str(path)]).stdout
+    assert "The field “price” is in 0 of 3 documents." in said
+    assert "The field “title” is in 3 of 3 documents." in said

@@ -21,6 +21,21 @@ _CONTINUED = BLOCKS - frozenset("h3 h4 h5 h6 hr li dd dt td th tr thead tbody tf
 """Blocks that say that they go on; of what is in them the reader sees it there."""
 
 
+_EMPTY = frozenset("br hr img td th".split())
+"""Elements that are shown without text."""
+
+_HEADS = frozenset("h3 h4 h5 h6 caption thead".split())
+"""Blocks that mean nothing without what follows."""
+
+
+class _Unit(NamedTuple):
+    """A part of the text that is not cut; `heads` if it is about the part after it."""
+
+    start: int
+    end: int
+    heads: bool
+
+
 class _View(NamedTuple):
     """What is shown of a tree: a part of its text, and the marked parts."""
 
@@ -53,14 +68,14 @@ def passage_of(tree: Tree, stems: frozenset[str], longest: int, within: Span | N
     ----------
     within: the part of the text to choose from, grown to whole blocks.
     """
-    units = [unit for unit in _units(tree, tree.root, longest) if tree.text[slice(*unit)].strip()]
+    units = _with_heads(_units(tree, tree.root, longest), longest)
     if within is not None:
-        units = [unit for unit in units if unit[0] < within[1] and unit[1] > within[0]] or units
+        units = [unit for unit in units if unit.start < within[1] and unit.end > within[0]] or units
     if not units:
         return 0, len(tree.text)
-    places = [*(start for start, _ in units), units[-1][1]]
+    places = [*(unit.start for unit in units), units[-1].end]
     first, last = best_run(tree.text, stems, places, longest)
-    return first, max(end for start, end in units if first <= start < last)
+    return first, max(unit.end for unit in units if first <= unit.start < last)
 
 
 def drawn(tree: Tree, stems: frozenset[str], span: Span) -> list[Node]:
@@ -73,23 +88,34 @@ def drawn(tree: Tree, stems: frozenset[str], span: Span) -> list[Node]:
     return nodes
 
 
-def _units(tree: Tree, branch: Branch, longest: int) -> list[Span]:
+def _units(tree: Tree, branch: Branch, longest: int) -> list[_Unit]:
     """The parts that are not cut: blocks that fit, else their blocks, else their sentences."""
     if branch.end - branch.start <= longest and branch.name:
-        return [(branch.start, branch.end)]
-    found: list[Span] = []
-    blocks = [child for child in branch.children if isinstance(child, Branch) and child.name in BLOCKS]
+        return [_Unit(branch.start, branch.end, branch.name in _HEADS)]
+    found: list[_Unit] = []
     at = branch.start
-    for block in blocks:
-        found += _sentences(tree, at, block.start, longest)
-        found += _units(tree, block, longest)
-        at = block.end
-    return found + _sentences(tree, at, branch.end, longest)
+    for block in _branches(branch):
+        if block.name in BLOCKS:
+            found += _sentences(tree, at, block.start, longest)
+            found += _units(tree, block, longest)
+            at = block.end
+    found += _sentences(tree, at, branch.end, longest)
+    return [unit for unit in found if tree.text[unit.start : unit.end].strip()]
 
 
-def _sentences(tree: Tree, start: int, end: int, longest: int) -> list[Span]:
-    places = list(accumulate(map(len, sentences(tree.text[start:end], longest)), initial=start))
-    return list(pairwise(places))
+def _sentences(tree: Tree, start: int, end: int, longest: int) -> list[_Unit]:
+    places = accumulate(map(len, sentences(tree.text[start:end], longest)), initial=start)
+    return [_Unit(*span, False) for span in pairwise(places)]
+
+
+def _with_heads(units: Sequence[_Unit], longest: int) -> list[_Unit]:
+    """The parts, those that head another one together with it."""
+    found: list[_Unit] = []
+    for unit in units:
+        if found and found[-1].heads and unit.end - found[-1].start <= longest:
+            unit = unit._replace(start=found.pop().start)
+        found.append(unit)
+    return found
 
 
 def _children(branch: Branch, view: _View) -> list[Node]:
@@ -104,8 +130,10 @@ def _children(branch: Branch, view: _View) -> list[Node]:
 
 def _element(branch: Branch, view: _View) -> list[Node]:
     if branch.start == branch.end:  # a line break, a rule, an image, an empty cell
-        shown = view.start <= branch.start <= view.end and (branch.name not in ("p", "ul", "ol", "dl"))
-        return [Element(branch.name, branch.attributes, _children(branch, view))] if shown else []
+        if not view.start <= branch.start <= view.end:
+            return []
+        nodes = _children(branch, view)
+        return [Element(branch.name, branch.attributes, nodes)] if nodes or branch.name in _EMPTY else []
     if branch.end <= view.start or branch.start >= view.end:
         return []
     attributes = dict(branch.attributes)

@@ -1,0 +1,147 @@
+"""Drawn documents: the fields of a template, and the passage of a long body."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from curation.guides.template import PresentationTemplate
+from curation.labeling.session.documents.drawing import DrawnDocument, ReadDocument, draw
+from curation.labeling.session.documents.elements import Element, Fact
+from curation.labeling.session.excerpts import Segment
+from tests.support.drawn import below, outline
+
+ROWS = "".join(f"<tr><td>part {number}</td><td>weighs {number} grams</td></tr>" for number in range(100))
+TABLE = f"<table><thead><tr><th>part</th><th>weight</th></tr></thead><tbody>{ROWS}</tbody></table>"
+TALK = "<p>Nothing that anybody asked for is said here, again and again.</p>" * 30
+
+
+def shown(body: str, query: str, longest: int = 700, **template: Any) -> DrawnDocument:
+    wanted = PresentationTemplate.model_validate({"body": "html"} | template)
+    return draw(ReadDocument("A title", body, None, None, "{}"), query, wanted, longest=longest)
+
+
+def facts(
+    metadata: dict[str, Any], *fields: dict[str, str], hosts: frozenset[str] = frozenset()
+) -> list[Fact]:
+    wanted = PresentationTemplate.model_validate({"fields": fields})
+    document = ReadDocument("T", "B", "https://e.org/1", "2026-01-02", json.dumps(metadata))
+    found = draw(document, "red shoe", wanted, image_hosts=hosts).facts
+    assert found is not None
+    return found
+
+
+def test_without_a_template_a_document_is_plain_text() -> None:
+    found = draw(ReadDocument("<b>T</b>", "a <b>red</b> shoe", "u", None, '{"price": 3}'), "red")
+    assert found.facts is None
+    assert found.body == [Segment("a <b>", False), Segment("red", True), Segment("</b> shoe", False)]
+
+
+def test_fields_are_shown_in_the_templates_order_and_only_where_the_document_has_them() -> None:
+    metadata = {"price": 4995, "sizes": ["S", "red"], "none": None, "empty": "", "flag": True}
+    fields = [{"field": name} for name in ("sizes", "none", "price", "empty", "flag", "absent", "date")]
+    found = facts(metadata, *fields, {"field": "price", "label": ""})
+    assert [(one.label, outline(one.value)) for one in found] == [
+        ("sizes", "S, [red]"),
+        ("price", "4995"),
+        ("flag", "true"),
+        ("date", "2026-01-02"),
+        ("", "4995"),
+    ]
+
+
+def test_a_field_of_the_template_is_the_title_where_the_document_has_it() -> None:
+    template = PresentationTemplate(title="name")
+    named = draw(ReadDocument("T", "B", None, None, '{"name": "A  red\\nshoe"}'), "red", template)
+    assert outline(named.title) == "A [red] shoe"
+    assert outline(draw(ReadDocument("T", "B", None, None, "{}"), "red", template).title) == "T"
+
+
+def test_links_are_those_of_the_web_and_everything_else_is_text() -> None:
+    metadata = {"page": ["https://e.org/a", "javascript:run()", "/b"]}
+    (found,) = facts(metadata, {"field": "page", "as": "link"})
+    assert outline(found.value) == (
+        "a<href=https://e.org/a>(https://e.org/a)javascript:run()a<href=https://e.org/b>(/b)"
+    )
+
+
+def test_images_are_fetched_only_from_hosts_that_the_operator_names_and_by_https() -> None:
+    metadata = {"photo": "http://img.example/a.jpg"}
+    field = {"field": "photo", "label": "Photo", "as": "image"}
+    assert outline(facts(metadata, field)[0].value) == "img<alt=Photo>()"
+    (found,) = facts(metadata, field, hosts=frozenset({"img.example"}))
+    assert outline(found.value) == "img<alt=Photo src=https://img.example/a.jpg>()"
+
+
+def test_a_long_table_is_cut_between_rows_keeps_its_head_and_says_that_it_goes_on() -> None:
+    found = shown(TALK + TABLE + TALK, "part 57")
+    assert not found.whole
+    (table,) = (node for node in found.body if isinstance(node, Element) and node.name == "table")
+    assert table.attributes["cut"] == "before after"
+    assert "weight" in outline([table])
+    assert "[57]" in outline([table])
+    assert all(len(row.children) == 2 for row in below([table]) if row.name == "tr")
+    assert len(outline([table])) < 3_000
+
+
+def test_a_short_list_stays_whole() -> None:
+    items = "".join(f"<li>thing {number} is here</li>" for number in range(12))
+    found = shown(f"{TALK}<ul>{items}</ul>{TALK}", "thing 7")
+    (listed,) = (node for node in found.body if isinstance(node, Element) and node.name == "ul")
+    assert len(listed.children) == 12
+    assert "cut" not in listed.attributes
+
+
+def test_a_long_list_goes_on_with_the_number_of_its_item() -> None:
+    items = "".join(
+        f"<li>Step {number}: turn the screw number {number} to the left.</li>" for number in range(1, 90)
+    )
+    (listed,) = shown(f"<ol>{items}</ol>", "screw 60").body
+    assert isinstance(listed, Element)
+    assert listed.attributes["cut"] == "before after"
+    first = int(listed.attributes["start"])
+    assert outline(listed.children).startswith(f"li(Step {first}:")
+    assert "[60]" in outline([listed])
+
+
+def test_a_heading_is_shown_with_what_follows_it() -> None:
+    chapters = "".join(f"<h2>Chapter {n}</h2><p>{'Words about it. ' * 20} Number {n}.</p>" for n in range(30))
+    found = shown(chapters, "number 21")
+    names = [node.name for node in found.body if isinstance(node, Element)]
+    assert names[0] == "h3"
+    assert names[-1] == "p"
+
+
+def test_a_long_paragraph_is_cut_between_sentences_and_says_so() -> None:
+    found = shown(
+        f"<p>{'Nobody asked for this. ' * 90}<b>The red fox</b> jumps. {'Nor for this. ' * 90}</p>", "fox"
+    )
+    (paragraph,) = found.body
+    assert isinstance(paragraph, Element)
+    assert paragraph.attributes["cut"] == "before after"
+    assert "strong(The red [fox])" in outline(paragraph.children)
+
+
+def test_the_passage_is_taken_from_the_part_that_matched() -> None:
+    body = "<h1>A</h1>" + "<p>The red fox.</p>" * 50 + "<p>The fox <em>here</em> is another.</p>" + TALK
+    at = body.index("<p>The fox <em>")
+    document = ReadDocument("A title", body, None, None, "{}")
+    start = len("A title\n") + at
+    found = draw(document, "red fox", PresentationTemplate(body="html"), matched=(start, start + 30))
+    assert outline(found.body) == "p(The [fox] em(here) is another.)"
+
+
+@pytest.mark.parametrize("longest", [700, None])
+def test_code_keeps_its_white_space(longest: int | None) -> None:
+    code = "def red():\n    return 1\n\n" * 80
+    template = PresentationTemplate(body="code")
+    (block,) = draw(ReadDocument("T", code, None, None, "{}"), "red", template, longest=longest).body
+    assert isinstance(block, Element)
+    assert block.name == "pre"
+    assert outline(block.children).startswith("def [red]():\n    return 1\n\ndef")
+
+
+def test_a_word_is_marked_though_only_a_part_of_it_is_bold() -> None:
+    assert outline(shown("<p>The <b>fo</b>x.</p>", "fox").body) == "p(The strong([fo])[x].)"
