@@ -120,6 +120,7 @@ def test_every_step_says_what_there_is_not_yet(project: Store, step: str) -> Non
     assert len(page.info) == 1
 
 
+@pytest.mark.slow
 def test_a_sample_is_drawn_once_as_the_command_would_and_shown_beside_the_traffic(filled: Store) -> None:
     page = run("Sample")
     labelled(page.number_input, "Queries to draw").set_value(3)
@@ -180,6 +181,7 @@ def test_quotas_that_are_none_are_told_beside_the_form_and_start_nothing(filled:
     assert count(filled, "jobs") == 0
 
 
+@pytest.mark.slow
 def test_a_sample_is_topped_up_by_quota_and_by_whom_is_kept(filled: Store) -> None:
     draw_sample(filled, 2, 0)
     page = run("Sample")
@@ -254,6 +256,7 @@ def test_a_query_of_an_earlier_sample_is_called_that(filled: Store) -> None:
     assert "2 of 5 queries" in html(page)
 
 
+@pytest.mark.slow
 def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     draw_sample(filled, 4, 0)
     page = run("Pool")
@@ -268,6 +271,7 @@ def test_a_pool_is_built_and_each_systems_part_is_shown(filled: Store) -> None:
     assert "<td>bm25</td>" in html(page)
 
 
+@pytest.mark.slow
 def test_a_sample_of_the_pool_is_drawn_by_bands_and_shown(filled: Store) -> None:
     draw_sample(filled, 4, 0)
     page = run("Pool")
@@ -407,6 +411,7 @@ def test_queries_are_filtered_by_text_tag_and_stratum(filled: Store) -> None:
     assert "4 of 4" not in html(page)
 
 
+@pytest.mark.slow
 def test_tags_are_found_by_rule_in_the_background(filled: Store) -> None:
     draw_sample(filled, 4, 0)
     page = run("Queries")

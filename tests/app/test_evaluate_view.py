@@ -165,6 +165,7 @@ def test_a_double_click_evaluates_once(project: Store, tmp_path: Path) -> None:
         assert len(submitted_evaluations(cursor, VERA)) == 1
 
 
+@pytest.mark.slow
 def test_many_lines_are_a_job_that_leaves_no_file(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +377,7 @@ def test_answers_alone_get_their_report_and_no_row_of_the_leaderboard(project: S
     assert "Nobody has scored a run on this part yet." in html(page)
 
 
+@pytest.mark.slow
 def test_a_lead_makes_candidates_of_what_nobody_judged(project: Store, tmp_path: Path) -> None:
     assert not [one for one in opened(VERA).toggle if one.label.startswith("Make documents")]
     page = submitted(toggled(opened(LEE), "Make documents"), ("new.trec", run_bytes(tmp_path, "a")))
