@@ -50,6 +50,8 @@ export class Item {
     fill(this.#find(".title"), showing.title.length ? showing.title : [["Untitled document", false]]);
     this.#find(".title").classList.toggle("untitled", !showing.title.length);
     put(this.#find(".need"), showing.information_need);
+    const place = this.#find(".place"); // a pair that is decided has none
+    if (place) put(place, showing.of > 1 ? `  ·  document ${showing.place} of ${showing.of}` : "");
     put(this.#find(".facts"), [showing.published, showing.url].filter(Boolean).join("  ·  "));
     this.#fields(showing.facts ?? []);
     this.#text(showing.passage);

@@ -97,6 +97,7 @@ def test_the_last_answer_leaves_a_trace_and_a_changed_cannot_tell_shows_what_it_
     title = uma.root.locator(".title").inner_text()
     trace = uma.root.locator(".trace")
     expect(trace).to_be_hidden()
+    expect(uma.root.locator(".place")).to_contain_text("document 1 of 9")
     uma.press("1")
     expect(trace).to_contain_text("Last: 1 Related")
     expect(trace).to_contain_text(title)

@@ -42,6 +42,8 @@ class Showing(NamedTuple):
     kind: 'practice' or 'work'.
     asks: whether to ask if the corpus answers the query: on the annotator's last open item of the query,
         unless they have said it.
+    place, of: which of the annotator's items of the query this is in its round, and how many there are; a
+        repeat counts like any other. 0 where the queue does not say.
     """
 
     presentation_id: str
@@ -57,6 +59,8 @@ class Showing(NamedTuple):
     guide_hash: str
     kind: str
     asks: bool
+    place: int = 0
+    of: int = 0
 
 
 class Answered(NamedTuple):
@@ -108,6 +112,8 @@ class ShowingRow(NamedTuple):
     guide_hash: str
     kind: str
     asks: bool
+    place: int = 0
+    of: int = 0
 
     @property
     def document(self) -> ReadDocument:
@@ -154,12 +160,27 @@ def _rows(
     upcoming: Sequence[QueueItem],
 ) -> list[tuple[ShowingRow, Span | None]]:
     asked = _asked(cursor, cache.annotator, work, items)
+    places = _places(work, items)
     rows = []
     for item, text in zip(items, cache.texts(cursor, items, upcoming), strict=True):
         round_ = work.rounds[item.round_id]
-        about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
+        asks = item.presentation_id in asked
+        about = (round_.guide_hash, round_.kind, asks, *places[item.presentation_id])
         rows.append((ShowingRow(item.presentation_id, item.revision, *text[:-1], *about), text.matched))
     return rows
+
+
+def _places(work: UpcomingWork, items: Sequence[QueueItem]) -> dict[str, tuple[int, int]]:
+    """Presentation → which of the items of its query and round it is, from 1, and how many there are.
+
+    By position, so that what was put off keeps its place.
+    """
+    wanted = {(item.round_id, item.query_id) for item in items}
+    of_query: dict[tuple[str, str], list[str]] = {key: [] for key in wanted}
+    for item in work.items:
+        if (item.round_id, item.query_id) in wanted:
+            of_query[item.round_id, item.query_id].append(item.presentation_id)
+    return {one: (place, len(ids)) for ids in of_query.values() for place, one in enumerate(ids, 1)}
 
 
 def _asked(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
@@ -245,6 +266,8 @@ def showing_of(
         guide_hash=row.guide_hash,
         kind="practice" if row.kind == "practice" else "work",
         asks=row.asks,
+        place=row.place,
+        of=row.of,
     )
 
 

@@ -57,6 +57,33 @@ def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store)
     assert last.showing.presentation_id == items[0]
 
 
+def test_an_item_says_which_of_its_query_it_is_also_after_it_was_put_off(opened: Store) -> None:
+    first, second, *_ = items = next_showings(opened, "ada", 6).showings
+    assert [(one.place, one.of) for one in items] == [(1, 3), (2, 3), (3, 3)] * 2
+    assert len({one.query for one in items[:3]}) == 1
+    submit(opened, "ada", [Submission(first.presentation_id, 0, "later", "put-off-0001")])
+    assert next_showings(opened, "ada", 1).showings[0].place == second.place
+    last = next_showings(opened, "ada", 6).showings[-1]
+    assert (last.presentation_id, last.place, last.of) == (first.presentation_id, 1, 3)
+
+
+def test_a_repeat_is_counted_among_the_items_of_its_query_like_any_other(store: Store) -> None:
+    add_pairs(store, grid(40, 3))
+    add_names(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0.1, seed=3)
+    repeats = {row[0] for row in rows_of(store, REPEATS)}
+    assert repeats
+    found: dict[str, list[tuple[int, int]]] = {}
+    for one in next_showings(store, "ada", 200).showings:
+        found.setdefault(one.query, []).append((one.place, one.of))
+    assert any(len(places) > 3 for places in found.values())
+    for places in found.values():
+        assert places == [(place, len(places)) for place in range(1, len(places) + 1)]
+
+
+REPEATS = "SELECT presentation_id FROM presentations WHERE duplicate_of IS NOT NULL"
+
+
 def test_what_was_written_last_comes_first_whatever_the_clock_said(opened: Store) -> None:
     items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
     for item in items:

@@ -272,6 +272,8 @@ def test_a_showing_holds_nothing_that_should_be_blind() -> None:
         "guide_hash",
         "kind",
         "asks",
+        "place",
+        "of",
     }
 
 
