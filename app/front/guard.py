@@ -10,11 +10,12 @@ a page that asks for them, because Streamlit keeps uploads in memory.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from urllib.parse import quote, urlsplit
 
 from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import cookie_parser
+from starlette.requests import ClientDisconnect, cookie_parser
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
@@ -76,7 +77,8 @@ class Guard:
             await (self._app if allowed else refused)(scope, _while_signed_in(receive, headers), send)
             return
         refusal = _refusal(scope, headers, account)
-        await (refusal or self._app)(scope, receive, _with_headers(send))
+        with suppress(ClientDisconnect):  # an upload that broke off: nobody waits for an answer
+            await (refusal or self._app)(scope, receive, _with_headers(send))
 
 
 async def _account(headers: Headers) -> Annotator | None:
