@@ -50,7 +50,7 @@ def page(annotator: Annotator = LEE, kind: str | None = None) -> AppTest:
 
     shown = AppTest.from_function(script, kwargs={"annotator": annotator}, default_timeout=20)
     if kind:
-        shown.session_state["kind"] = kind
+        shown.query_params["kind"] = kind
     return shown.run()
 
 
@@ -259,3 +259,13 @@ def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None
     shown = press(shown, "Dry run")
     assert "<b>3</b>" in html(shown)
     assert "1 judgments" not in html(shown)
+
+
+def test_a_link_chooses_the_kind_of_file(project: Store) -> None:
+    shown = page(kind="judgments")
+    assert shown.file_uploader[0].label.startswith("Judgments")
+    shown.query_params["kind"] = "corpus"
+    assert shown.run().file_uploader[0].label.startswith("Corpus")
+    shown.session_state["kind"] = "queries"  # picked
+    assert shown.run().query_params["kind"] == "queries"
+    assert page(kind="nonsense").file_uploader[0].label.startswith("Corpus")

@@ -84,4 +84,5 @@ def test_a_lead_imports_a_corpus_and_a_log(browser: Browser, served: Served) -> 
     page = sign_in(browser, served, "lee").new_page()
     page.goto(f"{served.url}/import?kind=traffic")
     expect(page.get_by_text("log.csv")).to_be_visible()  # it is still there for its owner
+    expect(page.get_by_role("radio", name="Traffic")).to_be_checked()
     assert uploads_root(served.project).stat().st_mode & 0o077 == 0

@@ -57,6 +57,8 @@ def show(annotator: Annotator) -> None:
     verdict.show(context, asked, dry_run)
 
 
+_IN_ADDRESS = "kind in the address"
+
 PAGE = AppPage(36, "Import", "import", LEADS, show, group=SET_UP)
 
 
@@ -83,20 +85,28 @@ def _since(one: HeldKind) -> str:
 
 
 def _choose(holdings: list[HeldKind]) -> FileKind:
-    lacking = next((one.what for one in holdings if not one.number), holdings[0].what)
+    _follow_address(next((one.what for one in holdings if not one.number), holdings[0].what))
     chosen = st.segmented_control(
         "What is in the file",
         list(FILE_KINDS),
-        default=lacking,
         required=True,
         format_func=lambda name: FILE_KINDS[name].title,
         key="kind",
-        bind="query-params",
     )
-    kind = FILE_KINDS[chosen or lacking]
+    kind = FILE_KINDS[chosen or holdings[0].what]
+    st.query_params["kind"] = st.session_state[_IN_ADDRESS] = kind.name  # so that a reload stays here
     held = next(one for one in holdings if one.what == kind.name)
     ui.quiet(f"{kind.about} The project has {held.number:,} {held.unit}.")
     return kind
+
+
+def _follow_address(otherwise: str) -> None:
+    """Choose the kind that a link names. A control bound to the address would know kinds by their titles."""
+    asked, before = st.query_params.get("kind"), st.session_state.get(_IN_ADDRESS)
+    if asked in FILE_KINDS and (asked != before or "kind" not in st.session_state):
+        st.session_state["kind"] = asked
+    elif "kind" not in st.session_state:
+        st.session_state["kind"] = otherwise
 
 
 def _hint(asked: ImportRequest, kind: FileKind) -> None:
