@@ -8,6 +8,7 @@ and the result of an act is stored before anything can stop its run.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from threading import RLock
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
+from curation import log
 from curation.errors import CurationError
 from curation.store import Annotator
 
@@ -71,6 +73,9 @@ class Acts:
                 if forms.get(form.name, form).number == form.number:
                     forms[form.name] = form._replace(number=form.number + 1, result=deed())
         except CurationError as error:
+            log.write(
+                logging.WARNING, f"A form was refused: {error.found}", annotator=self.by, form=form.name
+            )
             ui.problem(error)
         else:
             st.rerun()

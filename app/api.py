@@ -10,7 +10,8 @@ else and sends it again, because an error may come from a proxy, too.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,10 +23,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from app.context import image_hosts, project_store, unreadable
+from app.context import image_hosts, project_store
 from app.grading import guide_json
+from curation import log
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
-from curation.guides.guide import current_guide, guide_by_hash
+from curation.guides.guide import guide_by_hash
 from curation.guides.questions import ask_at_item, readable_questions
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
@@ -217,17 +219,7 @@ async def questions(request: Request) -> Any:
     return await run_in_threadpool(_questions, who, asked)
 
 
-async def health(request: Request) -> Response:
-    """GET: whether the app can read its project; anybody may ask, so why not is in the log alone."""
-    try:
-        await run_in_threadpool(_read_something)
-    except CurationError as error:
-        return JSONResponse({"status": "failing", "message": unreadable(error)}, 503)
-    return JSONResponse({"status": "ok"})
-
-
 ROUTES = [
-    Route("/health", health),
     Route("/api/presentations", presentations),
     Route("/api/presentations/previous", previous),
     Route("/api/presentations/{presentation_id}/document", document),
@@ -242,11 +234,9 @@ ROUTES = [
 def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     store = project_store()
     read, refused = validated(Judgment, asked.submissions)
-    outcomes = submit(store, annotator, [item.submission() for item in read])
-    answer: dict[str, Any] = {
-        "outcomes": [*refused, *(outcome._asdict() for outcome in outcomes)],
-        "queue": None,
-    }
+    done = [outcome._asdict() for outcome in submit(store, annotator, [item.submission() for item in read])]
+    log_refused(annotator, [*refused, *done])
+    answer: dict[str, Any] = {"outcomes": [*refused, *done], "queue": None}
     if asked.explain:
         answer["feedback"] = [found._asdict() for found in feedback(store, annotator, asked.explain)]
     if asked.limit:
@@ -257,13 +247,23 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     return answer
 
 
+def log_refused(annotator: str, outcomes: Sequence[Mapping[str, Any]]) -> None:
+    """Write a line for each outcome that refuses an answer; it says neither grade nor words."""
+    for one in outcomes:
+        if one["status"] == "refused":
+            message = f"An answer was refused: {one['message']}"
+            log.write(logging.WARNING, message, annotator=annotator, presentation=one.get("presentation_id"))
+
+
 def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
     store = project_store()
     read, refused = validated(QueryAnswer, asked.answers)
     outcomes = [
-        answer_query(store, annotator, item.presentation_id, item.answer, item.client_key) for item in read
+        asdict(answer_query(store, annotator, item.presentation_id, item.answer, item.client_key))
+        for item in read
     ]
-    return {"outcomes": [*refused, *(asdict(outcome) for outcome in outcomes)]}
+    log_refused(annotator, [*refused, *outcomes])
+    return {"outcomes": [*refused, *outcomes]}
 
 
 def _questions(annotator: str, asked: AskedQuestion | None) -> list[dict[str, Any]]:
@@ -302,11 +302,6 @@ def _queue(queue: Queue) -> dict[str, Any]:
 def _guide(guide_hash: str) -> dict[str, Any]:
     with project_store().reading() as cursor:
         return guide_json(guide_by_hash(cursor, guide_hash))
-
-
-def _read_something() -> None:
-    with project_store().reading() as cursor:
-        current_guide(cursor)
 
 
 async def _body(request: Request) -> bytes:

@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.routing import Route
 
-from app.api import Keyed, answered_for, json_of, validated
+from app.api import Keyed, answered_for, json_of, log_refused, validated
 from app.context import image_hosts, project_store
 from curation.adjudication.adjudication import REVIEWERS
 from curation.adjudication.queue import (
@@ -127,8 +127,10 @@ ROUTES = [
 
 def _record(reviewer: str, asked: Decisions) -> dict[str, Any]:
     read, refused = validated(Decision, asked.submissions)
-    outcomes = submit_decisions(project_store(), reviewer, [one.submission() for one in read])
-    return {"outcomes": [*refused, *(outcome._asdict() for outcome in outcomes)]}
+    done = submit_decisions(project_store(), reviewer, [one.submission() for one in read])
+    outcomes = [*refused, *(outcome._asdict() for outcome in done)]
+    log_refused(reviewer, outcomes)
+    return {"outcomes": outcomes}
 
 
 def _queue(reviewer: str, asked: Asked) -> dict[str, Any]:

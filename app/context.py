@@ -6,6 +6,7 @@ import logging
 import os
 from pathlib import Path
 
+from curation import log
 from curation.errors import CurationError, StoreBusyError
 from curation.store import Store, open_store
 
@@ -43,7 +44,7 @@ def project_name() -> str:
 
 def unreadable(error: CurationError) -> str:
     """What somebody who is not signed in may know of a project that cannot be read; the log has the rest."""
-    logging.getLogger("goldset").warning("The project could not be read: %s", error)
+    log.write(logging.WARNING, f"The project could not be read: {error}")
     if isinstance(error, StoreBusyError):
         return "The project is busy. Try again in a moment."
     return "The project cannot be read. Why is in the log of the server."

@@ -22,16 +22,19 @@ from app.context import IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project
 from app.front.front import Front
 from app.front.guard import Guard
 from app.front.index import IndexTemplate
+from app.monitoring import health
+from app.monitoring.failures import FailureLog
 from app.signin import routes
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
 from app.views.releases import downloads
+from curation import log
 from curation.errors import InputError, RefusedError
 from curation.jobs import jobs_of
 from curation.jobs.uploads import remove_abandoned
 
 OTHERS_CAN_READ = (
-    "%s can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
+    "{} can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
     "`chmod 600` keeps it to you."
 )
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
@@ -57,8 +60,9 @@ def build(front: bool = True) -> st.App:
         *api.ROUTES,
         *api_decisions.ROUTES,
         *downloads.ROUTES,
+        health.ROUTE,
     ]
-    middleware = [Middleware(Guard)]
+    middleware = [Middleware(FailureLog), Middleware(Guard)]
     if front:
         paths = [route.path for route in own_routes]
         middleware.append(Middleware(Front, IndexTemplate(project_name()), paths))
@@ -68,9 +72,13 @@ def build(front: bool = True) -> st.App:
 
 
 def _show_failure(error: Exception) -> bool:
-    """Show an unexpected error as a sentence; the traceback goes to the log."""
-    logging.getLogger("goldset").error("A page failed", exc_info=error)
-    st.error("This page failed, and that is a mistake in goldset. What happened is in the log of the server.")
+    """Show an unexpected error as a sentence; the traceback goes to the log under the same id."""
+    known_by = log.new_id()
+    log.write(logging.ERROR, "A page failed", error=error, request=known_by, path=st.context.url)
+    st.error(
+        "This page failed, and that is a mistake in goldset. The log of the server has what happened under "
+        f"{known_by}."
+    )
     return True
 
 
@@ -96,13 +104,14 @@ def serve(
     InputError: the identity provider is not configured as it must be, or an image host is none.
     """
     os.environ[PROJECT] = str(project.resolve())
+    log.set_up()
     if import_from is not None:
         os.environ[IMPORT_FROM] = str(import_from.resolve())
     if images_from:
         os.environ[IMAGES_FROM] = ",".join(hosts(images_from))
     os.umask(0o077)  # the log that DuckDB keeps beside the project holds grades, too
     if project.is_file() and project.stat().st_mode & 0o077:
-        logging.getLogger("goldset").warning(OTHERS_CAN_READ, project)
+        log.write(logging.WARNING, OTHERS_CAN_READ.format(project))
     application = build()
     remove_abandoned(project)
     listener = listen(host, port)

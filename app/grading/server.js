@@ -58,8 +58,9 @@ async function read(response) {
     return new Promise(() => {}); // the page is leaving
   }
   const said = typeof found?.message === "string" && found.message.trim().slice(0, 300);
+  const known = status >= 500 && typeof found?.request === "string" ? ` In the server's log it is ${found.request.slice(0, 20)}.` : "";
   const other = ok ? "What answered is not goldset; perhaps your network asks you to sign in" : `The answer was an error (${status})`;
-  throw new Failure(said || other, { status, wait: askedWait(response) });
+  throw new Failure(`${said || other}${known && !/[.!?…]$/.test(said || other) ? "." : ""}${known}`, { status, wait: askedWait(response) });
 }
 
 // Retry-After is in seconds, or a date.

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from app.signin.current_user import sessions
 from app.signin.providers import CALLBACK, IdentityProvider, auth_settings, providers
 from app.signin.sessions import LASTS
+from curation import log
 
 LARGEST_ID_TOKEN = 2_500
 """Characters; browsers drop cookies of more than 4,096 bytes."""
@@ -168,4 +169,4 @@ def _find(name: str) -> IdentityProvider:
 
 def _log(provider: str, error: Exception) -> None:
     """Say why something failed at a provider; as `repr`, since a request may bring parts of the text."""
-    logging.getLogger("goldset").warning("Identity provider %r: %r", provider, error)
+    log.write(logging.WARNING, f"The identity provider failed: {error!r}", provider=provider)

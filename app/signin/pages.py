@@ -11,6 +11,8 @@ from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from app.monitoring import failures
+
 LARGEST_FORM = 8_192
 POLICY = (
     "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; "
@@ -48,6 +50,8 @@ def page(
 
 def alert(problem: str) -> str:
     """A sentence about what went wrong, as HTML that screen readers announce; nothing for none."""
+    if problem:
+        failures.say(problem)
     return f'<p class="problem" role="alert">{escape(problem)}</p>' if problem else ""
 
 

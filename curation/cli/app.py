@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import webbrowser
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from curation import log
 from curation.cli.goldset import app, project_path
 from curation.cli.output import say
 
@@ -64,17 +66,24 @@ def serve_app(
             "for more. It learns who looks, and when. Default: no images.",
         ),
     ] = None,
+    log_json: Annotated[
+        bool, typer.Option("--log-json", help="Write the log as JSON, one object a line, to standard error.")
+    ] = False,
 ) -> None:
     """Serve the app: annotators grade, the reviewer adjudicates, the lead watches.
 
-    Commands work on the same project while it runs. Stop it with Ctrl+C.
+    Commands work on the same project while it runs. Stop it with Ctrl+C. What failed or was refused is a line
+    on standard error.
 
     \b
     Examples:
       goldset app
       goldset --project data/shop.duckdb app --port 8600 --host 0.0.0.0
       goldset app --browser
+      goldset app --log-json 2>> goldset.log
       goldset app --import-from /srv/search/exports
       goldset app --images-from images.example.org
     """
+    if log_json:
+        os.environ[log.FORM] = "json"  # not an argument: the processes of jobs write to the same log
     serve_project(project_path(), host, port, browser, import_from, images_from or ())

@@ -10,6 +10,7 @@ import what jobs need takes three seconds on a quiet machine, and ten on one whe
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -21,10 +22,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curation import log
 from curation.errors import CurationError, RefusedError
 from curation.jobs.kinds import KINDS
 from curation.jobs.refusals import refuse
-from curation.jobs.stored import Job, begin, end, is_same, may_stop
+from curation.jobs.stored import Job, begin, end, find_job, is_same, may_stop
 from curation.jobs.uploads import discard
 from curation.people.annotators import require_annotators, require_role
 from curation.store import Store
@@ -189,6 +191,16 @@ class _Running:
         outcome, message = self._ending()
         with suppress(CurationError):  # the file is held: without an ending it counts as stopped
             end(self._store, self.job.job_id, outcome, message)
+            self._log()
+
+    def _log(self) -> None:
+        with self._store.reading() as cursor:
+            job = find_job(cursor, self.job.job_id)
+        if job.outcome not in (None, "done"):
+            level = logging.ERROR if job.outcome == "failed" else logging.WARNING
+            message = f"A job was not done: {job.message}"
+            who, which = job.started_by, job.job_id[:8]
+            log.write(level, message, annotator=who, job=which, kind=job.kind, outcome=job.outcome)
 
     def _ending(self) -> tuple[str, str]:
         """What is stored unless the process itself stored how it ended."""

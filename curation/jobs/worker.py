@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
 
+from curation import log
 from curation.errors import CurationError
 from curation.jobs.kinds import KINDS, MODULES
 from curation.jobs.stored import Job, end, find_job
@@ -61,8 +62,8 @@ def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
         return "done", KINDS[job.kind].work(store, job.parameters, progress, job.started_by)
     except CurationError as error:
         return "refused", error.found
-    except Exception:
-        logging.getLogger("goldset").exception("The job %s (%s) failed", job.job_id, job.kind)
+    except Exception as error:
+        log.write(logging.ERROR, "A job failed", error=error, job=job.job_id[:8], kind=job.kind)
         return "failed", "This is a mistake in goldset. What happened is in the log of the server."
 
 
@@ -105,5 +106,6 @@ if __name__ == "__main__":
     asked: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_listen_to_the_server, args=[asked], daemon=True).start()
     os.nice(KINDNESS)
+    log.set_up()
     main(Path(sys.argv[1]), asked, _own_output())
     os._exit(0)  # all is stored; taking the interpreter down only takes time

@@ -14,6 +14,8 @@ import pytest
 from argon2 import PasswordHasher
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -21,6 +23,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app import api, context
 from app.front.guard import Guard
+from app.monitoring import health
+from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user
 from app.signin import routes as signin
 from app.signin.routes import password
@@ -36,7 +40,7 @@ from curation.people.annotators import add_annotator, set_password
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
-from curation.store import Store, open_store
+from curation.store import Store, get_setting, open_store
 from tests.support.projects import new_project
 
 PASSWORD = "correct horse battery"
@@ -83,6 +87,10 @@ def project(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     store.close()
 
 
+async def broken(request: Request) -> Response:
+    raise ZeroDivisionError("of nobody's concern")
+
+
 @pytest.fixture
 def anyone(project: Store) -> Iterator[TestClient]:
     """A client that is not signed in."""
@@ -91,8 +99,10 @@ def anyone(project: Store) -> Iterator[TestClient]:
         Route("/sign-out", signin.sign_out, methods=["POST"]),
         Route("/password", password, methods=["GET", "POST"]),
         *api.ROUTES,
+        health.ROUTE,
+        Route("/broken", broken),
     ]
-    application = Starlette(routes=routes, middleware=[Middleware(Guard)])
+    application = Starlette(routes=routes, middleware=[Middleware(FailureLog), Middleware(Guard)])
     with TestClient(application, follow_redirects=False) as client:
         yield client
 
@@ -152,7 +162,7 @@ def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier
         send(anyone, grade(item)),
         anyone.post("/api/answers", json={"answers": []}, headers=ORIGIN),
     ]
-    own = {route.path for route in api.ROUTES} - {"/health"}
+    own = {route.path for route in api.ROUTES}
     assert len(asked) == len(own), "a route of the API that this test does not ask"
     for answer in asked:
         assert answer.status_code == 403
@@ -668,7 +678,7 @@ def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_
     failing = anyone.get("/health")
     assert failing.status_code == 503
     told = "The project cannot be read. Why is in the log of the server."
-    assert failing.json() == {"status": "failing", "message": told}
+    assert failing.json().items() >= {"status": "failing", "message": told}.items()
     assert "no goldset project" in caplog.text
     assert told in enter(anyone, "anna").text
 
@@ -729,3 +739,64 @@ def test_a_question_is_asked_at_an_own_item_and_nobody_elses(anyone: TestClient,
     ):
         assert anyone.post("/api/questions", json=asked | more, headers=ORIGIN).status_code == status
     assert anyone.post("/api/questions", json=asked).status_code == 403  # from no page of this host
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, dict[str, Any]]]:
+    """What the log says, and the fields of each line."""
+    return [(record.getMessage(), getattr(record, "fields", {})) for record in caplog.records]
+
+
+def test_each_refusal_has_an_id_that_the_answer_and_the_log_have_in_common(
+    anna: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    refused = anna.post(
+        "/api/judgments", content=b"[", headers={**ORIGIN, "Content-Type": "application/json"}
+    )
+    [(message, fields)] = lines(caplog)
+    assert message == refused.json()["message"]
+    assert fields["request"] == refused.json()["request"] == refused.headers[HEADER]
+    assert (fields["status"], fields["annotator"], fields["path"]) == (422, "anna", "/api/judgments")
+
+
+def test_an_unexpected_failure_says_its_id_and_nothing_else(
+    anna: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    failed = anna.get("/broken")
+    assert failed.status_code == 500
+    assert failed.headers[HEADER] in failed.json()["message"]
+    assert "nobody" not in failed.text
+    [record] = caplog.records
+    assert record.exc_info is not None
+    assert record.exc_info[0] is ZeroDivisionError
+
+
+def test_a_refused_sign_in_is_in_the_log_with_its_address_and_without_the_password(
+    anyone: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    enter(anyone, "anna", "not the password")
+    [(message, fields)] = lines(caplog)
+    assert message == "The name or the password is wrong."
+    assert fields["address"] == "testclient"
+    assert "not the password" not in caplog.text
+
+
+def test_an_answer_that_is_refused_among_others_is_in_the_log(
+    anna: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent = {"presentation_id": "nobody's", "revision": 0, "kind": "grade", "grade": 1, "client_key": "k" * 12}
+    assert anna.post("/api/judgments", json={"submissions": [sent]}, headers=ORIGIN).status_code == 200
+    [(message, fields)] = lines(caplog)
+    assert message == "An answer was refused: this item is not among your items"
+    assert fields == {"annotator": "anna", "presentation": "nobody's"}
+
+
+def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(
+    anyone: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(health, "LEAST_FREE", 1 << 62)
+        failing = anyone.get("/health")
+    assert (failing.status_code, failing.json()["message"]) == (503, "The disk is almost full.")
+    assert anyone.get("/health").json() == {"status": "ok"}
+    with project.reading() as cursor:
+        assert get_setting(cursor, "health_checked_at") is not None

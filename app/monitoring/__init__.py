@@ -1,0 +1,1 @@
+"""What operators watch: failures of requests, and the health check."""

@@ -1,0 +1,135 @@
+"""FailureLog of requests: each has an id, which the answer and a line of the log have in common.
+
+This runs around everything else, so that no answer of 400 or more is silent. What is unexpected becomes a
+sentence here, and its traceback is in the log.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from contextvars import ContextVar
+from typing import Any
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from curation import log
+
+HEADER = "X-Request-Id"
+LARGEST_MESSAGE = 64 * 1024
+UNEXPECTED = "That failed, and it is a mistake in goldset. The log of the server has what happened under {}."
+
+
+def say(sentence: str) -> None:
+    """What the answer at hand says on a page, for its line of the log."""
+    answer = _current.get()
+    if answer is not None:
+        answer.said = sentence
+
+
+class FailureLog:
+    """ASGI middleware that writes a line for each answer of 400 or more, and answers what nobody expected."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        watched = _Answer(scope, send)
+        token = _current.set(watched)
+        try:
+            await self._app(scope, receive, watched.send)
+        except Exception as error:
+            watched.log(500, "A request failed", error=error)
+            if watched.started:
+                raise
+            await _sorry(scope, watched.id)(scope, receive, send)
+        finally:
+            _current.reset(token)
+
+
+class _Answer:
+    """What is sent to one request. The body of a refusal in JSON gets the id, and its sentence is logged."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self.id = log.new_id()
+        self.started = False
+        self.said = ""
+        self._scope = scope
+        self._send = send
+        self._began = time.perf_counter()
+        self._held: Message | None = None
+        self._body = b""
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            await self._start(message)
+        elif self._held is None:
+            await self._send(message)
+        else:
+            await self._collect(message)
+
+    async def _start(self, message: Message) -> None:
+        self.started = True
+        if message["status"] < 400:
+            await self._send(message)
+            return
+        headers = MutableHeaders(scope=message)
+        headers[HEADER] = self.id
+        if headers.get("content-type", "").startswith("application/json"):
+            self._held = message
+        else:
+            self.log(message["status"], self.said or "A request was refused")
+            await self._send(message)
+
+    async def _collect(self, message: Message) -> None:
+        self._body += message.get("body", b"")
+        if message.get("more_body") and len(self._body) <= LARGEST_MESSAGE:
+            return
+        assert self._held is not None
+        held, self._held = self._held, None
+        found = _object(self._body)
+        self.log(held["status"], str(found.get("message") or "A request was refused"))
+        if found:
+            self._body = json.dumps(found | {"request": self.id}, ensure_ascii=False).encode()
+            MutableHeaders(scope=held)["content-length"] = str(len(self._body))
+        await self._send(held)
+        await self._send({**message, "body": self._body})
+
+    def log(self, status: int, message: str, error: BaseException | None = None) -> None:
+        client = self._scope.get("client")
+        log.write(
+            logging.ERROR if status >= 500 else logging.WARNING,
+            message,
+            error=error,
+            request=self.id,
+            method=self._scope["method"],
+            path=self._scope["path"],
+            status=status,
+            annotator=self._scope.get("state", {}).get("annotator"),
+            address=client[0] if client else None,
+            ms=round(1000 * (time.perf_counter() - self._began)),
+        )
+
+
+_current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _sorry(scope: Scope, request: str) -> Response:
+    sentence, headers = UNEXPECTED.format(request), {HEADER: request}
+    if "text/html" in Headers(scope=scope).get("accept", ""):
+        return PlainTextResponse(sentence, 500, headers)
+    return JSONResponse({"message": sentence, "request": request}, 500, headers)
