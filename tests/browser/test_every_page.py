@@ -5,8 +5,10 @@ The project's titles, texts, queries, needs and notes hold markup, a NUL byte an
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -23,7 +25,7 @@ from tests.support.accessibility import (
 )
 from tests.support.every_page import HEADINGS, build, visit
 from tests.support.inert import MARKUP, WORDS, Watched
-from tests.support.served import Annotating, Served, Visitors, settled
+from tests.support.served import Annotating, Served, Visitors, settled, sign_in
 
 LONG = "A sentence about birds on cliffs by the sea. " * 116_000  # 5.2 MB
 
@@ -205,6 +207,18 @@ def test_a_document_of_five_megabytes_freezes_nothing(people: Visitors) -> None:
     ben.press("1")
     print(f"\nwhole document after {whole:.2f} s, next item after {time.monotonic() - started:.2f} s")
     ben.saved()
+
+
+@pytest.mark.parametrize(("scheme", "paper"), [("light", "rgb(251, 250, 247)"), ("dark", "rgb(21, 24, 27)")])
+def test_before_any_script_a_page_has_its_colours_title_and_names(
+    browser: Browser, hostile: Served, scheme: Literal["light", "dark"], paper: str
+) -> None:
+    context = browser.new_context(java_script_enabled=False, color_scheme=scheme)
+    page = sign_in(browser, hostile, "anna", context).new_page()
+    page.goto(f"{hostile.url}/my-consistency")
+    expect(page).to_have_title("My consistency · goldset")
+    expect(page.locator("html")).to_have_css("background-color", paper)
+    expect(page.get_by_role("complementary", name="Project")).to_have_text(re.compile("goldset.+"))
 
 
 def test_the_pages_before_the_app_pass_axe(browser: Browser, hostile: Served, people: Visitors) -> None:
