@@ -24,6 +24,9 @@ LONGEST_FACT = 300
 MOST_ADDRESSES = 4
 """Images or links of one field that are shown."""
 
+LONGEST_KEPT = 40_000
+"""Characters of a body whose tree is kept."""
+
 PLAIN = PresentationTemplate()
 NOBODY: frozenset[str] = frozenset()
 """The hosts from which images may be fetched where the operator named none."""
@@ -110,14 +113,14 @@ def _body(
     return drawn(tree, stems, passage_of(tree, stems, longest, place)), False
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _short_tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
     return read_markup(body, kind, addresses)
 
 
 def _tree(body: str, kind: str, addresses: Addresses) -> Tree | None:
     """The tree; those of bodies that are not long are kept for the next who reads the document."""
-    read = _short_tree if len(body) <= 10_000 else read_markup
+    read = _short_tree if len(body) <= LONGEST_KEPT else read_markup
     return read(body, kind, addresses)
 
 
