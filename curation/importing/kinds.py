@@ -13,6 +13,7 @@ class FileField(NamedTuple):
     """A field of a kind of file, which a person finds among the file's columns.
 
     usual: the names by which the import finds it; `seen` are others that files have.
+    rare: few files have it.
     """
 
     name: str
@@ -21,6 +22,7 @@ class FileField(NamedTuple):
     needed: bool = False
     several: bool = False
     seen: tuple[str, ...] = ()
+    rare: bool = False
 
     @property
     def option(self) -> str:
@@ -116,7 +118,9 @@ FILE_KINDS = {
             "Grades that people gave elsewhere, or that a judge gave who is not a person.",
             (
                 FileField("query", "Query", judgments.QUERY_FIELDS, True, seen=_QUERIES_SEEN),
-                FileField("query_text", "Text of a query that may be new", judgments.QUERY_TEXT_FIELDS),
+                FileField(
+                    "query_text", "Text of a query that may be new", judgments.QUERY_TEXT_FIELDS, rare=True
+                ),
                 FileField("document", "Document", judgments.DOCUMENT_FIELDS, True, seen=_DOCUMENTS_SEEN),
                 FileField("grade", "Grade", judgments.GRADE_FIELDS, seen=("label", "judgment", "rel")),
                 FileField(
@@ -125,10 +129,10 @@ FILE_KINDS = {
                     judgments.ANNOTATOR_FIELDS,
                     seen=("worker_id", "rater_id", "assessor", "judge", "user"),
                 ),
-                FileField("note", "Note", judgments.NOTE_FIELDS),
-                FileField("time", "Time", judgments.TIME_FIELDS),
-                FileField("cannot_tell", "True where no grade could be given"),
-                FileField("duration", "How long it took"),
+                FileField("note", "Note", judgments.NOTE_FIELDS, rare=True),
+                FileField("time", "Time", judgments.TIME_FIELDS, rare=True),
+                FileField("cannot_tell", "True where no grade could be given", rare=True),
+                FileField("duration", "How long it took", rare=True),
             ),
             NextPage("See the agreement", "agreement"),
         ),

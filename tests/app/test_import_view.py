@@ -19,7 +19,7 @@ from curation.errors import RefusedError
 from curation.importing.outcome import DryRun
 from curation.importing.request import ImportRequest
 from curation.jobs import jobs_of, last_job
-from curation.jobs.uploads import uploads_root
+from curation.jobs.uploads import discard, remove_abandoned, uploads_root
 from curation.store import Annotator, Store
 from tests.support.projects import add_names, add_pairs, new_project, rows_of
 from tests.support.second_click import twice
@@ -269,3 +269,19 @@ def test_a_link_chooses_the_kind_of_file(project: Store) -> None:
     shown.session_state["kind"] = "queries"  # picked
     assert shown.run().query_params["kind"] == "queries"
     assert page(kind="nonsense").file_uploader[0].label.startswith("Corpus")
+
+
+def test_uploads_of_a_server_that_was_killed_go_and_those_of_a_living_one_stay(
+    project: Store, tmp_path: Path
+) -> None:
+    sent(page(), "a.csv", PAGES)
+    own = uploads.held_file(project.path, "lee")
+    assert own
+    dead = uploads_root(project.path) / "dead"
+    (dead / "x").mkdir(parents=True)
+    (dead / "lock").touch()
+    remove_abandoned(project.path)
+    assert not dead.exists()
+    assert own.path.exists()
+    discard(project.path, str(tmp_path))  # no folder of uploads
+    assert own.path.exists()

@@ -95,7 +95,7 @@ def _judgments(context: CurateContext, asked: ImportRequest, found: FileLook, ke
     options: dict[str, Any] = {}
     usual = EACH if fields.get("annotator") else COLUMNS if found.columns and not fields.get("grade") else ONE
     ways = [EACH, COLUMNS, ONE, JUDGE] if found.columns else [ONE, JUDGE]
-    how = st.segmented_control("Who judged", ways, default=usual, required=True, key=f"how {key}")
+    how = st.selectbox("How the file says who judged", ways, index=ways.index(usual), key=f"how {key}")
     if how != EACH:
         fields["annotator"] = ""
     if how == COLUMNS:
@@ -130,10 +130,11 @@ def _people_of_columns(context: CurateContext, found: FileLook, key: str) -> dic
     )
     names = _names(context)
     whose: dict[str, str] = {}
-    for column in columns:
+    places = [place for _ in range(0, len(columns), 2) for place in st.columns(2)]
+    for column, place in zip(columns, places, strict=False):
         people = list(dict.fromkeys([column, *names]))
-        whose[column] = st.selectbox(
-            f"Whose grades “{ui.plain(column)}” has",
+        whose[column] = place.selectbox(
+            f"Whose is “{ui.plain(column)}”",
             people,
             accept_new_options=True,
             key=f"{column} of {key}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -62,13 +63,21 @@ def ask_fields(
     asked = asked._replace(encoding=found.encoding)
     key = f"{kind.name} {asked.path}"
     if found.columns:
-        fields: dict[str, Any] = {}
-        places = [column for _ in range(0, len(kind.fields), AT_ONCE) for column in st.columns(AT_ONCE)]
-        for field, place in zip(kind.fields, places, strict=False):
-            with place:
-                fields[field.name] = _pick(field, found, key)
+        fields = _pick_all([field for field in kind.fields if not field.rare], found, key)
+        if rare := [field for field in kind.fields if field.rare]:
+            with st.expander("Further columns"):
+                fields |= _pick_all(rare, found, key)
         asked = asked._replace(fields=fields)
     return ask_options(context, asked, found, key)
+
+
+def _pick_all(fields: Sequence[FileField], found: FileLook, key: str) -> dict[str, Any]:
+    picked: dict[str, Any] = {}
+    places = [column for _ in range(0, len(fields), AT_ONCE) for column in st.columns(AT_ONCE)]
+    for field, place in zip(fields, places, strict=False):
+        with place:
+            picked[field.name] = _pick(field, found, key)
+    return picked
 
 
 def _pick(field: FileField, found: FileLook, key: str) -> str | list[str]:

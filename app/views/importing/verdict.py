@@ -119,7 +119,7 @@ def _show_problems(found: DryRun, asked: ImportRequest) -> None:
         )
 
 
-NO_PLACE = "file"
+NO_PLACE = "–"
 
 
 def problems_csv(found: DryRun) -> str:
