@@ -188,12 +188,13 @@ def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_a
     passes_in_both_schemes(page, "report")
     page.goto(f"{served.url}/releases?stage=Freeze")
     page.get_by_label("Name of the release").fill("v2")
-    page.get_by_label("Keep grades of another version").check(force=True)
-    page.get_by_label("Why you freeze against the gate").fill("one person a pair")
+    page.get_by_role("checkbox", name="Keep grades of another version").check(force=True)
+    page.get_by_role("textbox", name="Why you freeze against the gate").fill("one person a pair")
     page.get_by_role("button", name="Freeze the release").click()
     expect(page.get_by_text(re.compile("Froze v2: 4 queries, 40 grades"))).to_be_visible()
     page.get_by_role("button", name="Open v2").click()
-    page.get_by_role("radio", name="Difference").click()
+    expect(page.get_by_role("button", name="Verify every line")).to_be_visible()
+    page.goto(f"{served.url}/releases?view=Difference")
     old = [grade for _, _, grade in rows_of(served.store, OLD_GRADES)]
     told = f"8 differ ({old.count(0)} higher, {old.count(3)} lower)"
     expect(page.get_by_text(told).first).to_be_visible()

@@ -16,6 +16,8 @@ from curation.text import isolated
 
 MOST_LEVELS = 16
 """Kinds of queries that have a bar; the certificate has all."""
+MOST_QUERIES = 50
+"""Queries of a group that are written out."""
 STEPS = 8
 """Ties of a group that are written out."""
 
@@ -23,7 +25,7 @@ STEPS = 8
 def show(found: SplitPreview) -> None:
     """What decides whether it is stored: the parts, what changes, and what crosses them."""
     if found.refused:
-        st.error("\n\n".join(map(ui.plain, found.refused.splitlines())), icon=":material/error:")
+        st.error("\n\n".join(map(ui.plain, _why_not(found))), icon=":material/error:")
     ui.heading("Parts of this split")
     _parts(found)
     ui.sentences("\n".join(_changes(found)))
@@ -137,13 +139,29 @@ def _begin(one: PreviewedGroup) -> str:
 
 def _group(one: PreviewedGroup) -> None:
     group = one.group
-    ui.said("Queries", *list(group.queries.values())[:50])
+    texts = list(group.queries.values())
+    more = len(texts) - MOST_QUERIES
+    ui.said(
+        "Queries",
+        " · ".join(map(isolated, texts[:MOST_QUERIES])),
+        *([f"… and {more:,} more"] if more > 0 else []),
+    )
     ties = [edge_sentence(edge, group.queries) for edge in group.chain[:STEPS]]
     more = len(group.chain) - len(ties)
     ui.said("Why they are tied", *ties, *([f"… and {more:,} more"] if more else []))
     if group.weakest:
         links = [_link(link, one) for link in group.weakest]
         ui.said("The weakest ties; cut together they split the group", *links)
+
+
+def _why_not(found: SplitPreview) -> list[str]:
+    """Why it cannot be stored; the chains are shown with their groups."""
+    lines = [line for line in found.refused.splitlines() if not line.startswith(" ") and line[-1:] != ":"]
+    if found.groups:
+        lines.append(
+            "The groups are below, with what ties them. Choose ties to cut in “Which queries stay together”."
+        )
+    return lines
 
 
 def _link(link: WeakLink, one: PreviewedGroup) -> str:
