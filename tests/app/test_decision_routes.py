@@ -167,7 +167,7 @@ def test_a_long_document_is_shown_in_part_and_whole_on_demand(rosa: TestClient) 
     assert long["has_more"]
     shown = "".join(text for text, _ in long["passage"])
     which = {"query": "q", "document": "d2"}
-    whole = "".join(text for text, _ in rosa.get("/api/disputes/document", params=which).json()["segments"])
+    whole = "".join(text for text, _ in rosa.get("/api/disputes/document", params=which).json()["body"])
     assert (len(whole) > 25_000, len(shown) <= 12_000, shown in whole) == (True, True, True)
     assert rosa.get("/api/disputes/document", params={"query": "q", "document": "d9"}).status_code == 404
 

@@ -215,12 +215,13 @@ def read_answered(
     """The showings of a query whose columns are those of `ShowingRow` and, after `showing`, of `Answered`."""
     rows = cursor.execute(sql, parameters).fetchall()
     matched = matched_passages(cursor, [row[0] for row in rows])
-    shown = [ShowingRow(*row[: len(ShowingRow._fields)]) for row in rows]
+    stored = len(ShowingRow._fields) - len(ShowingRow._field_defaults)
+    shown = [ShowingRow(*row[:stored]) for row in rows]
     templates = {name: guide_by_hash(cursor, name).presentation for name in {one.guide_hash for one in shown}}
     return [
         Answered(
             showing_of(one, templates[one.guide_hash], matched.get(one.presentation_id), image_hosts),
-            *row[len(one) :],
+            *row[stored:],
         )
         for one, row in zip(shown, rows, strict=True)
     ]
