@@ -49,6 +49,12 @@ def _about_run(found: RunImport) -> Iterable[str]:
         yield f"{found.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
     if found.unordered:
         yield f"{found.unordered:,} queries were not in the order of their ranks and were reordered."
+    if found.gaps:
+        order = "score, as in trec_eval" if found.fields.score else "rank"
+        yield (
+            f"Note: for {found.gaps:,} queries ranks are missing. These lists are ordered by {order}. "
+            "Compare the number of places with the original if lines may have been lost."
+        )
     if found.against_scores:
         yield (
             f"Note: for {found.against_scores:,} queries the scores contradict the ranks. The ranks count "

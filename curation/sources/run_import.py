@@ -4,9 +4,11 @@ A query's list is in the order of its ranks where the file has ranks, else of it
 ordered by document id, descending: so does trec_eval, and a run that is pooled should be the list that was
 measured. Scores are kept as they are and mean what their system meant: zero and below are scores like others.
 
-Ranks must be whole (1, 2, 3 … or from 0, as some systems count): a rank that is missing or there twice says
-that lines were lost or mixed up. Lines may be in any order. Ranks that contradict scores are counted, not
-refused: systems that fuse lists write such runs, though trec_eval would order them by score.
+Ranks may have gaps: NIST publishes runs that were thinned out or cut, with the ranks that they had. Such a
+list is in the order of its scores, as trec_eval has it, or of its ranks where there are no scores, and it is
+counted, for lines may have been lost. A rank that is there twice is refused: it says that lists were mixed
+up. Lines may be in any order. Ranks that contradict scores are counted, not refused: systems that fuse lists
+write such runs, though trec_eval would order them by score.
 """
 
 from __future__ import annotations
@@ -57,6 +59,7 @@ class RunImport:
     is_new: False where the project held this very run under this name.
     unordered: queries whose lines were not in the order of their ranks, and were sorted.
     against_scores: queries whose ranks contradict their scores; the ranks count.
+    gaps: queries in whose ranks some are missing, counted from 1 or 0; their scores order them.
     mapped: ids that BEIR and Hugging Face exports prefix where queries and documents share ids: 'q-1' is '1';
         and those that TREC exports encode: 'a%20b' is 'a b'.
     left_out: reason → number of lines; unknown: the names of unknown queries and documents among them.
@@ -71,6 +74,7 @@ class RunImport:
     fields: RunFields
     unordered: int
     against_scores: int
+    gaps: int
     left_out: dict[str, int]
     unknown: dict[str, list[str]]
     mapped: int
@@ -117,8 +121,8 @@ def import_run(
         is_new = _keep(cursor, Run(run_id, name, file.source), rows, dict(reader.left_out), author)
     return RunImport(
         *(name, run_id, len({entry.query_id for entry in entries}), len(entries), is_new),
-        *(file.format, file.fields, reader.unordered, reader.against_scores, dict(reader.left_out)),
-        *(reader.unknown.names, len(reader.mapped)),
+        *(file.format, file.fields, reader.unordered, reader.against_scores, reader.gaps),
+        *(dict(reader.left_out), reader.unknown.names, len(reader.mapped)),
     )
 
 
@@ -158,8 +162,10 @@ class _RunReader:
         self.unknown = UnknownNames(file.problems, _WAYS_OUT, skip_unknown)
         self._lines = RunLines(file, queries, documents, self.unknown.note)
         self._by_rank = file.fields.rank is not None
+        self._by_score = file.fields.score is not None
         self.unordered = 0
         self.against_scores = 0
+        self.gaps = 0
         self.left_out: Counter[str] = Counter()
 
     @property
@@ -198,10 +204,12 @@ class _RunReader:
 
     def _ordered(self, lines: list[RunLine]) -> list[RunLine]:
         if not self._by_rank:
-            by_id = sorted(lines, key=lambda line: line.document_id, reverse=True)
-            return sorted(by_id, key=lambda line: -(line.score or 0.0))
+            return _by_score(lines)
         ordered = sorted(lines, key=lambda line: (line.rank or 0, line.line))
-        self._check_ranks(ordered)
+        self._refuse_equal_ranks(ordered)
+        if _has_gaps(ordered):
+            self.gaps += 1
+            return _by_score(lines) if self._by_score else ordered
         if ordered != lines:
             self.unordered += 1
         scores = [line.score for line in ordered if line.score is not None]
@@ -209,19 +217,16 @@ class _RunReader:
             self.against_scores += 1
         return ordered
 
-    def _check_ranks(self, ordered: list[RunLine]) -> None:
-        first = ordered[0]
-        way_out = "Each query's ranks must be 1, 2, 3 …: write the file again, or rank it by score alone."
-        if first.rank not in (0, 1):
-            self._problems.add(first.line, f"query {first.query_id!r} begins at rank {first.rank}", way_out)
+    def _refuse_equal_ranks(self, ordered: list[RunLine]) -> None:
         for upper, lower in pairwise(ordered):
             if upper.rank == lower.rank:
-                found = f"rank {lower.rank} again for query {lower.query_id!r}, after"
-            elif (upper.rank or 0) + 1 != lower.rank:
-                found = f"rank {lower.rank} of query {lower.query_id!r} follows rank {upper.rank} on"
-            else:
-                continue
-            self._problems.add(lower.line, f"{found} {self._problems.unit} {upper.line}", way_out)
+                self._problems.add(
+                    lower.line,
+                    f"rank {lower.rank} again for query {lower.query_id!r}, after {self._problems.unit} "
+                    f"{upper.line}",
+                    "A rank belongs to one document of a query: write the file again, or rank it by score "
+                    "alone.",
+                )
 
     def _repeated(self, line: RunLine, first: RunLine) -> None:
         if self._skip_repeated:
@@ -233,6 +238,18 @@ class _RunReader:
                 f"after {self._problems.unit} {first.line}",
                 "A document has one place in a list: keep the best ones with --skip-repeated.",
             )
+
+
+def _by_score(lines: list[RunLine]) -> list[RunLine]:
+    """The highest score first, equal ones by document id, descending."""
+    by_id = sorted(lines, key=lambda line: line.document_id, reverse=True)
+    return sorted(by_id, key=lambda line: -(line.score or 0.0))
+
+
+def _has_gaps(ordered: list[RunLine]) -> bool:
+    """Whether ranks are missing from a list that is ordered by them; equal ones are no gap."""
+    steps = ((upper.rank or 0, lower.rank or 0) for upper, lower in pairwise(ordered))
+    return ordered[0].rank not in (0, 1) or any(lower - upper > 1 for upper, lower in steps)
 
 
 _WAYS_OUT = {

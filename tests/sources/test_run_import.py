@@ -102,6 +102,18 @@ def test_ranks_come_before_scores_and_the_contradiction_is_counted(project, writ
     assert (result.unordered, result.against_scores) == (1, 1)
 
 
+def test_a_list_with_gaps_in_its_ranks_is_in_the_order_of_its_scores_and_counted(project, write):
+    lines = "1 Q0 d1 4 9 t\n1 Q0 d2 7 9 t\n1 Q0 d3 9 9.5 t\n2 Q0 d3 0 5 t\n2 Q0 d1 1 4 t\n"
+    result = import_run(project, write("r.trec", lines), "r")
+    assert [place[1:3] for place in _places(project)[:3]] == [("d3", 1), ("d2", 2), ("d1", 3)]
+    assert (result.gaps, result.against_scores, result.unordered) == (1, 0, 0)
+
+
+def test_gaps_without_scores_keep_the_order_of_the_ranks(project, write):
+    result = import_run(project, write("r.csv", "query,rank,document\n1,30,d1\n1,5,d2\n"), "r")
+    assert (result.gaps, _places(project)) == (1, [("1", "d2", 1, None), ("1", "d1", 2, None)])
+
+
 def test_equal_scores_are_ordered_by_document_id_descending_like_trec_eval(project, write):
     import_run(project, write("r.json", '{"1": {"d2": 1, "d4": 1, "d3": 1, "d1": 2}}'), "r")
     assert [place[1] for place in _places(project)] == ["d1", "d4", "d3", "d2"]
@@ -184,8 +196,6 @@ def test_a_run_of_which_nothing_is_known_is_refused(project, write):
     ("lines", "told"),
     [
         ("1 Q0 d1 1 3 t\n1 Q0 d2 1 2 t\n", "line 2: rank 1 again for query '1', after line 1"),
-        ("1 Q0 d1 1 3 t\n1 Q0 d2 3 2 t\n", "line 2: rank 3 of query '1' follows rank 1 on line 1"),
-        ("1 Q0 d1 4 3 t\n", "line 1: query '1' begins at rank 4"),
         ("1 Q0 d1 1 nan t\n", "line 1: query '1', document 'd1': the score is 'nan'"),
         ("1 Q0 d1 1 -inf t\n", "the score is '-inf'"),
         ("1 Q0 d1 first 3 t\n", "the rank is 'first'"),
@@ -226,9 +236,9 @@ def test_a_score_that_is_no_number_is_refused_in_parquet(project, tmp_path):
 
 
 def test_all_problems_of_a_file_are_told_together(project, write):
-    lines = "1 Q0 d1 1 inf t\nbroken\n9 Q0 d1 1 3 t\n2 Q0 d1 1 3 t\n2 Q0 d2 3 2 t\n"
+    lines = "1 Q0 d1 1 inf t\nbroken\n9 Q0 d1 1 3 t\n2 Q0 d1 1 3 t\n2 Q0 d2 1 2 t\n"
     told = _refusal(project, write("r.trec", lines))
-    for place in ("line 1: query '1'", "line 2: 1 columns", "line 3: the project", "line 5: rank 3"):
+    for place in ("line 1: query '1'", "line 2: 1 columns", "line 3: the project", "line 5: rank 1"):
         assert place in told
 
 
@@ -337,6 +347,18 @@ def test_nists_own_run_is_read_whatever_the_order_of_its_lines(corpus, shared, w
     assert all(ranks[place[:2]] == place[2] for place in _places(corpus, "nist"))
 
 
+def test_nists_thinned_run_has_gaps_and_is_taken(corpus, shared, write):
+    lines = (shared / "trec_eval_test" / "results.test").read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if int(line.split()[3]) % 10 != 5]
+    names = sorted({line.split()[2] for line in kept})
+    import_corpus(corpus, write("c.jsonl", [{"id": name, "text": name} for name in names]))
+    import_queries(corpus, write("q.jsonl", [{"id": q, "text": f"topic {q}"} for q in (301, 302, 303)]))
+    result = import_run(corpus, write("thin.trec", "\n".join(kept)), "nist")
+    assert (result.entries, result.gaps) == (1350, 3)
+    scores = [place[3] for place in _places(corpus, "nist") if place[0] == "301"]
+    assert scores == sorted(scores, reverse=True)
+
+
 def test_a_shuffled_run_is_the_same_run(project, write):
     lines = TREC.split("\n")
     random.Random(3).shuffle(lines)
@@ -368,5 +390,8 @@ def test_the_command_says_what_was_read_and_left_out(project, write):
     assert "1 queries were not in the order of their ranks" in shown
     assert "for 1 queries the scores contradict the ranks" in shown
     assert "left out: 1 lines: unknown query" in shown
+    gaps = write("gaps.trec", "1 Q0 d1 10 3 t\n1 Q0 d2 20 2 t\n")
+    said = invoke(["--project", str(project.path), "import", "run", str(gaps), "--name", "gaps"]).stdout
+    assert "for 1 queries ranks are missing. These lists are ordered by score" in " ".join(said.split())
     again = json.loads(run("--skip-unknown", "--json"))
     assert (again["is_new"], again["entries"], again["left_out"]) == (False, 2, {"unknown query": 1})

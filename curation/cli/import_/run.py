@@ -60,8 +60,9 @@ def import_run_command(
     """Import a run: a system's ranked list for each query. Importing it again changes nothing.
 
     A list is ordered by its ranks, or by its scores where it has no ranks. Equal scores are ordered by
-    document id, descending, as in trec_eval. Lines may come in any order, but no rank may be missing or
-    repeated. Ids that an export prefixed (q-1) or encoded (two%20words) are mapped back.
+    document id, descending, as in trec_eval. Lines may come in any order, but no rank may be repeated.
+    Lists with gaps in their ranks are ordered by score, and counted. Ids that an export prefixed (q-1) or
+    encoded (two%20words) are mapped back.
 
     \b
     Examples:
