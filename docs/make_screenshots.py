@@ -231,6 +231,8 @@ def practise(page: Page) -> None:
 
 def choose(page: Page) -> None:
     """Choose a grade: the reason gets the keyboard."""
+    expect(page.locator(".deciding")).to_have_attribute("data-phase", "item")
+    page.wait_for_timeout(400)  # a key counts only on what was seen
     page.keyboard.press("2")
     expect(page.get_by_label("Reason", exact=True)).to_be_focused()
     page.keyboard.type("It answers a part of what was asked.")

@@ -118,6 +118,6 @@ export class Asking {
 function answeredQuestion({ words, answer, mine, query }) {
   const of = mine ? `You asked${query ? ` at “${isolated(query)}”` : ""}` : "";
   return node("div", {},
-    node("dt", { dir: "auto" }, words, ...(of ? [node("span", { className: "of" }, of)] : [])),
+    node("dt", { dir: "auto" }, node("bdi", {}, words), ...(of ? [node("span", { className: "of" }, of)] : [])),
     node("dd", { dir: "auto", className: answer ? "" : "awaited" }, answer ?? "Not answered yet."));
 }

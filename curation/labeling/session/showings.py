@@ -112,8 +112,6 @@ class ShowingRow(NamedTuple):
     guide_hash: str
     kind: str
     asks: bool
-    place: int = 0
-    of: int = 0
 
     @property
     def document(self) -> ReadDocument:
@@ -137,12 +135,13 @@ def next_showings(
         work = upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
         items = upcoming[:limit]
-        rows = _rows(cursor, cache, work, items, upcoming)
+        rows, places = _rows(cursor, cache, work, items, upcoming), _places(work, items)
         hour, seconds_each = cache.pace()
         templates = {name: guide.presentation for name, guide in cache.guides.items()}
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
+    shown = [showing_of(row, templates[row.guide_hash], matched, image_hosts) for row, matched in rows]
     return Queue(
-        showings=[showing_of(row, templates[row.guide_hash], matched, image_hosts) for row, matched in rows],
+        showings=[one._replace(place=place, of=of) for one, (place, of) in zip(shown, places, strict=True)],
         done=first.state.answered if first else work.answered,
         total=first.state.total if first else work.total,
         message="" if items or after else _why_empty(work, first, over),
@@ -160,27 +159,25 @@ def _rows(
     upcoming: Sequence[QueueItem],
 ) -> list[tuple[ShowingRow, Span | None]]:
     asked = _asked(cursor, cache.annotator, work, items)
-    places = _places(work, items)
     rows = []
     for item, text in zip(items, cache.texts(cursor, items, upcoming), strict=True):
         round_ = work.rounds[item.round_id]
-        asks = item.presentation_id in asked
-        about = (round_.guide_hash, round_.kind, asks, *places[item.presentation_id])
+        about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
         rows.append((ShowingRow(item.presentation_id, item.revision, *text[:-1], *about), text.matched))
     return rows
 
 
-def _places(work: UpcomingWork, items: Sequence[QueueItem]) -> dict[str, tuple[int, int]]:
-    """Presentation → which of the items of its query and round it is, from 1, and how many there are.
+def _places(work: UpcomingWork, items: Sequence[QueueItem]) -> list[tuple[int, int]]:
+    """For each item which of those of its query and round it is, from 1, and how many there are.
 
     By position, so that what was put off keeps its place.
     """
-    wanted = {(item.round_id, item.query_id) for item in items}
-    of_query: dict[tuple[str, str], list[str]] = {key: [] for key in wanted}
+    of_query: dict[tuple[str, str], list[str]] = {(item.round_id, item.query_id): [] for item in items}
     for item in work.items:
-        if (item.round_id, item.query_id) in wanted:
+        if (item.round_id, item.query_id) in of_query:
             of_query[item.round_id, item.query_id].append(item.presentation_id)
-    return {one: (place, len(ids)) for ids in of_query.values() for place, one in enumerate(ids, 1)}
+    groups = [of_query[item.round_id, item.query_id] for item in items]
+    return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, groups, strict=True)]
 
 
 def _asked(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
@@ -267,8 +264,6 @@ def showing_of(
         guide_hash=row.guide_hash,
         kind="practice" if row.kind == "practice" else "work",
         asks=row.asks,
-        place=row.place,
-        of=row.of,
     )
 
 
