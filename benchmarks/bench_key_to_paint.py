@@ -74,7 +74,7 @@ WATCH = """
 """
 LABEL = """() => {
   const host = document.querySelector(".st-key-grading [data-testid=stBidiComponentIsolated]");
-  const grading = host?.shadowRoot.querySelector(".grading");
+  const grading = host?.shadowRoot?.querySelector(".grading");
   return grading?.dataset.phase === "item" ? grading.dataset.presentation : null;
 }"""
 SIMPLE = """() => [...document.querySelectorAll("[data-testid=stText]")].map((one) => one.textContent)

@@ -401,7 +401,7 @@ class Loop {
     if (!this.item.is(showing)) this.item.paint(showing);
     this.#banner(kind === "feedback" ? showing : {}, kind === "feedback");
     if (kind === "question") {
-      this.question.show(this.guide.keys);
+      this.question.show(this.#used());
       this.#showPhase("question", "Does the corpus answer this query?");
     } else if (feedback) this.#showPhase("feedback", this.practice.show(feedback));
     else {
@@ -527,7 +527,8 @@ class Loop {
 
   async #readGuide(hash) {
     await this.guide.load(hash);
-    this.keys.fill(this.guide.scale, []);
+    const asked = this.question.choices(this.#used()).map(([key]) => key).join(" ");
+    this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: where a query ends with that question"]]);
   }
 
   async #loadGuide(hash) {
@@ -543,6 +544,11 @@ class Loop {
       this.loadingGuide = false;
     }
     if (!this.ending.signal.aborted) this.#next();
+  }
+
+  // Keys that mean something on an item.
+  #used() {
+    return new Set([...this.guide.keys.keys(), ...Object.keys(TOOLS)]);
   }
 
   #mode(mode) {

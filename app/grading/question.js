@@ -2,8 +2,8 @@
 
 import { node } from "./dom.js";
 
-const ANSWERS = { yes: ["Yes", "y"], partly: ["Partly", "p"], no: ["No", "n"] };
-const SPARE = "sdvkzjqiotmba"; // letters for answers whose own are grade keys of the guide
+const ANSWERS = { yes: ["Yes", "y"], partly: ["Partly", "p"], no: ["No", "o"] }; // "n" opens a note
+const SPARE = "dvkzjqiarce"; // letters for answers whose own mean something else
 
 export class Question {
   constructor(root, answered) {
@@ -11,13 +11,14 @@ export class Question {
     this.keys = new Map();
   }
 
-  // Its keys are never grade keys, so that somebody who is still grading answers nothing by accident.
-  show(gradeKeys) {
-    const spare = [...SPARE].filter((key) => !gradeKeys.has(key));
-    const choices = Object.entries(ANSWERS).map(([answer, [name, own]]) => {
-      const key = gradeKeys.has(own) ? spare.shift() : own;
-      return [key, answer, name];
-    });
+  // Its keys mean nothing else on this screen, so that somebody who is still grading answers nothing by accident.
+  choices(used) {
+    const spare = [...SPARE].filter((key) => !used.has(key));
+    return Object.entries(ANSWERS).map(([answer, [name, own]]) => [used.has(own) ? spare.shift() : own, answer, name]);
+  }
+
+  show(used) {
+    const choices = this.choices(used);
     this.keys = new Map(choices.map(([key, answer]) => [key, answer]));
     this.root.querySelector(".question .choices").replaceChildren(...choices.map(([key, answer, name]) => {
       const button = node("button", { type: "button", className: "tool" }, node("kbd", {}, key), ` ${name}`);

@@ -55,6 +55,13 @@ def round_open(
         bool, typer.Option("--pilot", help="Make it a pilot: the same few queries for everyone, not counted.")
     ] = False,
     queries: Annotated[int, typer.Option(help="Number of queries of a pilot.")] = 10,
+    ask_from: Annotated[
+        int,
+        typer.Option(
+            help="Ask whether the corpus answers a query from so many of an annotator's documents on; 0 "
+            "never asks."
+        ),
+    ] = 5,
     as_json: Json = False,
 ) -> None:
     """Open a round: each candidate goes to exactly --overlap annotators. Who judges what, and in which order,
@@ -80,6 +87,7 @@ def round_open(
         known=known,
         per_day=per_day,
         queries=queries,
+        ask_from=ask_from,
     )
     emit(as_json, opened, lambda: _show_opened(opened, pilot))
 

@@ -68,7 +68,7 @@ def template(quick_hashes: None, tmp_path_factory: pytest.TempPathFactory) -> Pa
     build_pool(store, ["bm25"], depth=3, random_negatives=3, seed=1)
     for name in ("anna", "ben"):
         add_annotator(store, name, "annotator", PASSWORD)
-    open_round(store, "first", ["anna", "ben"], overlap=2, duplicates=0, seed=1)
+    open_round(store, "first", ["anna", "ben"], overlap=2, duplicates=0, seed=1, ask_from=1)
     store.close()
     return store.path
 

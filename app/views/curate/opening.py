@@ -8,6 +8,7 @@ import streamlit as st
 
 from app import ui
 from app.views.curate.jobs import CurateContext, submit
+from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.opening import RoundOpened
 from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round
 from curation.labeling.rounds.status import round_status
@@ -46,7 +47,7 @@ def _form(context: CurateContext, names: list[str], usual: list[str], rounds: in
         duplicates = st.number_input(
             "Share of blind duplicates", 0.0, 0.5, 0.08, 0.01, help="Of each annotator's items."
         )
-        with st.expander("Control items, pace, pilot"):
+        with st.expander("Control items, pace, question, pilot"):
             known = st.number_input(
                 "Share of control items", 0.0, 0.5, 0.0, 0.01, help="Decided pairs, planted blind."
             )
@@ -56,6 +57,13 @@ def _form(context: CurateContext, names: list[str], usual: list[str], rounds: in
                 value=None,
                 placeholder="not known",
                 help="Blind duplicates then come on another day.",
+            )
+            ask_from = st.number_input(
+                "Ask about a query from so many documents on",
+                min_value=0,
+                value=ASK_FROM,
+                help="After the last of so many documents, annotators say whether the corpus answers the "
+                "query. 0 never asks.",
             )
             pilot = st.checkbox("Pilot: the same few queries for everyone; it does not count")
             few = st.number_input("Queries of a pilot", min_value=1, value=PILOT_QUERIES)
@@ -74,6 +82,7 @@ def _form(context: CurateContext, names: list[str], usual: list[str], rounds: in
         "known": float(known),
         "per_day": None if pace is None else int(pace),
         "queries": int(few),
+        "ask_from": int(ask_from),
         "author": context.annotator.name,
     }
     if asked and not (form.result and form.result.request == request):  # else its round is shown already

@@ -12,6 +12,7 @@ from app.acts import Acts
 from app.views.rounds import people
 from app.views.rounds.people import STEER, Steered
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
+from curation.labeling.rounds.rounds import asked_from
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
 
@@ -42,7 +43,16 @@ def show(store: Store, status: RoundStatus, acts: Acts) -> None:
     if asked and asked[1] == place and asked[0] in offered:
         _confirm(store, status, acts, asked[0])
     if not status.closed and status.kind in ("labeling", "audit", "pilot"):
+        with store.reading() as cursor:
+            ui.quiet(_asked(asked_from(cursor, status.round)))
         people.show(store, status, acts)
+
+
+def _asked(ask_from: int) -> str:
+    if not ask_from:
+        return "Nobody is asked whether the corpus answers a query."
+    of = "any query" if ask_from == 1 else f"a query with {ask_from} documents or more"
+    return f"After the last document of {of}, annotators say whether the corpus answers it."
 
 
 def _ask(name: str, place: str) -> None:

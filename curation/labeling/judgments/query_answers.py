@@ -47,7 +47,7 @@ def _judge(
     found = cursor.execute(_FIND, [presentation_id, annotator]).fetchall()
     if not found:
         return "refused", "this item is not among your items"
-    round_id, query_id, kind = found[0]
+    round_id, query_id, kind, ask_from = found[0]
     used = cursor.execute(_USED, [client_key]).fetchall()
     if used:
         same = used[0] == (round_id, annotator, query_id)
@@ -56,13 +56,14 @@ def _judge(
         return "refused", f"unknown answer {answer!r}; expected one of {', '.join(ANSWERS)}"
     if not 8 <= len(client_key) <= 128:
         return "refused", "a client key has 8 to 128 characters"
-    if kind not in ASKED_IN:
+    if kind not in ASKED_IN or not ask_from:
         return "refused", "this round does not ask whether the corpus answers a query"
     return "saved", ""
 
 
 _FIND = """
-SELECT p.round_id, p.query_id, r.kind FROM live_presentations p JOIN rounds r USING (round_id)
+SELECT p.round_id, p.query_id, r.kind, coalesce((r.parameters->>'ask_from')::INTEGER, 1)
+FROM live_presentations p JOIN rounds r USING (round_id)
 WHERE p.presentation_id = ? AND p.annotator = ?
 """
 

@@ -30,6 +30,9 @@ from curation.labeling.rounds.control_items import (
 from curation.store import Presentation
 from curation.text import digest
 
+ASK_FROM = 5
+"""Whoever saw fewer documents of a query knows too little of what the corpus holds for it."""
+
 
 class RoundLayout(NamedTuple):
     """The settings of a round, whatever it shows.
@@ -38,6 +41,8 @@ class RoundLayout(NamedTuple):
     ----------
     known: control items as a share of each annotator's first showings.
     per_day: answers expected in a day; blind duplicates come on another one where the order allows it.
+    ask_from: annotators say whether the corpus answers a query of which they have so many items or more; 0
+        never asks. It changes nothing about what is shown.
     """
 
     name: str
@@ -48,6 +53,7 @@ class RoundLayout(NamedTuple):
     seed: int
     known: float = 0.0
     per_day: int | None = None
+    ask_from: int = ASK_FROM
 
     def checked(self) -> RoundLayout:
         """This layout with each annotator once.
@@ -73,6 +79,8 @@ class RoundLayout(NamedTuple):
             problems.append(f"{self.known} is no share of control items: expected 0 to 0.5, such as 0.05")
         if self.per_day is not None and self.per_day < 1:
             problems.append(f"{self.per_day} answers a day: expected 1 or more")
+        if self.ask_from < 0:
+            problems.append(f"asking from {self.ask_from} documents on: expected 1 or more, or 0 for never")
         refuse_problems(problems)
         return self._replace(annotators=names)
 

@@ -142,6 +142,7 @@ def _plan(layout: RoundLayout, inputs: _RoundInputs[Any], chosen: Chosen) -> _Ro
         **chosen.parameters,
     }
     round_id = digest("round", layout.name, inputs.guide_hash, parameters)
+    parameters["ask_from"] = layout.ask_from  # the same work has the same id, whatever is asked about it
     pairs = {c[:2] for c in chosen.candidates}
     practised_queries = {
         (who, query) for who, query, document in inputs.practised if (query, document) in pairs

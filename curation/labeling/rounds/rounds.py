@@ -8,7 +8,7 @@ from typing import Any
 
 from curation.errors import NotFoundError, refuse_problems
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
-from curation.labeling.rounds.layout import RoundLayout
+from curation.labeling.rounds.layout import ASK_FROM, RoundLayout
 from curation.labeling.rounds.opening import RoundOpened, open_over
 from curation.store import COMMAND_LINE, Cursor, Round, Store, fetch
 from curation.text import seeded
@@ -29,6 +29,7 @@ def open_round(
     known: float = 0.0,
     per_day: int | None = None,
     queries: int = PILOT_QUERIES,
+    ask_from: int = ASK_FROM,
     author: str = COMMAND_LINE,
 ) -> RoundOpened:
     """Open a round over the candidates of the queries in play that no round has shown yet.
@@ -46,6 +47,8 @@ def open_round(
     per_day: answers expected of an annotator in a day; blind duplicates then come at least so many
         presentations later, where the order is long enough.
     queries: how many queries a pilot has.
+    ask_from: annotators say whether the corpus answers a query of which they have so many items or more, a
+        repeat counted like any other; 0 never asks.
     author: who opens it, for the audit trail: a lead or the command line.
 
     Raises
@@ -56,9 +59,10 @@ def open_round(
         changing, or the author is no lead.
     """
     if kind == "pilot":
-        layout = _pilot_layout(name, annotators, seed, queries)
+        layout = _pilot_layout(name, annotators, seed, queries, ask_from)
     else:
-        layout = RoundLayout(name, kind, annotators, overlap, duplicates, seed, known, per_day).checked()
+        share = (overlap, duplicates, seed, known, per_day, ask_from)
+        layout = RoundLayout(name, kind, annotators, *share).checked()
 
     def read(cursor: Cursor) -> tuple[list[CandidateRow], set[str]]:
         return read_candidates(cursor, pilots=kind == "pilot")
@@ -95,9 +99,21 @@ def round_parameters(cursor: Cursor, round_id: str) -> dict[str, Any]:
     return dict(json.loads(stored))
 
 
-def _pilot_layout(name: str, annotators: Sequence[str], seed: int, queries: int) -> RoundLayout:
+def asked_from(cursor: Cursor, name: str) -> int:
+    """From how many items of a query on a round asks whether the corpus answers it; 0 for never.
+
+    Raises
+    ------
+    NotFoundError: there is no such round.
+    """
+    return int(json.loads(find_round(cursor, name).parameters).get("ask_from", 1))
+
+
+def _pilot_layout(
+    name: str, annotators: Sequence[str], seed: int, queries: int, ask_from: int
+) -> RoundLayout:
     everyone = len(set(annotators))
-    layout = RoundLayout(name, "pilot", annotators, everyone, 0.0, seed).checked()
+    layout = RoundLayout(name, "pilot", annotators, everyone, 0.0, seed, ask_from=ask_from).checked()
     problems = []
     if everyone < 2:
         problems.append("a pilot compares annotators: name at least two")

@@ -26,6 +26,7 @@ class OpenRound(NamedTuple):
     ----------
     guide_hash: of the guide in force.
     guides: hashes of all guides that were ever in force in it.
+    ask_from: whether the corpus answers a query is asked from so many items on, 0 for never.
     """
 
     round_id: str
@@ -33,6 +34,7 @@ class OpenRound(NamedTuple):
     kind: str
     guide_hash: str
     paused: bool
+    ask_from: int
     guides: tuple[str, ...]
 
 
@@ -175,8 +177,11 @@ GROUP BY round_id
 """
 """Round id → all guides that were ever in force in it."""
 
+ASK_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
+"""Of a round; those that were opened without it ask always."""
+
 _OPEN_ROUNDS = f"""
-SELECT round_id, name, kind, guide_hash, paused, guides
+SELECT round_id, name, kind, guide_hash, paused, {ASK_FROM}, guides
 FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
 WHERE NOT closed AND kind != 'imported'
 ORDER BY sequence

@@ -18,7 +18,7 @@ from curation.guides.guide import guide_by_hash
 from curation.guides.template import PresentationTemplate
 from curation.labeling.judgments.query_answers import ASKED_IN
 from curation.labeling.practice.status import PracticeState, PracticeStatus
-from curation.labeling.rounds.upcoming import QueueItem, UpcomingWork, upcoming_work
+from curation.labeling.rounds.upcoming import OpenRound, QueueItem, UpcomingWork, upcoming_work
 from curation.labeling.session.cache import SessionCache, session_cache
 from curation.labeling.session.documents.drawing import NOBODY, ReadDocument, draw
 from curation.labeling.session.documents.elements import Fact, Node
@@ -41,7 +41,7 @@ class Showing(NamedTuple):
     guide_hash: the guide in force in the round.
     kind: 'practice' or 'work'.
     asks: whether to ask if the corpus answers the query: on the annotator's last open item of the query,
-        unless they have said it.
+        unless they have said it, or have fewer items of it than the round asks from.
     place, of: which of the annotator's items of the query this is in its round, and how many there are; a
         repeat counts like any other. 0 where the queue does not say.
     """
@@ -180,13 +180,19 @@ def _places(work: UpcomingWork, items: Sequence[QueueItem]) -> list[tuple[int, i
     return [(ids.index(item.presentation_id) + 1, len(ids)) for item, ids in zip(items, groups, strict=True)]
 
 
+def _asks(round_: OpenRound, of: int) -> bool:
+    """Whether a round asks about a query with so many items; a repeat counts, or its lack would show."""
+    return round_.kind in ASKED_IN and 0 < round_.ask_from <= of
+
+
 def _asked(cursor: Cursor, annotator: str, work: UpcomingWork, items: Sequence[QueueItem]) -> set[str]:
-    """The items on which to ask whether the corpus answers the query."""
+    """Of these items those on which to ask whether the corpus answers the query."""
     lasts = work.lasts() if items else set()
+    ending = [item for item in items if item.presentation_id in lasts]
     last_items = [
         item
-        for item in items
-        if item.presentation_id in lasts and work.rounds[item.round_id].kind in ASKED_IN
+        for item, (_, of) in zip(ending, _places(work, ending), strict=True)
+        if _asks(work.rounds[item.round_id], of)
     ]
     if not last_items:
         return set()

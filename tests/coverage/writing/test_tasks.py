@@ -183,7 +183,7 @@ def test_an_unanswerable_query_is_checked_by_pooling_and_by_people(project: Stor
     assert verdict() == "not pooled"
     build_pool(project, ["bm25"], depth=3, random_negatives=0, seed=1)
     assert verdict() == "not judged"
-    open_round(project, "may", ["anna", "ben", "lee"], overlap=3, duplicates=0, seed=1)
+    open_round(project, "may", ["anna", "ben", "lee"], overlap=3, duplicates=0, ask_from=1)
     for writer, answer, then in (
         ("anna", "no", "confirmed"),
         ("ben", "yes", "undecided"),

@@ -35,7 +35,8 @@ def decided(store: Store) -> Store:
 
 
 def open_with_control_items(store: Store, *names: str, share: float = 0.1) -> RoundOpened:
-    return open_round(store, "first", names, overlap=len(names), duplicates=0.08, seed=2, known=share)
+    share_of = {"overlap": len(names), "duplicates": 0.08, "known": share}
+    return open_round(store, "first", names, **share_of, seed=2, ask_from=1)
 
 
 def test_control_items_are_the_share_asked_for_and_no_candidates(decided: Store) -> None:

@@ -10,7 +10,7 @@ from curation.labeling.judgments.submissions import Submission
 from curation.labeling.progress.forecast import read_work
 from curation.labeling.progress.remarks import remarks
 from curation.labeling.rounds.lifecycle import close_round, open_states, round_state
-from curation.labeling.rounds.rounds import open_round
+from curation.labeling.rounds.rounds import asked_from, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.labeling.session.history import recent_answers
@@ -36,7 +36,7 @@ def opened(store: Store) -> Store:
     """Two queries with three documents each, for ada, grace and joan."""
     add_pairs(store, grid(2, 3))
     add_names(store, "ada", "grace", "joan")
-    open_round(store, "first", ["ada", "grace", "joan"], overlap=3, duplicates=0)
+    open_round(store, "first", ["ada", "grace", "joan"], overlap=3, duplicates=0, ask_from=1)
     return store
 
 
@@ -248,6 +248,31 @@ def test_the_last_item_of_a_query_asks_whether_the_corpus_answers_it(opened: Sto
     assert [one.asks for one in next_showings(opened, "ada", 6).showings] == [False] * 5 + [True]
 
 
+def test_a_round_asks_from_its_number_of_documents_on_and_an_older_one_always(store: Store) -> None:
+    add_pairs(store, {**grid(1, 5), "q2": ["d1", "d2"]})
+    add_names(store, "ada")
+    open_round(store, "first", ["ada"], overlap=1, duplicates=0)
+
+    def asking() -> list[int]:
+        return [one.of for one in next_showings(store, "ada", 9).showings if one.asks]
+
+    assert asking() == [5]
+    item = next_showings(store, "ada", 1).showings[0]
+    submit(store, "ada", [Submission(item.presentation_id, 0, "grade", "grade-0001", 1)])
+    assert asking() == [5], "an answered document is seen, too"
+    with store.reading() as cursor:
+        assert asked_from(cursor, "first") == 5
+    for parameters, found in (("{}", [5, 2]), ('{"ask_from":0}', [])):
+        with store.transaction() as cursor:
+            cursor.execute("UPDATE rounds SET parameters = ?", [parameters])
+        assert sorted(asking(), reverse=True) == found
+    refused = answer_query(store, "ada", item.presentation_id, "no", "answer-0001")
+    assert (refused.status, refused.message) == (
+        "refused",
+        "this round does not ask whether the corpus answers a query",
+    )
+
+
 def test_what_is_put_off_asks_when_it_comes_back_as_the_last(opened: Store) -> None:
     item = next_showings(opened, "ada", 1).showings[0]
     submit(opened, "ada", [Submission(item.presentation_id, 0, "later", "later-0001")])
@@ -339,7 +364,7 @@ def test_a_persons_word_that_a_query_is_answerable_outweighs_the_answers(opened:
 def test_a_pilots_answers_about_queries_do_not_count(store: Store) -> None:
     add_pairs(store, grid(2, 2))
     add_names(store, "ada", "grace")
-    open_round(store, "pilot", ["ada", "grace"], kind="pilot")
+    open_round(store, "pilot", ["ada", "grace"], kind="pilot", ask_from=1)
     item = next_showings(store, "ada", 2).showings[1]
     assert item.asks
     assert answer_query(store, "ada", item.presentation_id, "no", "answer-0001").status == "saved"
