@@ -125,7 +125,7 @@ def main() -> None:
             print(told(side, times))
         median = [statistics.median(times) for times in took.values()]
         print(f"\nratio of medians: {median[0] / median[1]:.3f} (at most 0.33)")
-        print(f"decisions in the project: {written} of {len(took['Adjudicate']) + WARM_UP}")
+        print(f"decisions in the project: {written} of {max(1, keys // TURN) * TURN + WARM_UP}")
 
 
 def press_simple(page: Page, keys: int) -> None:
