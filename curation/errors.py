@@ -17,6 +17,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+LONGEST_LINE, MOST_LINES = 1_000, 60
+
+
+def bounded(sentences: str) -> str:
+    """Sentences that a person can read, whatever a file put into them: lines and their number are cut."""
+    if len(sentences) <= LONGEST_LINE:
+        return sentences
+    lines = sentences.split("\n")
+    shown = [line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}…" for line in lines[:MOST_LINES]]
+    return "\n".join(shown if len(lines) <= MOST_LINES else [*shown, "…"])
+
 
 class CurationError(Exception):
     """Base of all errors that are meant to be read by a user.
@@ -27,6 +38,7 @@ class CurationError(Exception):
     """
 
     def __init__(self, found: str, *, command: str = "") -> None:
+        found = bounded(found)
         super().__init__(f"{found} {command}" if command else found)
         self.found = found
 

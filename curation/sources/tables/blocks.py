@@ -24,6 +24,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
+from curation.sources.tables.bounds import LONGEST_LINE
+
 BLOCK = 1 << 25
 _LONGEST = 1 << 31  # bytes that Arrow's offsets reach
 _BOM = codecs.BOM_UTF8
@@ -88,7 +90,7 @@ class _Reading:
         self._regular = re.compile(rf"{cell}(?:{sign}{cell})*+".encode())
 
     def blocks(self) -> Iterator[Block]:
-        start = self._data.readline()
+        start = self._data.readline(LONGEST_LINE)
         if self._encoding.startswith("utf-8"):
             start = start.removeprefix(_BOM)
         if self._table.header:
@@ -96,7 +98,13 @@ class _Reading:
             start = b""
         while raw := start + self._data.read(BLOCK):
             start = b""
-            yield self._block(raw if raw.endswith(b"\n") else raw + self._data.readline())
+            yield self._block(raw if raw.endswith(b"\n") else raw + self._rest_of_line())
+
+    def _rest_of_line(self) -> bytes:
+        rest = self._data.readline(LONGEST_LINE)
+        if len(rest) == LONGEST_LINE:
+            raise NotPlain
+        return rest
 
     def _skip_header(self, raw: bytes) -> None:
         text = self._text(raw).decode()
@@ -211,7 +219,7 @@ class _Reading:
 
     def more(self) -> bytes:
         """The next line of the file, for a cell that goes on; b'' at its end."""
-        return self._text(self._data.readline())
+        return self._text(self._rest_of_line())
 
 
 class _Lines:

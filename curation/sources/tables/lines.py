@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from curation.sources.tables.bounds import OutOfBoundsError, bounded
 from curation.sources.tables.problems import Problems
 
 REPLACEMENT = "\ufffd"
@@ -88,6 +89,8 @@ def text_lines(
         problems.stop(
             f"there is no text encoding {encoding!r}", "Usual ones: utf-8, latin-1, cp1252, utf-16."
         )
+    except OutOfBoundsError as error:
+        problems.stop(f"{error} after line {number}", "Expected one record a line: look at the file there.")
     except UnicodeError as error:
         problems.stop(f"is not {encoding} after line {number}: {error}")
     except (EOFError, zlib.error, gzip.BadGzipFile):
@@ -102,7 +105,7 @@ def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
-    binary = gzip.open(path) if packed else path.open("rb")  # noqa: SIM115 — closed with the text
+    binary = bounded(gzip.open(path) if packed else path.open("rb"))  # noqa: SIM115 — closed with the text
     try:
         return io.TextIOWrapper(binary, encoding=name, errors="surrogateescape", newline=newline)
     except LookupError:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from curation.progress import Progress, silent
+from curation.sources.tables.bounds import DEEPEST, LONGEST_LINE, too_deep
 from curation.sources.tables.formats import QRELS_COLUMNS, FileLayout, find_format
 from curation.sources.tables.lines import clean, refuse_unreadable, text_lines
 from curation.sources.tables.problems import Problems
@@ -32,7 +33,7 @@ _DELIMITERS = ",;\t|"
 _PEEK = 100  # records of JSON lines that are looked at to learn their fields
 _TICK = 1_000
 _decoder = json.JSONDecoder(strict=False, parse_constant=lambda name: None)
-csv.field_size_limit(2**31 - 1)  # a document may be larger than the 128 KB that the module allows
+csv.field_size_limit(LONGEST_LINE)  # a document may be larger than the 128 KB that the module allows
 
 
 class Record(NamedTuple):
@@ -215,6 +216,9 @@ class Records:
                 value = _decoder.decode(text)
             except (ValueError, RecursionError) as error:
                 self.problems.add(number, f"broken JSON: {_broken(text, error)}; expected one whole object")
+                continue
+            if too_deep(text, value):
+                self.problems.add(number, f"it is nested too deeply; expected at most {DEEPEST} levels")
                 continue
             if not isinstance(value, dict):
                 self.problems.add(number, f"found {text[:40]!r}; expected an object: {{…}}")

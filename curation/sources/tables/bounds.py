@@ -1,0 +1,73 @@
+"""Bounds of what is read: how long a line and a run of blank lines may be, and how deep a record is nested.
+
+A packed file of a megabyte can hold a line of gigabytes. Nothing in memory grows with what is no data.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import IO, Any
+
+LONGEST_LINE = 64_000_000
+"""Bytes of one line, and characters of one cell of a table."""
+MOST_BLANK = 8_000_000
+"""Bytes of blank lines in a row."""
+DEEPEST = 100
+"""Lists and objects in one another."""
+_READ = 1 << 20
+
+
+class OutOfBoundsError(Exception):
+    """The file is not one that can be meant; the message is a part of a sentence."""
+
+
+def bounded(binary: IO[bytes]) -> io.BufferedReader:
+    """A stream of the same bytes that raises `OutOfBoundsError` where a line or a blank part is too long."""
+    return io.BufferedReader(_Bounded(binary), _READ)
+
+
+class _Bounded(io.RawIOBase):
+    def __init__(self, binary: IO[bytes]) -> None:
+        self._binary = binary
+        self._line = self._blank = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        read = self._binary.read(min(len(buffer), _READ))
+        buffer[: len(read)] = read
+        self._check(read)
+        return len(read)
+
+    def close(self) -> None:
+        self._binary.close()
+        super().close()
+
+    def _check(self, read: bytes) -> None:
+        end = read.rfind(b"\n")
+        self._line = self._line + len(read) if end < 0 else len(read) - end - 1
+        self._blank = 0 if read.strip() else self._blank + len(read)
+        if self._blank > MOST_BLANK:
+            raise OutOfBoundsError(f"has more than {MOST_BLANK // 10**6} MB of blank lines in a row")
+        if self._line > LONGEST_LINE:
+            raise OutOfBoundsError(f"has a line of more than {LONGEST_LINE // 10**6} MB")
+
+
+def too_deep(text: str, value: object) -> bool:
+    """Whether what was read from a JSON text has more than `DEEPEST` lists and objects in one another."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            return True
+        level = [item for one in level for item in _inside(one)]
+    return False
+
+
+def _inside(value: object) -> list[object]:
+    """The lists and objects right inside of one."""
+    found = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [item for item in found if isinstance(item, dict | list)]
