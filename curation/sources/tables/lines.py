@@ -14,6 +14,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO, cast
 
 from curation.sources.tables.bounds import OutOfBoundsError, bounded
 from curation.sources.tables.problems import Problems
@@ -105,7 +106,8 @@ def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
-    binary = bounded(gzip.open(path) if packed else path.open("rb"))  # noqa: SIM115 — closed with the text
+    source = cast(IO[bytes], gzip.open(path) if packed else path.open("rb"))  # noqa: SIM115 — closed with the text
+    binary = bounded(source)
     try:
         return io.TextIOWrapper(binary, encoding=name, errors="surrogateescape", newline=newline)
     except LookupError:
