@@ -141,10 +141,10 @@ def test_a_decision_of_ones_own_other_tab_counts(judged: Store) -> None:
     [
         (deciding("unjudged"), "Nobody has judged"),
         (deciding("far", grade=9), "9"),
-        (deciding("far", words=" "), "a decision needs a reason"),
+        (deciding("far", words=" "), "A decision needs a reason"),
         (deciding("far")._replace(kind="approve"), "Unknown action"),
         (deciding("far")._replace(kind="opinion"), "no round of this project shows it"),
-        (deciding("far")._replace(kind="unclear", words=""), "say in a few words"),
+        (deciding("far")._replace(kind="unclear", words=""), "Say in a few words"),
     ],
     ids=["unjudged", "grade", "reason", "kind", "opinion", "question"],
 )

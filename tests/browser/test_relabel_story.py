@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,17 @@ SHOWN = """
 SELECT presentation_id, query_id, document_id FROM presentations JOIN rounds USING (round_id)
 WHERE kind = 'labeling'
 """
-ITEM = """document.querySelector('.st-key-grading [data-testid=stBidiComponentIsolated]')
-    .shadowRoot.querySelector('.item').outerHTML"""
+ITEM = """() => {
+  const item = document.querySelector('.st-key-grading [data-testid=stBidiComponentIsolated]')
+    .shadowRoot.querySelector('.item').cloneNode(true);
+  const said = ['.place', '.trace'].map((name) => item.querySelector(name).textContent);
+  item.querySelectorAll('.place, .trace').forEach((spot) => spot.remove());
+  return [item.outerHTML, ...said];
+}"""
+"""An item as it is drawn, and apart from it which of the query it is, and what was answered last."""
 ID = re.compile(r"[0-9a-f]{32,64}")
+OWN = ("presentation_id", "asks", "place")
+"""What the items of one query differ in: all of it follows from their order."""
 
 
 def write_documents(store: Store, folder: Path, rewritten: int) -> None:
@@ -116,7 +125,7 @@ class Heard:
         if isinstance(found, dict):
             if "passage" in found:
                 self.items[found["presentation_id"]] = json.dumps(
-                    {name: value for name, value in found.items() if name not in ("presentation_id", "asks")}
+                    {name: value for name, value in found.items() if name not in OWN}
                 )
             for value in found.values():
                 self._find(value)
@@ -146,14 +155,15 @@ def grade_blind(browser: Browser, served: Served) -> None:
     page.goto(served.url)
     ada, drawn = Annotating(page), {}
     presentations = {name: (query, document) for name, query, document in rows_of(served.store, SHOWN)}
+    beside: dict[str, list[str]] = {}
     for _ in presentations:
         ada.wait_for_item()
-        shown, markup = ada.shown, str(page.evaluate(ITEM))
+        shown, (markup, *beside[shown]) = ada.shown, page.evaluate(ITEM)
         drawn[shown] = ID.sub("", markup)
         assert ada.press("2") == shown
     ada.saved()
     heard.read()
-    everything = "".join([*heard.said, *drawn.values()])
+    everything = "".join([*heard.said, *drawn.values(), *chain(*beside.values())])
     for word in PAST:
         found = re.search(word, everything)
         assert found is None, f"{word}: {everything[max(0, found.start() - 200) : found.end() + 200]}"
@@ -167,6 +177,21 @@ def grade_blind(browser: Browser, served: Served) -> None:
             grades[query].add(old[query, document])
     assert any(len(found) == 2 for found in grades.values()), "pairs that were graded 0 and 3"
     assert {len(found) for found in screens.values()} == {1}
+    assert beside == beside_items(presentations, list(drawn))
+
+
+def beside_items(presentations: dict[str, tuple[str, str]], order: list[str]) -> dict[str, list[str]]:
+    """What is beside each item that is graded 2: which of its query it is, and the answer before it."""
+    told, before = {}, ""
+    total = Counter(presentations[name][0] for name in order)
+    shown: Counter[str] = Counter()
+    for name in order:
+        query, _ = presentations[name]
+        shown[query] += 1
+        place = f"  ·  document {shown[query]} of {total[query]}" if total[query] > 1 else ""
+        told[name] = [place, before]
+        before = f"Last: 2 UsefulTopic {query.removeprefix('q')}"
+    return told
 
 
 def test_a_lead_opens_a_quarter_an_annotator_grades_blind_and_the_lead_freezes_and_reads_what_changed(
