@@ -52,7 +52,7 @@ def let_pass(
     NotFoundError, RefusedError: as for `practise_again`.
     """
     if not reason.strip():
-        raise InputError("letting somebody pass needs a reason", command="--reason gives it.")
+        raise InputError("Letting somebody pass needs a reason.", command="`--reason` gives it.")
     with store.transaction() as cursor:
         before = _status_to_change(cursor, name, annotator, author)
         detail = {"practice": "pass", "annotator": annotator, "reason": reason.strip()}

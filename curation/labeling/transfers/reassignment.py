@@ -72,7 +72,8 @@ def reassign(
     """
     takers = list(dict.fromkeys(to))
     if from_ in takers:
-        raise InputError(f"the work of {from_} cannot go to {from_}: name somebody else")
+        found = f"The work of {from_} cannot go to {from_}: name somebody else."
+        raise InputError(found, command="`--to` names who takes it.")
 
     def read(cursor: Cursor) -> TransferInputs:
         return read_inputs(cursor, name, author, [from_, *takers], takers, with_new=False)

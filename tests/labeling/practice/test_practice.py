@@ -81,7 +81,7 @@ def test_practising_again_brings_other_queries_and_only_those_count(decided: Sto
 def test_the_lead_lets_somebody_pass_with_a_reason(decided: Store) -> None:
     open_practice(decided, "welcome", ["ada"], queries=1)
     practise(decided, 0, 3)
-    with pytest.raises(InputError, match="needs a --reason"):
+    with pytest.raises(InputError, match=r"needs a reason\. `--reason` gives it"):
         let_pass(decided, "welcome", "ada", " ")
     with pytest.raises(RefusedError, match="This is for the lead"):
         let_pass(decided, "welcome", "ada", "a friend", author="mary")

@@ -443,7 +443,7 @@ def test_moving_work_is_the_leads_and_is_on_record(opened: Store) -> None:
         reassign(opened, "first", "ada", author="grace")
     with pytest.raises(NotFoundError, match="nobody"):
         reassign(opened, "first", "nobody")
-    with pytest.raises(InputError, match="--to names ada"):
+    with pytest.raises(InputError, match=r"cannot go to ada: name somebody else\. `--to` names"):
         reassign(opened, "first", "ada", ["ada"])
     add_names(opened, "lea", role="lead")
     reassign(opened, "first", "ada", ["kay"], author="lea")

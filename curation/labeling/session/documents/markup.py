@@ -269,7 +269,7 @@ class _Reader(HTMLParser):
         holder = self._holder
         if holder.name in ("", "blockquote", *_ROWS, *_ITEMS) or not holder.children:
             return
-        if not self._text[-1].endswith("\n"):
+        if self._text and not self._text[-1].endswith("\n"):
             holder.children.append(Branch("br", {}, self._length, self._length))
             self._write("\n")
 
