@@ -3,6 +3,7 @@
 Each chart takes its colours from the page around it (`currentColor`, and the classes `accent` and
 `neutral`), so it is readable in light and dark. Figures are written beside the marks. A figure that is
 undefined, or rests on too few, says so in words where its mark would be. Sizes are pixels of the viewBox.
+Each is drawn for wide and for narrow containers (`sizes`).
 """
 
 from __future__ import annotations
@@ -10,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
-from unicodedata import east_asian_width
 
 from markupsafe import Markup
 
-from curation.reports.page import render
+from curation.reports.sizes import LINE, NARROW, NARROW_LETTERS, in_two_sizes, lines
 
 _WIDTH = 800
 _ROW = 28
 _PLOT = 118  # the height of a panel's plot; its name is above it
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
-_CELL_WIDTH, _CELL_HEIGHT, _HEAT_LEFT, _HEAT_TOP = 104, 46, 150, 46
-_LINE = 16
+_CELL_HEIGHT = 46
 _LETTERS = 30  # of a name on one line beside the bars
 _LINES = 6  # of a name beside the bars; the tooltip has all of it
 
@@ -89,11 +88,8 @@ class _Grid(NamedTuple):
 
     high: int
     wide: int = 252
+    across: int = 3
     gap: int = 20
-
-    @property
-    def across(self) -> int:
-        return (_WIDTH + self.gap) // (self.wide + self.gap)
 
     def place(self, number: int) -> str:
         row, column = divmod(number, self.across)
@@ -106,8 +102,20 @@ class _Grid(NamedTuple):
 class _PlacedBar(NamedTuple):
     name: str
     lines: list[str]
+    text: int
     shares: tuple[float, ...]
     top: int
+
+
+class _PlacedMark(NamedTuple):
+    """A mark with its name in lines from `top` on, its figure (or why there is none) and its bar."""
+
+    mark: Mark
+    lines: list[str]
+    notes: list[str]
+    top: int
+    figure: int
+    bar: int
 
 
 def intervals(
@@ -122,99 +130,125 @@ def intervals(
     """
     start = max(-1.0, _lowest(marks))
     ticks = [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= start]
-    return render(
+    return in_two_sizes(
         "intervals.svg",
+        _beside(marks, start),
+        _below(marks, start),
         title=title,
-        width=_WIDTH,
-        height=_ROW * len(marks) + 34,
-        row_height=_ROW,
-        x=_Scale(start, 360, 320),
         ticks=[*ticks, *references],
         whole=whole,
-        marks=marks,
     )
+
+
+def _beside(marks: Sequence[Mark], start: float) -> dict[str, object]:
+    """Intervals beside their names and figures."""
+    rows = []
+    for number, mark in enumerate(marks):
+        y = _ROW * number + 22
+        rows.append(_PlacedMark(mark, [mark.name], [mark.note], y, y, y - 4))
+    height = _ROW * len(marks) + 34
+    x = _Scale(start, 360, 320)
+    spans = [(4, height - 26)]
+    places = {"x": x, "begin": 196, "letters": 27, "spans": spans}
+    return {"rows": rows, "width": _WIDTH, "height": height, **places}
+
+
+def _below(marks: Sequence[Mark], start: float) -> dict[str, object]:
+    """Intervals below their names and figures."""
+    rows, top = [], LINE
+    for mark in marks:
+        name, notes = lines(mark.name, NARROW_LETTERS, 3), lines(mark.note, NARROW_LETTERS + 4, 4)
+        figure = top + LINE * len(name)
+        rows.append(_PlacedMark(mark, name, notes, top, figure, figure + LINE))
+        top = figure + (LINE * len(notes) + 8 if mark.value is None else 3 * LINE)
+    spans = [(row.bar - 10, row.bar + 10) for row in rows if row.mark.value is not None]
+    x = _Scale(start, 10, NARROW - 20)
+    places = {"x": x, "begin": 0, "letters": NARROW_LETTERS, "spans": spans}
+    return {"rows": rows, "width": NARROW, "height": top + 12, **places}
 
 
 def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]]) -> Markup:
     """A panel for each series, with a mark for each week, all on one scale; marks are named by ISO dates."""
     start = max(-1.0, _lowest([mark for _, marks in series for mark in marks]))
-    grid = _Grid(_PLOT + 58)
     scale = _Scale(start, 26 + _PLOT, -_PLOT)
-    height = grid.height(len(series))
-    return render("weeks.svg", title=title, width=_WIDTH, height=height, grid=grid, y=scale, series=series)
+    return in_two_sizes("weeks.svg", *_grids(_PLOT + 58, len(series)), title=title, y=scale, series=series)
 
 
 def control_charts(title: str, charts: Sequence[ControlChart]) -> Markup:
     """A panel for each control chart: its values as a line, and its limit as a dashed one."""
-    grid = _Grid(_PLOT + 34)
-    return render(
-        "control_charts.svg",
-        title=title,
-        width=_WIDTH,
-        height=grid.height(len(charts)),
-        grid=grid,
-        plot=_PLOT,
-        bottom=26 + _PLOT,
-        charts=charts,
+    values = {"title": title, "plot": _PLOT, "bottom": 26 + _PLOT, "charts": charts}
+    return in_two_sizes("control_charts.svg", *_grids(_PLOT + 34, len(charts)), **values)
+
+
+def _grids(high: int, panels: int) -> tuple[dict[str, object], dict[str, object]]:
+    wide, narrow = _Grid(high), _Grid(high, NARROW, 1)
+    return (
+        {"width": _WIDTH, "height": wide.height(panels), "grid": wide},
+        {"width": NARROW, "height": narrow.height(panels), "grid": narrow},
     )
 
 
 def heat_map(title: str, heading: str, names: Sequence[str], rows: Sequence[Sequence[HeatCell]]) -> Markup:
     """A square table of shares, coloured by them; `heading` is written above the columns."""
-    return render(
+    return in_two_sizes(
         "heat_map.svg",
+        _cells(names, 104, 150, 18),
+        _cells(names, max(64, (NARROW - 90) // max(1, len(names))), 90, 11),
         title=title,
         heading=heading,
-        width=_HEAT_LEFT + len(names) * _CELL_WIDTH,
-        height=_HEAT_TOP + len(names) * _CELL_HEIGHT + 6,
-        left=_HEAT_LEFT,
-        top=_HEAT_TOP,
-        cell_width=_CELL_WIDTH,
-        cell_height=_CELL_HEIGHT,
-        names=names,
         rows=rows,
+        cell_height=_CELL_HEIGHT,
     )
+
+
+def _cells(names: Sequence[str], width: int, left: int, letters: int) -> dict[str, object]:
+    """Where the cells of a heat map are, and its names in lines above and beside them."""
+    above = [lines(name, (width - 4) // 7, 3) for name in names]
+    top = 24 + LINE * max(map(len, above), default=1)
+    return {
+        "above": above,
+        "beside": [lines(name, letters, 2) for name in names],
+        "width": left + len(names) * width,
+        "height": top + len(names) * _CELL_HEIGHT + 6,
+        "left": left,
+        "top": top,
+        "cell_width": width,
+    }
 
 
 def bars(title: str, description: str, legend: tuple[str, str], rows: Sequence[BarGroup]) -> Markup:
     """Two bars for each row; the longest of all takes the whole width."""
-    placed, height = [], _BARS_TOP
-    for row in rows:
-        lines = _lines(row.name)
-        placed.append(_PlacedBar(row.name, lines, row.shares, height))
-        height += max(40, _LINE * len(lines) + 8)
-    return render(
+    return in_two_sizes(
         "bars.svg",
+        _bars_beside(rows),
+        _bars_below(rows),
         title=title,
         description=description,
-        width=_BARS_WIDTH,
-        height=height,
-        begin=_BARS_BEGIN,
         longest=max((share for row in rows for share in row.shares), default=0.0) or 1.0,
         legend=list(zip(("neutral", "accent"), legend, strict=True)),
-        rows=placed,
         zip=zip,
     )
+
+
+def _bars_beside(rows: Sequence[BarGroup]) -> dict[str, object]:
+    placed, top = [], _BARS_TOP
+    for row in rows:
+        name = lines(row.name, _LETTERS, _LINES)
+        placed.append(_PlacedBar(row.name, name, top + (16 if len(name) == 1 else 11), row.shares, top))
+        top += max(40, LINE * len(name) + 8)
+    return {"rows": placed, "width": _BARS_WIDTH, "height": top, "begin": _BARS_BEGIN}
+
+
+def _bars_below(rows: Sequence[BarGroup]) -> dict[str, object]:
+    placed, top = [], _BARS_TOP
+    for row in rows:
+        name = lines(row.name, NARROW_LETTERS, 3)
+        bar = top + LINE * len(name) + 2
+        placed.append(_PlacedBar(row.name, name, top + 11, row.shares, bar))
+        top = bar + 13 * len(row.shares) + 12
+    return {"rows": placed, "width": NARROW, "height": top, "begin": 0}
 
 
 def _lowest(marks: Sequence[Mark]) -> float:
     ends = [end for mark in marks for end in (mark.low, mark.value) if end is not None]
     return min([0.0, *ends])
-
-
-def _lines(name: str) -> list[str]:
-    """A name in lines that fit beside the bars; wide East Asian characters count as two letters."""
-    lines = [""]
-    for word in name.split():
-        if lines[-1] and _width(f"{lines[-1]} {word}") > _LETTERS:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".lstrip()
-        while _width(lines[-1]) > _LETTERS:
-            fits = next(end for end in range(_LETTERS, 0, -1) if _width(lines[-1][:end]) <= _LETTERS)
-            lines[-1:] = [lines[-1][:fits], lines[-1][fits:]]
-    shown = lines[:_LINES]
-    return [*shown[:-1], f"{shown[-1][: _LETTERS // 2 - 1]}…"] if len(lines) > _LINES else lines
-
-
-def _width(text: str) -> int:
-    return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

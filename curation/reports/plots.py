@@ -2,6 +2,7 @@
 
 A series has a shape of its own beside its colour, so that a page printed in black and white can be read.
 Colours are the classes s1 to s6 of the page around a plot. Sizes are pixels of the viewBox.
+Each is drawn for wide and for narrow containers (`sizes`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.reports.charts import Mark
-from curation.reports.page import render
+from curation.reports.sizes import LINE, NARROW, NARROW_LETTERS, in_two_sizes, lines
 
 SHAPES = (
     "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
@@ -30,8 +31,10 @@ MOST_SERIES = len(SHAPES)
 _WIDTH = 800
 _LEFT, _PLOT = 230, 350
 _SQUARE = 430
+_NARROW_SQUARE = NARROW - 76
 _MARGIN = 64
 _BAR = 30
+_LABEL = 38  # pixels of a figure below an axis
 
 
 class DotRow(NamedTuple):
@@ -85,6 +88,21 @@ class _Axis(NamedTuple):
         count = round((self.end - self.start) / self.step)
         return [round(self.start + number * self.step, 6) for number in range(count + 1)]
 
+    @property
+    def labelled(self) -> list[float]:
+        """The ticks with a figure: as many as have room."""
+        return self.ticks[:: ceil(_LABEL * (len(self.ticks) - 1) / abs(self.length))]
+
+
+class _PlacedDots(NamedTuple):
+    """A row with its name in lines from `top` on, what it rests on, and the first of its marks."""
+
+    row: DotRow
+    lines: list[str]
+    top: int
+    size: int
+    first: int
+
 
 def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: float | None = None) -> Markup:
     """For each row and series a dot at its figure, with its interval as a line.
@@ -97,52 +115,86 @@ def dot_plot(title: str, series: Sequence[str], rows: Sequence[DotRow], line: fl
     marks = [mark for row in rows for mark in row.marks]
     ends = [end for mark in marks for end in (mark.low, mark.value, mark.high) if end is not None]
     shown = [name for name in series if name]
-    places, top = [], 34 if shown else 8
+    axis = _axis([*ends, *([] if line is None else [line])], _LEFT, _PLOT)
+    values = {"title": title, "names": list(enumerate(shown)), "shapes": SHAPES, "line": line}
+    return in_two_sizes("dots.svg", _dots_beside(shown, rows, axis), _dots_below(shown, rows, axis), **values)
+
+
+def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
+    """Dots beside the names of their rows."""
+    step = _WIDTH // max(1, len(shown))
+    begin = top = 34 if shown else 8
+    placed = []
     for row in rows:
-        places.append(top)
+        placed.append(_PlacedDots(row, [row.name], top + 12, top + 12, top + 8))
         top += 16 * len(row.marks) + 14
-    return render(
-        "dots.svg",
-        title=title,
-        width=_WIDTH,
-        height=top + 26,
-        bottom=top,
-        top=34 if shown else 8,
-        x=_axis([*ends, *([] if line is None else [line])], _LEFT, _PLOT),
-        legend=list(enumerate(shown)),
-        step=_WIDTH // max(1, len(shown)),
-        shapes=SHAPES,
-        rows=list(zip(places, rows, strict=True)),
-        line=line,
-    )
+    size = {"width": _WIDTH, "height": top + 26, "top": begin, "bottom": top, "x": axis}
+    legend = [(8 + step * number, 10) for number in range(len(shown))]
+    return {"rows": placed, "legend": legend, "letters": step // 9, "row_letters": 28, **size}
+
+
+def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
+    """Dots below the names of their rows, with room for the figure beside them."""
+    begin = top = 20 * len(shown) + 8
+    placed = []
+    for row in rows:
+        name = lines(row.name, NARROW_LETTERS, 3)
+        size = top + 12 + LINE * len(name)
+        first = size + 12 if row.size else size - 4
+        placed.append(_PlacedDots(row, name, top + 12, size, first))
+        top = first + 16 * len(row.marks) + 6
+    size = {"width": NARROW, "height": top + 26, "top": begin, "bottom": top}
+    legend = [(8, 10 + 20 * number) for number in range(len(shown))]
+    letters = {"letters": NARROW_LETTERS - 4, "row_letters": NARROW_LETTERS}
+    return {"rows": placed, "legend": legend, **letters, **size, "x": axis._replace(begin=8, length=164)}
 
 
 def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Markup:
     """Points of two series from 0 to 1, and the line where both are equal."""
-    x = _Axis(0, 1, _MARGIN, _SQUARE, 0.25)
-    y = _Axis(0, 1, 8 + _SQUARE, -_SQUARE, 0.25)
     ordered = sorted(points, key=lambda point: bool(point.label))
-    size = {"width": _MARGIN + _SQUARE + 12, "height": _SQUARE + 52}
-    return render("scatter.svg", title=title, across=across, up=up, x=x, y=y, points=ordered, **size)
+    wide, narrow = (
+        {**_square(side), "width": _MARGIN + side + 12, "height": side + 52}
+        for side in (_SQUARE, _NARROW_SQUARE)
+    )
+    return in_two_sizes("scatter.svg", wide, narrow, title=title, across=across, up=up, points=ordered)
 
 
 def curves(title: str, across: str, up: str, found: Sequence[PlotCurve]) -> Markup:
     """Lines in a square from 0 to 1, with the diagonal; at most `MOST_SERIES` of them."""
-    x = _Axis(0, 1, _MARGIN, _SQUARE, 0.25)
-    y = _Axis(0, 1, 8 + _SQUARE, -_SQUARE, 0.25)
-    size = {"width": _WIDTH, "height": _SQUARE + 52, "beside": _MARGIN + _SQUARE + 30}
-    texts = {"title": title, "across": across, "up": up}
-    return render(
-        "curves.svg", **texts, x=x, y=y, curves=list(enumerate(found)), shapes=SHAPES, dashes=DASHES, **size
+    wide = {"width": _WIDTH, "height": _SQUARE + 52, "beside": _MARGIN + _SQUARE + 30, "named": 20}
+    below = _NARROW_SQUARE + 68
+    narrow = {"width": NARROW, "height": below + 24 * len(found), "beside": 0, "named": below}
+    return in_two_sizes(
+        "curves.svg",
+        {**_square(_SQUARE), **wide},
+        {**_square(_NARROW_SQUARE), **narrow},
+        title=title,
+        across=across,
+        up=up,
+        curves=list(enumerate(found)),
+        shapes=SHAPES,
+        dashes=DASHES,
     )
+
+
+def _square(side: int) -> dict[str, object]:
+    """Both axes of a square, and how many letters are beside each."""
+    x = _Axis(0, 1, _MARGIN, side, 0.25)
+    return {"x": x, "y": _Axis(0, 1, 8 + side, -side, 0.25), "letters": side // 7}
 
 
 def shares(title: str, legend: tuple[str, str], rows: Sequence[SharesRow]) -> Markup:
     """Bars of one length each: the full part is the share, the outlined part the rest."""
     x = _Axis(0, 1, _LEFT, _PLOT, 0.25)
-    height = 34 + _BAR * len(rows)
-    placed = [(34 + _BAR * number, row) for number, row in enumerate(rows)]
-    return render("shares.svg", title=title, legend=legend, x=x, width=_WIDTH, height=height, rows=placed)
+    wide = {"width": _WIDTH, "x": x, "drop": 0, "letters": 28, **_bars(rows, _BAR)}
+    below = {"width": NARROW, "x": x._replace(begin=0, length=NARROW - 60), "drop": LINE + 2}
+    narrow = {**below, "letters": NARROW_LETTERS, **_bars(rows, _BAR + LINE + 2)}
+    return in_two_sizes("shares.svg", wide, narrow, title=title, legend=legend)
+
+
+def _bars(rows: Sequence[SharesRow], high: int) -> dict[str, object]:
+    placed = [(34 + high * number, row) for number, row in enumerate(rows)]
+    return {"height": 34 + high * len(rows), "rows": placed}
 
 
 def _axis(values: Sequence[float], begin: float, length: float) -> _Axis:

@@ -13,14 +13,14 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from curation.reports.page import render
+from curation.reports.sizes import NARROW, in_two_sizes
 from curation.text import isolated
 
 STEPS = 5
-_WIDTH, _HEIGHT = 800, 510
-_LEFT, _TOP, _LANE = 64, 12, 64
-_RIGHT, _BOTTOM = 780, 410
+_WIDTH = 800
+_LEFT, _TOP, _LANE, _BOTTOM = 64, 12, 64, 410
 _GRAPH = 560
+_NARROW_GRAPH = 400
 _LABELLED = 14
 _NAME_HIGH, _NAME_WIDE = 24, 185
 _BOX, _BOX_LEFT, _BOX_PLOT = 24, 250, 420
@@ -94,12 +94,25 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
     ----------
     proportion: queries for each document of all regions together; the diagonal is where a region has as many.
     """
+    return in_two_sizes(
+        "region_map.svg",
+        _mapped(marks, proportion, _WIDTH),
+        _mapped(marks, proportion, NARROW),
+        title=title,
+        measure=measure,
+        top=_TOP,
+        floor=_BOTTOM - _LANE,
+        bottom=_BOTTOM,
+    )
+
+
+def _mapped(marks: Sequence[RegionMark], proportion: float | None, width: int) -> dict[str, object]:
     most_documents = max((mark.documents for mark in marks), default=1)
     most_queries = max((mark.queries for mark in marks), default=1) or 1
-    floor = _BOTTOM - _LANE
+    floor, left, right = _BOTTOM - _LANE, _LEFT, width - 20
 
     def across(documents: float) -> float:
-        return _LEFT + _log_share(documents, most_documents) * (_RIGHT - _LEFT)
+        return left + _log_share(documents, most_documents) * (right - left)
 
     def up(queries: float) -> float:
         return floor - _log_share(queries, most_queries) * (floor - _TOP)
@@ -108,23 +121,16 @@ def region_map(title: str, measure: str, marks: Sequence[RegionMark], proportion
         _Placed(mark, across(mark.documents), up(mark.queries) if mark.queries else _lane(place), 6)
         for place, mark in enumerate(marks)
     ]
-    return render(
-        "region_map.svg",
-        title=title,
-        measure=measure,
-        width=_WIDTH,
-        height=_HEIGHT,
-        left=_LEFT,
-        right=_RIGHT,
-        top=_TOP,
-        floor=floor,
-        bottom=_BOTTOM,
-        across=[(value, across(value)) for value in _powers(most_documents)],
-        up=[(value, up(value)) for value in _powers(most_queries)],
-        diagonal=_diagonal(proportion, most_documents, most_queries, across, up),
-        placed=placed,
-        legend=_legend(),
-    )
+    return {
+        "width": width,
+        "left": left,
+        "right": right,
+        "across": [(value, across(value)) for value in _powers(most_documents)],
+        "up": [(value, up(value)) for value in _powers(most_queries)],
+        "diagonal": _diagonal(proportion, most_documents, most_queries, across, up),
+        "placed": placed,
+        **_legend(width, _BOTTOM + 76),
+    }
 
 
 def region_graph(
@@ -141,43 +147,57 @@ def region_graph(
     places: x and y from 0 to 1 of each region.
     edges: two regions by their place in `marks`, and a weight from 0 to 1.
     """
-    most = max((mark.documents for mark in marks), default=1)
-    placed = [
-        _Placed(mark, 30 + x * (_WIDTH - 60), 20 + y * (_GRAPH - 40), 4 + 12 * sqrt(mark.documents / most))
-        for mark, (x, y) in zip(marks, places, strict=True)
-    ]
-    return render(
+    return in_two_sizes(
         "region_graph.svg",
+        _joined(marks, places, edges, _WIDTH, _GRAPH),
+        _joined(marks, places, edges, NARROW, _NARROW_GRAPH),
         title=title,
         measure=measure,
-        width=_WIDTH,
-        height=_GRAPH + 56,
-        bottom=_GRAPH,
-        placed=placed,
-        named=_named(placed),
-        edges=[(placed[one], placed[other], weight) for one, other, weight in edges],
-        legend=_legend(),
     )
+
+
+def _joined(
+    marks: Sequence[RegionMark],
+    places: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int, float]],
+    width: int,
+    height: int,
+) -> dict[str, object]:
+    most, largest = max((mark.documents for mark in marks), default=1), 12 if width == _WIDTH else 8
+    placed = [
+        _Placed(
+            mark, 30 + x * (width - 60), 20 + y * (height - 40), 4 + largest * sqrt(mark.documents / most)
+        )
+        for mark, (x, y) in zip(marks, places, strict=True)
+    ]
+    return {
+        "width": width,
+        "placed": placed,
+        "named": _named(placed),
+        "edges": [(placed[one], placed[other], weight) for one, other, weight in edges],
+        **_legend(width, height + 24),
+    }
 
 
 def region_boxes(title: str, boxes: Sequence[RegionBox]) -> Markup:
     """Rows with a box from the first to the third quartile, a line at the median and whiskers to the ends."""
+    wide = _boxes(boxes, _BOX_LEFT, _BOX_PLOT, 0)
+    narrow = _boxes(boxes, 8, NARROW - 16, 20)
+    return in_two_sizes(
+        "region_boxes.svg", {"width": _WIDTH, **wide}, {"width": NARROW, **narrow}, title=title
+    )
+
+
+def _boxes(boxes: Sequence[RegionBox], left: int, length: int, drop: int) -> dict[str, object]:
+    """Boxes `drop` pixels below the lines with their names, on a scale of `length` pixels."""
     placed = []
     for number, box in enumerate(boxes):
         ordered = sorted(box.values)
-        five = [_BOX_LEFT + _BOX_PLOT * _quantile(ordered, share) for share in (0, 0.25, 0.5, 0.75, 1)]
-        placed.append(_PlacedBox(box, 8 + _BOX * number, *five))
-    bottom = 8 + _BOX * len(boxes)
-    ticks = [(value, _BOX_LEFT + _BOX_PLOT * value) for value in (0, 0.25, 0.5, 0.75, 1)]
-    return render(
-        "region_boxes.svg",
-        title=title,
-        width=_WIDTH,
-        height=bottom + 26,
-        bottom=bottom,
-        ticks=ticks,
-        rows=placed,
-    )
+        five = [left + length * _quantile(ordered, share) for share in (0, 0.25, 0.5, 0.75, 1)]
+        placed.append(_PlacedBox(box, 8 + (_BOX + drop) * number, *five))
+    bottom = 8 + (_BOX + drop) * len(boxes)
+    ticks = [(value, left + length * value) for value in (0, 0.25, 0.5, 0.75, 1)]
+    return {"height": bottom + 26, "bottom": bottom, "ticks": ticks, "rows": placed, "drop": drop}
 
 
 def _named(placed: Sequence[_Placed]) -> list[_Placed]:
@@ -228,6 +248,13 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[below] + (place - below) * (ordered[above] - ordered[below])
 
 
-def _legend() -> list[tuple[str, str]]:
+def _legend(width: int, top: int) -> dict[str, object]:
+    """What the shades mean, in as many rows as they take, and how high the drawing is with them."""
     steps = [(f"v{step}", f"{(step - 1) / STEPS:g}–{step / STEPS:g}") for step in range(1, STEPS + 1)]
-    return [*steps, ("unknown", "not evaluated"), ("unasked", "nothing asked")]
+    shades = [*steps, ("unknown", "not evaluated"), ("unasked", "nothing asked")]
+    across = max(1, width // 112)
+    entries = [
+        (112 * (number % across), top + 24 + 20 * (number // across), *shade)
+        for number, shade in enumerate(shades)
+    ]
+    return {"legend": entries, "legend_top": top, "height": entries[-1][1] + 8}

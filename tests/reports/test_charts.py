@@ -21,8 +21,10 @@ from curation.reports.charts import (
 HOSTILE = "<img src=x onerror=alert(1)> & \"'"
 
 
-def elements(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(svg)
+def elements(svg: str, size: str = "wide") -> ElementTree.Element:
+    """The drawing in one of its two sizes."""
+    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
+    return found
 
 
 def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:

@@ -23,8 +23,10 @@ from curation.reports.plots import (
 HOSTILE = "<img src=x onerror=alert(1)> & \"'"
 
 
-def elements(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(svg)
+def elements(svg: str, size: str = "wide") -> ElementTree.Element:
+    """The drawing in one of its two sizes."""
+    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
+    return found
 
 
 def place(path: ElementTree.Element) -> float:

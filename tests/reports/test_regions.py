@@ -9,8 +9,10 @@ from curation.reports.regions import RegionBox, RegionMark, region_boxes, region
 HOSTILE = "<img src=x onerror=alert(1)> & \"'"
 
 
-def elements(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(svg)
+def elements(svg: str, size: str = "wide") -> ElementTree.Element:
+    """The drawing in one of its two sizes."""
+    [found] = ElementTree.fromstring(f"<both>{svg}</both>").findall(f"svg[@class='{size}']")
+    return found
 
 
 def marks() -> list[RegionMark]:

@@ -40,7 +40,7 @@ def judged(store: Store, queries: int = 12, people: int = 3, names: str = "annot
 
 
 def elements(svg: str) -> ElementTree.Element:
-    return ElementTree.fromstring(svg)
+    return ElementTree.fromstring(f"<both>{svg}</both>")[0]
 
 
 def test_the_page_needs_no_script_and_no_network(store: Store) -> None:
