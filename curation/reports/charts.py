@@ -176,8 +176,9 @@ def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]]) -> Markup:
 
 def control_charts(title: str, charts: Sequence[ControlChart]) -> Markup:
     """A panel for each control chart: its values as a line, and its limit as a dashed one."""
-    values = {"title": title, "plot": _PLOT, "bottom": 26 + _PLOT, "charts": charts}
-    return in_two_sizes("control_charts.svg", *_grids(_PLOT + 34, len(charts)), **values)
+    wide, narrow = _grids(_PLOT + 34, len(charts))
+    values: dict[str, object] = {"title": title, "plot": _PLOT, "bottom": 26 + _PLOT, "charts": charts}
+    return in_two_sizes("control_charts.svg", wide, narrow, **values)
 
 
 def _grids(high: int, panels: int) -> tuple[dict[str, object], dict[str, object]]:

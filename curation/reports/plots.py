@@ -128,25 +128,26 @@ def _dots_beside(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> d
     for row in rows:
         placed.append(_PlacedDots(row, [row.name], top + 12, top + 12, top + 8))
         top += 16 * len(row.marks) + 14
-    size = {"width": _WIDTH, "height": top + 26, "top": begin, "bottom": top, "x": axis}
+    places = {"width": _WIDTH, "height": top + 26, "x": axis, "spans": [(begin, top)]}
     legend = [(8 + step * number, 10) for number in range(len(shown))]
-    return {"rows": placed, "legend": legend, "letters": step // 9, "row_letters": 28, **size}
+    return {"rows": placed, "legend": legend, "letters": step // 9, "row_letters": 28, **places}
 
 
 def _dots_below(shown: Sequence[str], rows: Sequence[DotRow], axis: _Axis) -> dict[str, object]:
     """Dots below the names of their rows, with room for the figure beside them."""
-    begin = top = 20 * len(shown) + 8
-    placed = []
+    top = 20 * len(shown) + 8
+    placed, spans = [], []
     for row in rows:
         name = lines(row.name, NARROW_LETTERS, 3)
         size = top + 12 + LINE * len(name)
         first = size + 12 if row.size else size - 4
         placed.append(_PlacedDots(row, name, top + 12, size, first))
+        spans.append((first - 8, first + 16 * len(row.marks) - 8))
         top = first + 16 * len(row.marks) + 6
-    size = {"width": NARROW, "height": top + 26, "top": begin, "bottom": top}
+    places = {"width": NARROW, "height": top + 26, "x": axis._replace(begin=16, length=156), "spans": spans}
     legend = [(8, 10 + 20 * number) for number in range(len(shown))]
     letters = {"letters": NARROW_LETTERS - 4, "row_letters": NARROW_LETTERS}
-    return {"rows": placed, "legend": legend, **letters, **size, "x": axis._replace(begin=8, length=164)}
+    return {"rows": placed, "legend": legend, **letters, **places}
 
 
 def scatter(title: str, across: str, up: str, points: Sequence[PlotPoint]) -> Markup:

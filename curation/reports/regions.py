@@ -173,7 +173,7 @@ def _joined(
     return {
         "width": width,
         "placed": placed,
-        "named": _named(placed),
+        "named": _named(placed, _NAME_WIDE if width == _WIDTH else width),
         "edges": [(placed[one], placed[other], weight) for one, other, weight in edges],
         **_legend(width, height + 24),
     }
@@ -200,11 +200,11 @@ def _boxes(boxes: Sequence[RegionBox], left: int, length: int, drop: int) -> dic
     return {"height": bottom + 26, "bottom": bottom, "ticks": ticks, "rows": placed, "drop": drop}
 
 
-def _named(placed: Sequence[_Placed]) -> list[_Placed]:
-    """The largest regions whose names do not run into each other."""
+def _named(placed: Sequence[_Placed], wide: int) -> list[_Placed]:
+    """The largest regions whose names, so many pixels `wide`, do not run into each other."""
     found: list[_Placed] = []
     for one in sorted(placed, key=lambda item: (-item.mark.documents, item.mark.name)):
-        free = all(abs(one.y - item.y) > _NAME_HIGH or abs(one.x - item.x) > _NAME_WIDE for item in found)
+        free = all(abs(one.y - item.y) > _NAME_HIGH or abs(one.x - item.x) > wide for item in found)
         if free and len(found) < _LABELLED:
             found.append(one)
     return found

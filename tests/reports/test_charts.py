@@ -68,3 +68,27 @@ def test_every_chart_escapes_what_people_wrote() -> None:
     for svg in drawn:
         assert "<img" not in svg
         assert HOSTILE in "".join(elements(svg).itertext())
+
+
+def test_a_narrow_chart_has_each_bar_below_its_whole_name_and_figure() -> None:
+    name = "Alpha of useful and above against the rest, navigational queries"
+    svg = elements(intervals("t", [Mark(name, 0.5, 0.25, 0.75, "", "12 pairs")]), "narrow")
+    [group] = svg.findall("g")
+    words = [(float(text.get("y")), text.text) for text in group.findall("text")]
+    assert " ".join(text for _, text in words[:2]) == name
+    assert max(y for y, _ in words) < min(float(rect.get("y")) for rect in group.findall("rect"))
+
+
+def test_no_letters_of_a_narrow_chart_are_smaller_than_11_pixels_on_a_phone() -> None:
+    name = "A stratum with a long name " * 3
+    marks = [Mark(name, 0.5, 0.25, 0.75, "", "12 pairs")]
+    grades = [f"{grade} Highly relevant" for grade in range(4)]
+    drawn = [
+        intervals("t", marks),
+        weeks("t", [("s", [Mark("2026-05-04", 0.9, 0.8, 0.95)])] * 4),
+        control_charts("t", [ControlChart("anna", (0.0, 1.0), 0.5, "")] * 4),
+        heat_map("t", "h", grades, [[HeatCell(0.5, 3, "")] * 4] * 4),
+        bars("t", "d", ("a", "b"), [BarGroup(name, (0.5, 0.5))]),
+    ]
+    widths = [float(elements(svg, "narrow").get("viewBox").split()[2]) for svg in drawn]
+    assert all(12 * (390 - 2 * 16) / width >= 11 for width in widths)

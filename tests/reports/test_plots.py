@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from xml.etree import ElementTree
 
@@ -95,3 +96,22 @@ def test_every_plot_escapes_what_people_wrote() -> None:
     for svg in drawn:
         assert "<img" not in svg
         assert HOSTILE in "".join(elements(svg).itertext())
+
+
+def test_a_narrow_plot_has_its_marks_below_names_and_its_figures_inside() -> None:
+    marks = [Mark("a", 0.6, 0.5, 0.7), Mark("b", 0.2, 0.1, 0.3)]
+    svg = elements(dot_plot("t", ["a", "b"], [DotRow("head", "12 queries", marks)]), "narrow")
+    name, size = (
+        next(text for text in svg.findall("text") if said in text.itertext())
+        for said in ("head", "12 queries")
+    )
+    dots = [path for path in svg.findall("g[title]/path") if path.get("transform")]
+    first = float(dots[0].get("transform", "").split()[-1].rstrip(")"))
+    assert float(name.get("y", "")) < float(size.get("y", "")) < first
+    assert all(place(dot) < float(svg.get("viewBox", "").split()[2]) / 2 for dot in dots)
+
+
+def test_figures_below_a_short_axis_leave_room_for_each_other() -> None:
+    svg = elements(dot_plot("t", [""], [DotRow("pair", "", [Mark("", -0.031, -0.07, 0.008)])], 0.0), "narrow")
+    places = [float(text.get("x", "")) for text in svg.findall("text") if text.get("text-anchor") == "middle"]
+    assert all(after - before >= 38 for before, after in itertools.pairwise(places))
