@@ -23,6 +23,7 @@ from app.front.front import Front
 from app.front.guard import Guard
 from app.front.index import IndexTemplate
 from app.monitoring import health
+from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
 from app.signin import routes
 from app.signin.current_user import sessions
@@ -62,7 +63,7 @@ def build(front: bool = True) -> st.App:
         *downloads.ROUTES,
         health.ROUTE,
     ]
-    middleware = [Middleware(FailureLog), Middleware(Guard)]
+    middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard)]
     if front:
         paths = [route.path for route in own_routes]
         middleware.append(Middleware(Front, IndexTemplate(project_name()), paths))
@@ -109,6 +110,7 @@ def serve(
         os.environ[IMPORT_FROM] = str(import_from.resolve())
     if images_from:
         os.environ[IMAGES_FROM] = ",".join(hosts(images_from))
+    raise_limit()
     os.umask(0o077)  # the log that DuckDB keeps beside the project holds grades, too
     if project.is_file() and project.stat().st_mode & 0o077:
         log.write(logging.WARNING, OTHERS_CAN_READ.format(project))

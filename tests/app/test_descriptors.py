@@ -1,0 +1,97 @@
+"""File descriptors: where few are left, new visitors are turned away and nobody who is there is harmed."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+from contextlib import ExitStack
+
+import httpx2
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from websockets.exceptions import InvalidStatus
+
+from app.monitoring.descriptors import PAGES, TURNED_AWAY, Admission, Descriptors, drop_ended_sessions
+from app.signin.sessions import Sessions, SignIn
+from curation.people.annotators import add_annotator
+from curation.store import Store, require_setting
+from tests.support.served import PASSWORD, Served
+from tests.support.websockets_client import session
+
+LIMIT = 128
+
+
+async def hello(request: Request) -> Response:
+    return PlainTextResponse("hello")
+
+
+class Few(Descriptors):
+    @property
+    def left(self) -> int:
+        return PAGES - 1
+
+
+def test_pages_are_refused_with_a_sentence_and_answers_are_taken() -> None:
+    around = [Middleware(Admission, Few())]
+    client = TestClient(Starlette(routes=[Route("/", hello, methods=["GET", "POST"])], middleware=around))
+    refused = client.get("/", headers={"Accept": "text/html"})
+    assert (refused.status_code, refused.text) == (503, TURNED_AWAY)
+    assert refused.headers["retry-after"] == "60"
+    assert client.get("/", headers={"Accept": "application/json"}).text == "hello"
+    assert client.post("/").text == "hello"
+
+
+@pytest.mark.slow
+def test_the_limit_is_raised_to_what_the_system_allows() -> None:
+    code = """
+import resource
+from app.monitoring.descriptors import raise_limit
+_, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+assert raise_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(hard, 65_536), hard
+"""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert hard > 64
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_streamlit_keeps_its_ended_sessions_where_they_are_looked_for() -> None:
+    from streamlit.runtime.memory_session_storage import MemorySessionStorage
+
+    drop_ended_sessions()  # nothing runs here
+    MemorySessionStorage()._cache.expire()
+
+
+def sessions_until_refused(served: Served, cookie: str, opened: ExitStack) -> int:
+    for number in range(LIMIT):
+        try:
+            opened.enter_context(session(served.url, cookie)).ask()
+        except InvalidStatus:
+            return number
+    return LIMIT
+
+
+@pytest.mark.slow
+def test_at_its_limit_the_server_turns_sessions_away_and_goes_on_taking_grades(store: Store) -> None:
+    """With 256 descriptors the server ended at 90 sessions."""
+    add_annotator(store, "anna", "annotator", PASSWORD)
+    store.close()
+    served = Served(store.path)
+    resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
+    with store.reading() as cursor:
+        key = require_setting(cursor, "cookie_key", "")
+    own = Sessions(bytes.fromhex(key))
+    cookie = f"{own.cookie}={own.issue(SignIn('anna', 0))}"
+    with ExitStack() as opened:
+        assert 5 < sessions_until_refused(served, cookie, opened) < LIMIT // 4
+        answer = httpx2.get(f"{served.url}/api/presentations", headers={"Cookie": cookie})
+        assert answer.status_code == 200
+        page = httpx2.get(served.url, headers={"Cookie": cookie, "Accept": "text/html"})
+        assert (page.status_code, page.text) == (503, TURNED_AWAY)
+    served.stop()
