@@ -9,10 +9,12 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from curation.sources.tables.classic import trec, workbench
 from curation.sources.tables.lines import text_lines
 from curation.sources.tables.problems import Problems
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "qrels")
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "qrels", "trec", "smart", "srw")
+BEGINNING = 4_096  # characters in which a file shows what it is
 QRELS_COLUMNS = ("query", "iteration", "document", "grade")
 _SUFFIXES = {
     ".jsonl": "jsonl",
@@ -55,6 +57,8 @@ def find_format(path: Path, layout: FileLayout, problems: Problems) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     suffix = next((s for s in reversed(suffixes) if s != ".gz"), "")
     found = _SUFFIXES.get(suffix) or _format_of_content(path, layout)
+    if found == "jsonl" and _is_workbench(path, layout):
+        found = "srw"
     if found is None:
         problems.stop(
             "neither its name nor its beginning tells what format it is in",
@@ -72,6 +76,10 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
     start = [line.rstrip("\n") for line in islice(lines, 20) if not line.isspace()]
     if not start:
         return "jsonl"
+    if trec.BEGINNING.match(start[0]):
+        return "trec"
+    if start[0].startswith(".I"):
+        return "smart"
     if start[0].lstrip().startswith(("{", "[")):
         return "jsonl"
     if layout.columns is not None and len(layout.columns) == 1:
@@ -81,6 +89,13 @@ def _format_of_content(path: Path, layout: FileLayout) -> str | None:
     if all(map(_is_qrel, (line for line in start if not line.startswith("#")))):
         return "qrels"
     return "csv" if _even(len(row) - 1 for row in csv.reader(start)) else None
+
+
+def _is_workbench(path: Path, layout: FileLayout) -> bool:
+    """Whether a file begins as one JSON object of the Search Relevance Workbench, not as lines of objects."""
+    lines = text_lines(path, layout.encoding, Problems(path), Counter())
+    start = "".join(line[:BEGINNING] for line in islice(lines, 20))[:BEGINNING]
+    return workbench.kind_of(start) is not None
 
 
 def _even(counts: Iterable[int]) -> bool:

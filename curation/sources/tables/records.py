@@ -5,8 +5,9 @@ missing one is said at once; it notes every problem of the file while it goes; a
 raising them all together, those that its reader noted included. What is only found by reading on never
 stops the reading.
 
-Formats: 'jsonl' (BEIR's too), 'csv', 'tsv', 'parquet', 'qrels' (TREC's four columns), found from the file's
-name or else from its beginning. Text may be gzipped.
+Formats: 'jsonl' (BEIR's too), 'csv', 'tsv', 'parquet', 'qrels' (TREC's four columns), and those of `classic`:
+'trec' (documents or topics), 'smart', 'srw'. They are found from the file's name or else from its beginning.
+Text may be gzipped.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from curation.progress import Progress, silent
 from curation.sources.tables.bounds import DEEPEST, LONGEST_LINE, too_deep
+from curation.sources.tables.classic import CLASSIC_ROWS
 from curation.sources.tables.formats import QRELS_COLUMNS, FileLayout, find_format
 from curation.sources.tables.lines import clean, refuse_unreadable, text_lines
 from curation.sources.tables.problems import Problems
@@ -199,6 +201,9 @@ class Records:
         lines = text_lines(self._path, self._layout.encoding, self.problems, self._replaced, newline)
         if self.format == "jsonl":
             return self._json(lines)
+        if self.format in CLASSIC_ROWS:
+            rows = CLASSIC_ROWS[self.format](lines, self.problems)
+            return (Record(number, self._clean(fields)) for number, fields in rows)
         return self._qrels(lines) if self.format == "qrels" else self._table(lines)
 
     def _json(self, lines: Iterable[str]) -> Iterator[Record]:

@@ -1,0 +1,97 @@
+"""`goldset import collection`: documents, queries and judgments of a test collection at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from curation.cli.goldset import Json, project_store
+from curation.cli.import_.options import Encoding
+from curation.cli.output import emit, progress_bar, say, table
+from curation.text import plain
+
+if TYPE_CHECKING:
+    from curation.importing.collection import CollectionImport
+
+AUTO = "auto"
+
+
+def import_collection_command(
+    path: Annotated[Path, typer.Argument(help="A folder with the collection's files, or one of them.")],
+    format: Annotated[
+        str, typer.Option("--format", help="auto, trec, smart, srw, beir or hf; auto finds it.")
+    ] = AUTO,
+    annotator: Annotated[
+        str | None, typer.Option(help="Who gave the grades; needed where the collection has judgments.")
+    ] = None,
+    grade_map: Annotated[
+        str | None,
+        typer.Option(help="Grades of another scale: 1=3,0=0; =cannot-tell is possible."),
+    ] = None,
+    skip_unknown: Annotated[
+        bool,
+        typer.Option(
+            "--skip-unknown",
+            help="Leave out judgments of documents and query ids that the project does not have.",
+        ),
+    ] = False,
+    add: Annotated[
+        bool,
+        typer.Option("--add", help="Add to the current corpus; without it the documents are the new corpus."),
+    ] = False,
+    encoding: Encoding = "utf-8",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what each file is taken for and what would be imported.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Import a test collection: documents, queries with information needs, and judgments.
+
+    TREC's SGML and XML, SMART, judgment lists and query sets of the Search Relevance Workbench, and folders
+    of BEIR and Hugging Face are known. The command says what each file was taken for, and which files it
+    passed over. All is rehearsed on a copy of the project first: if anything is wrong, nothing is imported.
+
+    \b
+    Examples:
+      goldset import collection beir/scifact --annotator scifact --grade-map 1=3 --dry-run
+      goldset import collection cisi --annotator cisi --grade-map 1=2
+      goldset import collection trec-robust --annotator nist --encoding latin-1 --skip-unknown
+      goldset import collection judgments.json --format srw --annotator esci --grade-map 100=3,10=2,1=1,0=0
+    """
+    from curation.importing.collection import CollectionOptions, import_collection
+    from curation.sources.judgments import parse_grade_map
+
+    options = CollectionOptions(
+        None if format == AUTO else format,
+        annotator,
+        parse_grade_map(grade_map) if grade_map else None,
+        skip_unknown,
+        add,
+        encoding,
+    )
+    with progress_bar() as progress:
+        found = import_collection(project_store(), path, options, dry_run=dry_run, progress=progress)
+    result = plain(found) | {"dry_run": dry_run}
+    emit(as_json, result, lambda: _show_collection(found, path, dry_run))
+
+
+def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None:
+    from curation.importing.grades import judgments_outcome
+    from curation.importing.texts import corpus_outcome, queries_outcome
+
+    if dry_run:
+        say("Dry run: nothing is changed. The import would say:")
+    root = path if path.is_dir() else path.parent
+    rows = [(file.path.relative_to(root).as_posix(), file.found) for file in found.files]
+    rows += [(one.path.relative_to(root).as_posix(), f"passed over: {one.why}") for one in found.passed]
+    table(f"Files of {path.name}", ["file", "taken for"], rows)
+    outcomes = [
+        *map(corpus_outcome, found.corpus),
+        *map(queries_outcome, found.queries),
+        *map(judgments_outcome, found.judgments),
+    ]
+    for file, outcome in zip(found.files, outcomes, strict=True):
+        say(f"{file.path.name}: {outcome.sentence}")
+        say(*outcome.sentences[1:])
