@@ -14,10 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from curation.errors import InputError
-from curation.labeling.judgments.imported import JudgmentImport, import_judgments
-from curation.people.annotators import require_author
-from curation.progress import Progress, silent
-from curation.sources.collection_files import (
+from curation.importing.collection_files import (
     DOCUMENTS,
     JUDGMENTS,
     QUERIES,
@@ -26,6 +23,9 @@ from curation.sources.collection_files import (
     PassedFile,
     find_collection,
 )
+from curation.labeling.judgments.imported import JudgmentImport, import_judgments
+from curation.people.annotators import require_author
+from curation.progress import Progress, silent
 from curation.sources.corpus import CorpusImport, import_corpus
 from curation.sources.judgments import JudgmentFields
 from curation.sources.query_import import QueryImport, import_queries
