@@ -32,7 +32,9 @@ from curation.guides.questions import ask_at_item, readable_questions
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.practice.status import feedback
-from curation.labeling.session.history import recent_answers
+from curation.labeling.session.history import HistoryFilter, history_page
+from curation.labeling.session.put_off import put_off_showings
+from curation.labeling.session.recent import answered_since
 from curation.labeling.session.showings import (
     Answered,
     Queue,
@@ -123,6 +125,32 @@ class QueryAnswers(BaseModel):
     answers: Annotated[list[Keyed], Field(max_length=50)]
 
 
+class HistoryAsked(BaseModel):
+    """A page of the history, and which answers are wanted."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    page: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+    text: Annotated[str, Field(max_length=200)] = ""
+    grade: Annotated[int, Field(ge=-1_000_000, le=1_000_000)] | None = None
+    cannot_tell: bool = False
+    changed: bool = False
+    noted: bool = False
+    flagged: bool = False
+
+    def wanted(self) -> HistoryFilter:
+        """The filter as `curation` takes it."""
+        return HistoryFilter(**self.model_dump(exclude={"page"}))
+
+
+class Worked(BaseModel):
+    """Moments since which to count answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    since: Annotated[list[AwareDatetime], Field(max_length=3)]
+
+
 class AskedQuestion(BaseModel):
     """A question about the guide, at one of the annotator's items or about the whole."""
 
@@ -176,11 +204,26 @@ async def previous(request: Request) -> Any:
 
 @answered
 async def history(request: Request) -> Any:
-    """GET: the annotator's last answers, newest first, each with the revision that a change needs."""
-    found = await run_in_threadpool(
-        recent_answers, project_store(), request.state.annotator, image_hosts=image_hosts()
-    )
-    return [_answered(one) for one in found]
+    """GET: a page of the annotator's answers, newest first, each with the revision that a change needs."""
+    asked = HistoryAsked.model_validate(dict(request.query_params))
+    who, page = request.state.annotator, asked.page
+    found = await run_in_threadpool(history_page, project_store(), who, asked.wanted(), page, image_hosts())
+    return {**found._asdict(), "answers": [_answered(one) for one in found.answers]}
+
+
+@answered
+async def put_off(request: Request) -> Any:
+    """GET: the open items that the annotator has put off, in the order in which they were."""
+    who = request.state.annotator
+    found = await run_in_threadpool(put_off_showings, project_store(), who, image_hosts())
+    return [one._asdict() for one in found]
+
+
+@answered
+async def worked(request: Request) -> Any:
+    """GET: how many items the annotator has answered since each `since`."""
+    asked = Worked.model_validate({"since": request.query_params.getlist("since")})
+    return await run_in_threadpool(_worked, request.state.annotator, asked)
 
 
 @answered
@@ -227,6 +270,8 @@ ROUTES = [
     Route("/api/judgments", judgments, methods=["POST"]),
     Route("/api/answers", answers, methods=["POST"]),
     Route("/api/history", history),
+    Route("/api/put-off", put_off),
+    Route("/api/worked", worked),
     Route("/api/questions", questions, methods=["GET", "POST"]),
 ]
 
@@ -264,6 +309,12 @@ def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
     ]
     log_refused(annotator, [*refused, *outcomes])
     return {"outcomes": [*refused, *outcomes]}
+
+
+def _worked(annotator: str, asked: Worked) -> list[int]:
+    moments = [one.astimezone(UTC).replace(tzinfo=None) for one in asked.since]
+    with project_store().reading() as cursor:
+        return answered_since(cursor, annotator, moments)
 
 
 def _questions(annotator: str, asked: AskedQuestion | None) -> list[dict[str, Any]]:

@@ -29,6 +29,7 @@ MODULES = (
     "question",
     "practice",
     "history",
+    "search",
     "keyboard",
     "keylist",
     "trace",

@@ -21,6 +21,7 @@ import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
 import { Question } from "./question.js";
+import { Search } from "./search.js";
 import { ask, pause } from "./server.js";
 import { Sight } from "./sight.js";
 import { Status } from "./status.js";
@@ -31,7 +32,8 @@ const LOW = 3; // so few, and more are asked for
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const MOST_HOLDING = 100; // items that a request may name as held
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
-const TOOLS = { x: "cannot", l: "later", f: "flag", n: "note", u: "undo", w: "whole", h: "history", g: "guide", "?": "keys" };
+const TOOLS = { x: "cannot", l: "later", f: "flag", n: "note", u: "undo", w: "whole", t: "put-off", h: "history", g: "guide", "?": "keys" };
+const PAGE = 20; // answers of a page of the history
 
 export default function mount({ data, parentElement }) {
   const root = parentElement.querySelector(".grading");
@@ -50,7 +52,7 @@ class Loop {
     this.acts = 0;
     this.unreachable = 0; // how often in a row the queue could not be fetched
     this.generation = 0; // how often the queue was emptied and fetched again
-    this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "" };
+    this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "", put_off: 0 };
     this.card = memory.get("card"); // shown between two items; survives a reload
     this.ending = new AbortController();
     const { signal } = this.ending;
@@ -62,7 +64,8 @@ class Loop {
     this.guide = new Guide(root, memory, (grade) => this.answer("grade", { grade }));
     this.practice = new Practice(root, this.guide);
     this.question = new Question(root, (answer) => this.#answerQuestion(answer));
-    this.history = new History(root, this.guide, (answered) => this.#change(answered));
+    this.history = new History(root, this.guide, (one) => (this.listing === "put-off" ? this.#takeUp(one) : this.#change(one)));
+    this.search = new Search(root, (focus) => this.#fillHistory(focus), signal);
     this.asking = new Asking(root, memory, {
       item: () => root.dataset.presentation,
       said: (sentence) => this.status.announce(sentence),
@@ -134,7 +137,8 @@ class Loop {
       preload(showing);
     }
     const { showings, ...state } = queue;
-    this.state = { ...state, done: state.done + this.outbox.worth, hour: Math.max(0, state.hour + this.outbox.worth) };
+    const { worth, putOff } = this.outbox;
+    this.state = { ...state, done: state.done + worth, hour: Math.max(0, state.hour + worth), put_off: state.put_off + putOff };
     if (state.practice?.passed === null) this.memory.set("practising", true);
   }
 
@@ -290,16 +294,18 @@ class Loop {
     const { note, flagged, active: active_ms, shownAt: shown_at } = this.item.draft;
     const { presentation_id, revision, guide_hash, changing } = showing;
     const worth = kind !== "later" && !changing ? 1 : 0;
+    const later = Number(kind === "later") - Number(Boolean(showing.put_off));
     this.past = this.past.filter((one) => one.showing.presentation_id !== presentation_id);
     if (showing.kind !== "practice") this.past = [...this.past.slice(-49), { showing, kind, note, flagged, ...more }];
     this.#countAct();
     this.state.done += worth;
     this.state.hour += worth;
+    this.state.put_off += later;
     if (showing.kind === "practice") this.#practised(worth);
     else this.#traceOf(showing, kind, more);
     this.#cardAfter(showing, kind);
     this.outbox.add("judgments",
-      { presentation_id, revision, kind, ...more, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth);
+      { presentation_id, revision, kind, ...more, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth, later);
     this.#next();
   }
 
@@ -337,7 +343,7 @@ class Loop {
     const asks = showing.asks || this.#asksAbout(presentation_id); // what the server gives back does not say
     if (this.card?.kind === "question") this.#setCard(null);
     const draft = { note, flagged, active: 0 };
-    this.queue.unshift({ ...showing, asks, revision, draft, was: grade, wasReason: reason, changing: false, back: kind === "later" });
+    this.queue.unshift({ ...showing, asks, revision, draft, was: grade, wasReason: reason, changing: false, back: kind === "later", put_off: kind === "later" });
     this.#next();
   }
 
@@ -438,29 +444,66 @@ class Loop {
 
   // ── History ──
 
-  #openHistory() {
-    if (this.#on("history")) return this.#closeHistory();
-    if (!this.#on("item", "nothing")) return;
+  // `listing` is all answers, or what was put off.
+  #openHistory(listing) {
+    if (this.#on("history") && this.listing === listing) return this.#closeHistory();
+    if (!this.#on("item", "nothing", "history")) return;
     this.#keepDraft();
-    this.#showPhase("history", "Your last answers.");
-    this.#fillHistory();
+    this.listing = listing;
+    const answers = listing === "answers";
+    const title = answers ? "My answers" : "Items put off";
+    this.root.querySelector(".history h1").textContent = title;
+    this.root.querySelector(".history").setAttribute("aria-label", title);
+    this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "They come back after all others, in this order. ",
+      ...["↑", "↓", "Enter"].flatMap((key, place) => [["", " ", " and "][place], node("kbd", {}, key)]),
+      `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`);
+    this.root.querySelector(".filter").hidden = !answers;
+    this.root.querySelector(".pages").hidden = true;
+    this.#showPhase("history", `${title}.`);
+    this.#fillHistory(true);
   }
 
   // Only what is committed can be changed, so the list waits for what is on its way.
-  async #fillHistory() {
+  async #fillHistory(focus) {
     if (this.outbox.waiting.length) return this.history.wait("Waiting until your last answers are saved…");
-    this.filling = true;
-    this.history.wait("Fetching your last answers…");
+    const filling = this.filling = {}; // what is asked for later replaces it
+    if (!this.root.querySelector(".history .line") || focus) this.history.wait("Fetching your answers…");
     try {
-      const answered = await ask("/api/history");
-      if (answered.length && !this.guide.hash) await this.#readGuide(answered[0].showing.guide_hash);
-      this.history.show(answered);
-      if (this.#on("history")) this.history.focus();
+      const [lines, none] = await (this.listing === "put-off" ? this.#readPutOff() : this.#readAnswers(filling));
+      if (this.filling !== filling || !this.#on("history")) return;
+      this.history.show(lines, none);
+      if (focus) this.history.focus();
     } catch (error) {
-      this.history.wait(`Your last answers cannot be fetched just now. ${error.message} Esc goes back.`);
+      if (this.filling === filling) this.history.wait(`Your answers cannot be fetched just now. ${error.message} Esc goes back.`);
     } finally {
-      this.filling = false;
+      if (this.filling === filling) this.filling = undefined;
     }
+  }
+
+  async #readAnswers(filling) {
+    const found = await ask(`/api/history?${this.search.parameters}`);
+    if (found.answers.length && !this.guide.hash) await this.#readGuide(found.answers[0].showing.guide_hash);
+    if (this.filling === filling) this.search.show(found, PAGE);
+    return [found.answers, this.search.filtered ? "No answer of yours fits all of this." : undefined];
+  }
+
+  async #readPutOff() {
+    const found = await ask("/api/put-off");
+    if (found.length && !this.guide.hash) await this.#readGuide(found[0].guide_hash);
+    return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "Nothing is put off."];
+  }
+
+  // Bring an item that was put off on screen now. Which item is the last of its query may be another then.
+  #takeUp({ showing }) {
+    if (!this.#seen("history") || this.outbox.waiting.length) return;
+    this.#countAct();
+    if (this.queue.some(({ query }) => query === showing.query)) {
+      this.queue = [];
+      this.generation += 1;
+    }
+    this.queue = this.queue.filter((held) => held.presentation_id !== showing.presentation_id);
+    this.queue.unshift({ ...showing, back: true });
+    this.#closeHistory();
   }
 
   #closeHistory() {
@@ -518,7 +561,7 @@ class Loop {
 
   #changed() {
     this.#showState();
-    if (this.#on("history") && !this.outbox.waiting.length && !this.filling && !this.root.querySelector(".history .line")) this.#fillHistory();
+    if (this.#on("history") && !this.outbox.waiting.length && !this.filling && !this.root.querySelector(".history .line")) this.#fillHistory(true);
   }
 
   #showState() {
@@ -527,8 +570,9 @@ class Loop {
 
   async #readGuide(hash) {
     await this.guide.load(hash);
+    this.search.fill(this.guide.scale);
     const asked = this.question.choices(this.#used()).map(([key]) => key).join(" ");
-    this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: where a query ends with that question"]]);
+    this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: where a query ends with that question"], ["t", "Items put off: take one up now"]]);
   }
 
   async #loadGuide(hash) {
@@ -590,7 +634,7 @@ class Loop {
     if (this.#on("question")) {
       if (this.question.press(pressed)) return true;
     } else if (this.#on("history")) {
-      if (this.history.press(pressed)) return true;
+      if (this.history.press(pressed) || (this.listing === "answers" && this.search.press(pressed))) return true;
     } else if (this.#on("item")) {
       const used = this.reasoning ? this.#pressReason(pressed, digit) : this.#pressGrade(pressed, digit);
       if (used) return true;
@@ -618,7 +662,8 @@ class Loop {
   #escape(typing) {
     if (this.keys.open) return; // the dialog closes itself
     if (this.asking.writing) return; // its field has keys of its own
-    if (typing) this.item.closeNote();
+    if (typing && this.#on("history")) this.history.leaveField();
+    else if (typing) this.item.closeNote();
     else if (this.#on("history")) this.#closeHistory();
     else if (this.#on("question")) this.#skip();
     else if (this.#on("item") && this.reasoning) this.#mode("grades");
@@ -629,7 +674,10 @@ class Loop {
     if (name === "guide") this.guide.toggle();
     else if (name === "keys") this.keys.show();
     else if (name === "undo") this.undo();
-    else if (name === "history") this.#openHistory();
+    else if (name === "history") this.#openHistory("answers");
+    else if (name === "put-off" && (this.state.put_off || this.#on("history"))) this.#openHistory("put-off");
+    else if (name === "back") this.#closeHistory();
+    else if (name === "newer" || name === "older") this.search.turn(name === "older" ? 1 : -1);
     else if (name === "go-on") this.#goOn();
     else if (name === "skip") this.#skip();
     else if (name === "leave") this.#escape(false);

@@ -1,4 +1,4 @@
-// The annotator's own last answers: a list that the arrow keys walk through, each line a way back to its item.
+// The annotator's own answers: a list that the arrow keys walk through, each line a way back to its item.
 
 import { chip, isolated, node, plain } from "./dom.js";
 
@@ -21,6 +21,12 @@ export class History {
     this.#lines[0]?.focus();
   }
 
+  // From a field back to the list, or to the part itself where nothing is listed.
+  leaveField() {
+    this.root.getRootNode().activeElement?.blur();
+    this.focus();
+  }
+
   // Move through the list; true where the key was for it.
   press(key) {
     const lines = this.#lines;
@@ -32,12 +38,13 @@ export class History {
   }
 
   #line(answered) {
-    const { showing, note, flagged, words } = answered;
+    const { showing, note, flagged, changed, words } = answered;
     const line = node("button", { type: "button", className: "line" },
       node("span", { className: "words" },
         node("span", { className: "sought", dir: "auto" }, showing.query),
         node("span", { className: "name", dir: "auto" }, plain(showing.title) || "Untitled document"),
         ...(words ? [node("span", { className: "name", dir: "auto" }, `“${isolated(words)}”`)] : [])),
+      ...(changed ? [node("span", { className: "noted" }, "changed")] : []),
       ...(flagged ? [node("span", { className: "noted" }, "flag")] : []),
       ...(note ? [node("span", { className: "noted", title: note }, "note")] : []),
       this.#answer(answered));

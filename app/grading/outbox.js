@@ -43,11 +43,17 @@ export class Outbox {
     return this.waiting.reduce((sum, { worth }) => sum + worth, 0);
   }
 
-  // Keep an answer until it is committed; `worth` is 1 for a new answer, -1 for one that is taken back, else 0.
-  add(to, answer, worth) {
+  // How many more items will be put off once all is committed.
+  get putOff() {
+    return this.waiting.reduce((sum, { later = 0 }) => sum + later, 0);
+  }
+
+  // Keep an answer until it is committed; `worth` is 1 for a new answer, -1 for one that is taken back, else 0;
+  // `later` is 1 where it puts an item off, -1 where it answers one that was put off, else 0.
+  add(to, answer, worth, later = 0) {
     const made = performance.timeOrigin + performance.now();
     const item = { ...answer, client_key: uniqueKey() };
-    const kept = { made, to, worth, item };
+    const kept = { made, to, worth, later, item };
     this.waiting.push(kept);
     this.stored = this.memory.set(`answer:${item.client_key}`, kept) && this.stored;
     this.changed();

@@ -35,7 +35,8 @@ export class Status {
   }
 
   // `count` are the words on how far it is, where they are not 'done of total'.
-  show({ done, total, hour, seconds_each: each, count }, outbox) {
+  show({ done, total, hour, seconds_each: each, count, put_off: later }, outbox) {
+    this.#putOff(later);
     const track = this.#find(".track");
     track.setAttribute("aria-valuemax", total);
     track.setAttribute("aria-valuenow", done);
@@ -44,6 +45,14 @@ export class Status {
     this.#find(".count").textContent = count ?? (total ? `${done} of ${total}` : "");
     this.#find(".pace").textContent = pace(hour, total - done, each);
     this.#saved(outbox);
+  }
+
+  // Its button leads to what was put off.
+  #putOff(later) {
+    const button = this.#find(".put-off");
+    if (!button) return;
+    button.hidden = !later;
+    button.lastElementChild.textContent = `${later} put off`;
   }
 
   #saved(outbox) {

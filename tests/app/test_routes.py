@@ -158,6 +158,8 @@ def test_no_route_of_labeling_answers_an_evaluator_even_with_items_of_an_earlier
         anyone.get(f"/api/presentations/{item['presentation_id']}/document"),
         anyone.get(f"/api/guides/{guide}"),
         anyone.get("/api/history"),
+        anyone.get("/api/put-off"),
+        anyone.get("/api/worked"),
         anyone.post("/api/questions", json={"words": "Why?"}, headers=ORIGIN),
         send(anyone, grade(item)),
         anyone.post("/api/answers", json={"answers": []}, headers=ORIGIN),
@@ -479,19 +481,49 @@ def test_the_last_answer_can_be_asked_for(anna: TestClient) -> None:
 def test_the_history_is_ones_own_and_a_change_from_it_is_a_new_event(
     anna: TestClient, project: Store
 ) -> None:
-    assert anna.get("/api/history").json() == []
+    assert anna.get("/api/history").json()["answers"] == []
     first, second, _ = items(anna)
     send(anna, grade(first), grade(second, grade=1, note="why"))
-    newest, oldest = anna.get("/api/history").json()
+    newest, oldest = anna.get("/api/history").json()["answers"]
     assert (newest["grade"], newest["note"], newest["showing"]["revision"]) == (1, "why", 1)
     assert oldest["showing"]["presentation_id"] == first["presentation_id"]
     change = grade(oldest["showing"], grade=0, client_key="changed-it")
     assert send(anna, change).json()["outcomes"][0]["status"] == "saved"
-    assert [one["grade"] for one in anna.get("/api/history").json()] == [1, 0]
+    assert [one["grade"] for one in anna.get("/api/history").json()["answers"]] == [1, 0]
     enter(anna, "ben")
-    assert anna.get("/api/history").json() == []
+    assert anna.get("/api/history").json()["answers"] == []
     with project.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM judgment_events").fetchone() == (3,)
+
+
+def test_the_history_is_filtered_and_answers_are_counted_by_the_server(anna: TestClient) -> None:
+    first, second, *_ = items(anna)
+    send(anna, grade(first), grade(second, grade=1, note="why"))
+
+    def listed(**asked: object) -> list[str]:
+        found = anna.get("/api/history", params=asked).json()["answers"]
+        return [one["showing"]["presentation_id"] for one in found]
+
+    assert listed(grade=1) == listed(noted=True) == [second["presentation_id"]]
+    assert listed(text=first["title"][0][0].upper()) == [first["presentation_id"]]
+    assert anna.get("/api/history", params={"page": -1}).status_code == 422
+    since = {"since": ["2001-01-01T00:00:00Z", "2999-01-01T00:00:00+01:00"]}
+    assert anna.get("/api/worked", params=since).json() == [2, 0]
+    assert anna.get("/api/worked", params={"since": "yesterday"}).status_code == 422
+
+
+def test_what_was_put_off_is_counted_listed_and_ones_own(anna: TestClient) -> None:
+    first, *_ = items(anna)
+    put_off = grade(first, kind="later", grade=None)
+    assert send(anna, put_off).json()["queue"]["put_off"] == 1
+    [listed] = anna.get("/api/put-off").json()
+    assert (listed["presentation_id"], listed["revision"], listed["put_off"]) == (
+        first["presentation_id"],
+        1,
+        True,
+    )
+    enter(anna, "ben")
+    assert anna.get("/api/put-off").json() == []
 
 
 def test_what_the_corpus_answers_is_asked_once_and_a_retry_counts_once(

@@ -7,6 +7,7 @@ from itertools import cycle
 
 from playwright.sync_api import Browser, expect
 
+from tests.support.accessibility import passes
 from tests.support.served import Annotating, Event, Served, lost_answers, open_tab, sign_in
 
 
@@ -136,6 +137,57 @@ def test_the_last_answer_leaves_a_trace_and_a_changed_cannot_tell_shows_what_it_
     uma.page.keyboard.press("u")
     expect(uma.root.locator(".grade[data-was]")).to_contain_text("Not relevant")
     expect(uma.root.locator("[data-was]")).to_have_count(1)
+
+
+def test_what_was_put_off_is_counted_and_taken_up_and_the_history_is_filtered_by_keys(
+    browser: Browser, session: Served
+) -> None:
+    vera = open_tab(sign_in(browser, session, "vera"), session)
+    keys = vera.page.keyboard
+    vera.look()
+    put_off, place = vera.shown, vera.root.locator(".query").bounding_box()
+    keys.press("l")
+    vera.wait_for_item()
+    later = vera.root.locator(".put-off")
+    expect(later).to_have_text(re.compile("1 put off$"))
+    pressed = [(vera.press(key), key) for key in "01"]
+    assert vera.root.locator(".query").bounding_box() == place, (
+        "neither the count nor the trace moves anything"
+    )
+    vera.saved()
+    vera.look()
+    keys.press("t")
+    lines = vera.root.locator(".history .line")
+    expect(lines).to_have_count(1)
+    expect(lines).to_be_focused()
+    passes(vera.page, "items put off")
+    vera.look()
+    keys.press("Enter")
+    vera.wait_for_item()
+    assert vera.shown == put_off
+    pressed.append((vera.press("3"), "3"))
+    expect(later).to_be_hidden()
+    vera.saved()
+    vera.wait_for_item()
+    vera.look()
+    keys.press("h")
+    expect(lines).to_have_count(3)
+    keys.press("/")
+    keys.type("no such words")
+    expect(vera.root.locator(".history .why")).to_have_text("No answer of yours fits all of this.")
+    for _ in "no such words":
+        keys.press("Backspace")
+    expect(lines).to_have_count(3)
+    vera.root.locator(".pills button").filter(has_text="Exactly it").press("Enter")
+    expect(lines).to_have_count(1)
+    passes(vera.page, "filtered history")
+    keys.press("Escape")
+    vera.wait_for_item()
+    assert session.events("vera") == [
+        Event(put_off, 0, "later", None),
+        *graded(pressed[:2]),
+        Event(put_off, 1, "grade", 3),
+    ]
 
 
 def test_the_history_waits_for_what_is_not_saved_and_loses_none_of_it(

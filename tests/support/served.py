@@ -26,7 +26,22 @@ from tests.support import GOLDSET
 
 PASSWORD = "correct horse battery"
 ANNOTATORS = ("anna", "ben", "cleo", "dora", "emil", "fay", "gus")
-SESSION = ("hana", "ivo", "jan", "kim", "lea", "mia", "nils", "otto", "rhea", "sven", "tara", "uma")
+SESSION = (
+    "hana",
+    "ivo",
+    "jan",
+    "kim",
+    "lea",
+    "mia",
+    "nils",
+    "otto",
+    "rhea",
+    "sven",
+    "tara",
+    "uma",
+    "vera",
+    "wim",
+)
 TRAINEES = ("pia", "quin")
 HOSTILE = "<img src=x onerror='window.hacked=1'><script>window.hacked=1</script>"
 SUBJECTS = ("csv", "json", "tarfile", "zipfile", "gzip", "pickle", "sqlite3", "configparser", "plistlib")

@@ -88,6 +88,11 @@ class UpcomingWork(NamedTuple):
         """The number of items; repeats that will not be shown count until nothing else is left."""
         return len(self.items) if self.left else self.answered
 
+    @property
+    def put_off(self) -> list[QueueItem]:
+        """The open items that were put off, in the order in which they were."""
+        return [item for item in self.open if item.put_off is not None]
+
     def lasts(self) -> set[str]:
         """The presentations that are the last open ones of their query in their round."""
         return set({(item.round_id, item.query_id): item.presentation_id for item in self.open}.values())

@@ -1,54 +1,118 @@
-"""The history: an annotator's own last answers, to look at and to change. A change is one more event.
+"""The history: all that an annotator has answered, by page, to look at and change. A change is a new event.
 
-Of a pair only the newest showing is listed. The first showing of the item on screen is never listed, because
-that would give a blind duplicate away.
+Of a pair only the newest showing is listed. The first showing of an item that is or may be on screen is never
+listed, because that would give a blind duplicate away.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from curation.labeling.session.documents.drawing import NOBODY
+from curation.labeling.session.put_off import put_off_items
 from curation.labeling.session.showings import Answered, next_showings, read_answered
 from curation.store import Store
 from curation.store.documents import VERSION
 
 SHOWN = 20
+"""Answers of a page."""
 
 
-def recent_answers(
-    store: Store, annotator: str, limit: int = SHOWN, image_hosts: frozenset[str] = NOBODY
-) -> list[Answered]:
-    """The annotator's last answers, newest first, with the revision that a change needs.
+class HistoryFilter(NamedTuple):
+    """Which answers to list: those that fit everything that is named.
+
+    Attributes
+    ----------
+    text: part of the query or of the document's title, whatever its case and accents.
+    changed: answered more than once.
+    """
+
+    text: str = ""
+    grade: int | None = None
+    cannot_tell: bool = False
+    changed: bool = False
+    noted: bool = False
+    flagged: bool = False
+
+
+ALL = HistoryFilter()
+
+
+class HistoryPage(NamedTuple):
+    """A page of answers, newest first.
+
+    Attributes
+    ----------
+    total: how many answers fit.
+    page, pages: which page this is, from 0, and how many there are, at least 1.
+    """
+
+    answers: list[Answered]
+    total: int
+    page: int
+    pages: int
+
+
+def history_page(
+    store: Store,
+    annotator: str,
+    wanted: HistoryFilter = ALL,
+    page: int = 0,
+    image_hosts: frozenset[str] = NOBODY,
+) -> HistoryPage:
+    """The annotator's answers that fit, newest first, with the revision that a change needs.
 
     Answers are in the order in which each was first written. Practice answers are not listed, because they
-    cannot be changed. Those of a closed round are, and a change there is marked late.
+    cannot be changed. Those of a closed round are, and a change there is marked late. A page beyond the last
+    is the last.
     """
-    on_screen = [one.presentation_id for one in next_showings(store, annotator, 1).showings]
+    hidden = [one.presentation_id for one in next_showings(store, annotator, 1).showings]
+    hidden += [item.presentation_id for item in put_off_items(store, annotator)]
     with store.reading() as cursor:
-        parameters = {"who": annotator, "next": on_screen, "limit": min(limit, SHOWN)}
-        return read_answered(cursor, _RECENT, parameters, image_hosts)
+        parameters = {**wanted._asdict(), "who": annotator, "hidden": hidden}
+        ((total,),) = cursor.execute(_COUNT, parameters).fetchall()
+        pages = max(1, -(-total // SHOWN))
+        page = min(page, pages - 1)
+        place = {"limit": SHOWN, "offset": page * SHOWN}
+        answers = read_answered(cursor, _PAGE, {**parameters, **place}, image_hosts) if total else []
+    return HistoryPage(answers, total, page, pages)
 
 
-_RECENT = f"""
+_FITTING = f"""
 WITH first_answers AS (
-    SELECT presentation_id, min(rowid) AS written FROM judgment_events
+    SELECT presentation_id, min(rowid) AS written, count(*) > 1 AS changed FROM judgment_events
     WHERE author = $who AND kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
 mine AS (
-    SELECT p.*, f.written, r.guide_hash, r.kind AS round_kind
+    SELECT p.*, f.written, f.changed, r.guide_hash, r.kind AS round_kind
     FROM first_answers f
     JOIN presentations p USING (presentation_id)
     JOIN round_states r USING (round_id)
     WHERE p.annotator = $who AND r.kind NOT IN ('practice', 'imported')
       AND p.presentation_id NOT IN (
           SELECT duplicate_of FROM presentations
-          WHERE duplicate_of IS NOT NULL AND presentation_id IN (SELECT unnest($next::TEXT[])))
-    QUALIFY row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1)
-SELECT m.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url, d.published,
-       d.metadata, m.guide_hash, m.round_kind, false, s.kind, s.grade, s.reason, s.note, s.flagged
-FROM mine m
-JOIN presentation_states s USING (presentation_id)
-JOIN queries q USING (query_id)
-JOIN {VERSION}
-WHERE s.answered
-ORDER BY m.written DESC
-LIMIT $limit
+          WHERE duplicate_of IS NOT NULL AND presentation_id IN (SELECT unnest($hidden::TEXT[])))
+    QUALIFY row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1),
+fitting AS (
+    SELECT m.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url,
+           d.published, d.metadata, m.guide_hash, m.round_kind, false AS asks, s.kind, s.grade, s.reason,
+           s.note, s.flagged, m.changed, m.written
+    FROM mine m
+    JOIN presentation_states s USING (presentation_id)
+    JOIN queries q USING (query_id)
+    JOIN {VERSION}
+    WHERE s.answered
+      AND ($text = '' OR contains(strip_accents(lower(concat(q.text, chr(10), d.title))),
+                                  strip_accents(lower($text))))
+      AND ($grade::INTEGER IS NULL OR s.grade = $grade)
+      AND (NOT $cannot_tell OR s.kind = 'cannot_tell')
+      AND (NOT $changed OR m.changed)
+      AND (NOT $noted OR coalesce(s.note, '') != '')
+      AND (NOT $flagged OR s.flagged))
+"""  # noqa: S608
+
+_COUNT = f"{_FITTING} SELECT count(*) FROM fitting"  # noqa: S608
+
+_PAGE = f"""
+{_FITTING}
+SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
 """  # noqa: S608

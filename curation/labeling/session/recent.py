@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -57,6 +57,17 @@ def recent(cursor: Cursor, annotator: str) -> Recent:
     parameters = {"who": annotator, "since": now - HOUR, "last": PACE_ANSWERS}
     return Recent.of(map(Answer._make, cursor.execute(_ANSWERS, parameters).fetchall()), now)
 
+
+def answered_since(cursor: Cursor, annotator: str, moments: Sequence[datetime]) -> list[int]:
+    """For each moment (UTC) how many presentations the annotator has answered since, and not taken back."""
+    times = [row[0] for row in cursor.execute(_ANSWERED_AT, [annotator]).fetchall()]
+    return [sum(time >= moment for time in times) for moment in moments]
+
+
+_ANSWERED_AT = """
+SELECT max(submitted_at) FROM judgment_events WHERE author = ? AND time_known
+GROUP BY presentation_id HAVING arg_max(kind, revision) IN ('grade', 'cannot_tell')
+"""
 
 _ANSWERS = """
 WITH own AS (

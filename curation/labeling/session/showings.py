@@ -42,6 +42,7 @@ class Showing(NamedTuple):
     kind: 'practice' or 'work'.
     asks: whether to ask if the corpus answers the query: on the annotator's last open item of the query,
         unless they have said it, or have fewer items of it than the round asks from.
+    put_off: its annotator has put it off.
     place, of: which of the annotator's items of the query this is in its round, and how many there are; a
         repeat counts like any other. 0 where the queue does not say.
     """
@@ -61,10 +62,11 @@ class Showing(NamedTuple):
     asks: bool
     place: int = 0
     of: int = 0
+    put_off: bool = False
 
 
 class Answered(NamedTuple):
-    """A showing that its annotator has answered, with the answer."""
+    """A showing that its annotator has answered, with the answer; `changed` is told in the history only."""
 
     showing: Showing
     kind: str
@@ -72,6 +74,7 @@ class Answered(NamedTuple):
     reason: str | None
     note: str | None
     flagged: bool
+    changed: bool = False
 
 
 class Queue(NamedTuple):
@@ -86,6 +89,7 @@ class Queue(NamedTuple):
     hour: answers in the last 60 minutes.
     seconds_each: median seconds on screen over the last 50 answers; None below 5.
     practice: the practice round that has to be passed first, else the one passed last, if any.
+    put_off: how many open items the annotator has put off.
     """
 
     showings: list[Showing]
@@ -95,6 +99,7 @@ class Queue(NamedTuple):
     hour: int
     seconds_each: float | None
     practice: PracticeState | None
+    put_off: int = 0
 
 
 class ShowingRow(NamedTuple):
@@ -132,23 +137,47 @@ def next_showings(
         cache.read(cursor, store.data_version)
         practice = cache.practice_statuses(cursor)
         first = next((status for status in practice if status.open), None)
-        work = upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
+        work = work_of(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
         items = upcoming[:limit]
-        rows, places = _rows(cursor, cache, work, items, upcoming), _places(work, items)
+        showings = read_showings(cursor, cache, work, items, upcoming, image_hosts)
         hour, seconds_each = cache.pace()
-        templates = {name: guide.presentation for name, guide in cache.guides.items()}
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
-    shown = [showing_of(row, templates[row.guide_hash], matched, image_hosts) for row, matched in rows]
     return Queue(
-        showings=[one._replace(place=place, of=of) for one, (place, of) in zip(shown, places, strict=True)],
+        showings=showings,
         done=first.state.answered if first else work.answered,
         total=first.state.total if first else work.total,
         message="" if items or after else _why_empty(work, first, over),
         hour=hour,
         seconds_each=seconds_each,
         practice=first.state if first else practice[-1].state if practice else None,
+        put_off=len(work.put_off),
     )
+
+
+def work_of(cursor: Cursor, cache: SessionCache) -> UpcomingWork:
+    """The annotator's work: a practice round that has to be passed first, else all others."""
+    first = next((status for status in cache.practice_statuses(cursor) if status.open), None)
+    return upcoming_work(cache.rounds, cache.items(), first.round_id if first else None)
+
+
+def read_showings(
+    cursor: Cursor,
+    cache: SessionCache,
+    work: UpcomingWork,
+    items: Sequence[QueueItem],
+    upcoming: Sequence[QueueItem],
+    image_hosts: frozenset[str] = NOBODY,
+) -> list[Showing]:
+    """The showings of some of the annotator's open items; texts of `upcoming` are read along."""
+    templates = {name: guide.presentation for name, guide in cache.guides.items()}
+    rows = _rows(cursor, cache, work, items, upcoming)
+    places = _places(work, items)
+    shown = [showing_of(row, templates[row.guide_hash], matched, image_hosts) for row, matched in rows]
+    return [
+        one._replace(place=place, of=of, put_off=item.put_off is not None)
+        for one, item, (place, of) in zip(shown, items, places, strict=True)
+    ]
 
 
 def _rows(

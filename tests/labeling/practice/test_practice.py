@@ -14,7 +14,7 @@ from curation.labeling.practice.status import feedback
 from curation.labeling.rounds.lifecycle import close_round
 from curation.labeling.rounds.opening import PRACTISED_BEFORE
 from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.history import recent_answers
+from curation.labeling.session.history import history_page
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.store import Store
@@ -128,7 +128,7 @@ def test_a_practice_answer_cannot_change_once_explained(decided: Store) -> None:
     for kind, grade in (("grade", 1), ("undo", None), ("cannot_tell", None)):
         outcome = submit(decided, "ada", [Submission(item, 1, kind, f"again-{kind}", grade=grade)])[0]
         assert outcome.status == "refused"
-    assert recent_answers(decided, "ada") == []
+    assert history_page(decided, "ada").answers == []
 
 
 def test_within_one_step_is_right_where_the_lead_says_so(decided: Store) -> None:

@@ -13,7 +13,8 @@ from curation.labeling.rounds.lifecycle import close_round, open_states, round_s
 from curation.labeling.rounds.rounds import asked_from, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
-from curation.labeling.session.history import recent_answers
+from curation.labeling.session.history import HistoryFilter, history_page
+from curation.labeling.session.put_off import put_off_showings
 from curation.labeling.session.showings import next_showings, previous_answered
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.extension import extend_round
@@ -44,11 +45,11 @@ def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store)
     items = [one.presentation_id for one in next_showings(opened, "ada", 3).showings]
     for item in items:
         submit(opened, "ada", [Submission(item, 0, "grade", f"press-{item}", grade=1)])
-    found = recent_answers(opened, "ada")
+    found = history_page(opened, "ada").answers
     assert [one.showing.presentation_id for one in found] == items[::-1]
     oldest = found[-1]
     submit(opened, "ada", [Submission(items[0], oldest.showing.revision, "grade", "change-0001", grade=3)])
-    again = recent_answers(opened, "ada")
+    again = history_page(opened, "ada").answers
     assert [one.showing.presentation_id for one in again] == items[::-1]
     assert (again[-1].grade, again[-1].showing.revision) == (3, 2)
     assert rows_of(opened, "SELECT count(*) FROM judgment_events") == [(4,)]
@@ -91,7 +92,7 @@ def test_what_was_written_last_comes_first_whatever_the_clock_said(opened: Store
     ask_guide(opened, "query 0", "document 0.0", "What of this?")
     ask_guide(opened, "query 0", "document 0.1", "And of that?")
     turn_clock_back(opened)
-    assert [one.showing.presentation_id for one in recent_answers(opened, "ada")] == items[::-1]
+    assert [one.showing.presentation_id for one in history_page(opened, "ada").answers] == items[::-1]
     last = previous_answered(opened, "ada")
     assert last is not None
     assert last.showing.presentation_id == items[-1]
@@ -110,13 +111,58 @@ def test_what_was_put_off_comes_back_in_that_order_whatever_the_clock_said(opene
     assert coming(opened) == expected, "as the database has it"
 
 
-def test_history_is_ones_own_and_at_most_twenty_long(store: Store) -> None:
+def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
+    items = next_showings(opened, "ada", 4).showings
+    sent = [
+        {"kind": "grade", "grade": 3, "note": "a note"},
+        {"kind": "cannot_tell", "flagged": True},
+        {"kind": "grade", "grade": 0},
+        {"kind": "grade", "grade": 3},
+    ]
+    for item, more in zip(items, sent, strict=True):
+        submit(opened, "ada", [Submission(item.presentation_id, 0, client_key=f"k-{item[0]}", **more)])
+    submit(opened, "ada", [Submission(items[2].presentation_id, 1, "grade", "change-0001", grade=1)])
+
+    def places(**wanted: str | int | bool) -> list[int]:
+        found = history_page(opened, "ada", HistoryFilter(**wanted))
+        ids = [one.presentation_id for one in items]
+        assert found.total == len(found.answers)
+        return [ids.index(one.showing.presentation_id) for one in found.answers]
+
+    assert places() == [3, 2, 1, 0]
+    assert (places(grade=3), places(grade=0), places(cannot_tell=True)) == ([3, 0], [], [1])
+    assert (places(noted=True), places(flagged=True), places(changed=True)) == ([0], [1], [2])
+    title = "".join(text for text, _ in items[0].title)
+    assert places(text=title.upper()) == [0]
+    assert places(text=items[3].query.replace("e", "é")) == [3]
+    assert places(text=items[3].query, grade=0) == []
+    assert [one.changed for one in history_page(opened, "ada").answers] == [False, True, False, False]
+
+
+def test_what_was_put_off_is_listed_and_asks_only_as_the_last_of_its_query(opened: Store) -> None:
+    items = coming(opened)
+    put_off(opened, items[2], items[0])
+    assert next_showings(opened, "ada", 1).put_off == 2
+    assert [(one.presentation_id, one.asks) for one in put_off_showings(opened, "ada")] == [
+        (items[2], False),
+        (items[0], False),
+    ]
+    grade_next(opened, "ada", 4)
+    submit(opened, "ada", [Submission(items[2], 1, "grade", "taken-up-1", grade=1)])
+    [last] = put_off_showings(opened, "ada")
+    assert (last.presentation_id, last.asks, last.put_off) == (items[0], True, True)
+    assert put_off_showings(opened, "grace") == []
+
+
+def test_history_is_ones_own_and_by_pages_of_twenty(store: Store) -> None:
     add_pairs(store, grid(6, 5))
     add_names(store, "ada", "grace")
     open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
     grade_next(store, "ada", 30)
-    assert len(recent_answers(store, "ada", 500)) == 20
-    assert recent_answers(store, "grace") == []
+    assert len(history_page(store, "ada").answers) == 20
+    second = history_page(store, "ada", page=7)
+    assert (len(second.answers), second.total, second.page, second.pages) == (10, 30, 1, 2)
+    assert history_page(store, "grace").answers == []
 
 
 def test_history_never_holds_the_first_showing_of_what_is_on_screen(store: Store) -> None:
@@ -128,7 +174,7 @@ def test_history_never_holds_the_first_showing_of_what_is_on_screen(store: Store
     put_off = 0
     while showings := next_showings(store, "ada", 1).showings:
         item = showings[0]
-        seen = [one.showing.presentation_id for one in recent_answers(store, "ada")]
+        seen = [one.showing.presentation_id for one in history_page(store, "ada").answers]
         assert firsts[item.presentation_id] not in seen
         pairs = rows_of(
             store,

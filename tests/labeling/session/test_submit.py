@@ -274,6 +274,7 @@ def test_a_showing_holds_nothing_that_should_be_blind() -> None:
         "asks",
         "place",
         "of",
+        "put_off",
     }
 
 
