@@ -14,6 +14,8 @@ def daily_answers(found: DailyAnswers) -> str:
     most = max([1.0, *(count for _, count in found.given), *(count for _, count in found.expected)])
     bars = [_bar(day, count, most) for day, count in found.given]
     bars += [_bar(day, count, most, "gs-ahead") for day, count in found.expected]
+    if not found.expected and not any(count for _, count in found.given):
+        return '<p class="gs-quiet">Nobody has answered yet; no forecast yet.</p>'
     today = found.given[-1][1]
     words = f"Answers a day, up to {most:,.0f}; today {today:,}"
     ahead = f"paler: the next {len(found.expected)} as expected" if found.expected else "no forecast yet"

@@ -134,7 +134,7 @@ def gate_of(
     check = _consistency(counting, all_imported, demand.consistency)
     if others:
         left = NOT_COUNTED.format(repeats=sum(one.n for one in others), people=len(others))
-        check = check._replace(why=f"{check.why}; {left}" if check.why else left)
+        check = check._replace(why=f"{check.why}; {left}" if check.why and counting else left)
     return Gate((_alpha(alpha, demand.alpha, doubt), check))
 
 

@@ -15,6 +15,7 @@ from app.views.releases import page as releases
 from app.views.rounds import page as rounds
 from curation.importing.kinds import FILE_KINDS
 from curation.jobs.stored import begin, end
+from curation.labeling.rounds.rounds import open_round
 from curation.steps import read_path
 from curation.steps.judging import MANAGE
 from curation.store import Store
@@ -76,6 +77,15 @@ def test_the_button_leads_to_the_part_of_the_page_where_it_is_done(store: Store)
     (following,) = [one for one in rows(test) if "gs-next" in one]
     assert "6 pairs wait to be judged; 2 annotators can judge." in following
     assert ("Open a round", "curate", "step=Round") in links(test)
+
+
+def test_a_round_without_an_answer_has_no_bars(store: Store) -> None:
+    add_pairs(store, grid(2, 3))
+    add_names(store, "ada", "ben")
+    open_round(store, "first", ["ada", "ben"])
+    (following,) = [one for one in rows(run("Home")) if "gs-next" in one]
+    assert "Nobody has answered yet; no forecast yet." in following
+    assert "gs-days" not in following
 
 
 def test_disputes_that_wait_are_next_and_alpha_is_drawn(

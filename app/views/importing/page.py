@@ -125,7 +125,8 @@ def _show_last(context: CurateContext) -> None:
         if onward.page == PAGE.address:  # a link to the page that is shown already does not choose there
             st.button(onward.label, type="primary", on_click=_choose_kind, args=(onward.parameters["kind"],))
         else:
-            step_link(Action(onward.label, onward.page, "", onward.parameters))
+            with st.container(key="first-step"):
+                step_link(Action(onward.label, onward.page, "", onward.parameters))
 
 
 def _choose_kind(name: str) -> None:

@@ -49,9 +49,10 @@ def verdict(found: Gate) -> None:
             icon=":material/lock_open:",
         )
         return
-    figures = " and ".join(_name(check) for check in found.against)
+    names = (_name(check) for check in found.against)
+    figures = " and ".join(f"{name[0].lower()}{name[1:]}" for name in names)
     st.warning(
-        f"The gate is shut by {figures[0].lower()}{figures[1:]}. Freezing takes a reason.",
+        f"The gate is shut by {figures}. Freezing takes a reason.",
         icon=":material/lock:",
     )
 

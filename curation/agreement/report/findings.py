@@ -16,6 +16,7 @@ from curation.agreement.between.inter_annotator import (
 )
 from curation.agreement.report.report import AgreementReport
 from curation.agreement.report.verdict import not_shown
+from curation.text import amount
 
 REMARKABLE = 0.005
 """How far too low a mean of kappas must be to be mentioned."""
@@ -174,9 +175,10 @@ def _annotator_pairs(cohen: Cohen) -> str:
     worst = min(pairs, key=lambda pair: pair.quadratic.value or 0.0)
     apart = max(pairs, key=lambda pair: abs(pair.difference.value or 0.0))
     return (
-        f"Cohen's kappa with quadratic weights is {cohen.quadratic.value:.3f} on average over {len(pairs)} "
-        f"pairs ({span(cohen.quadratic)}); the lowest is {worst.quadratic.value:.3f}, {worst.first} and "
-        f"{worst.second} on {worst.raw.units:,} pairs. {_too_low(cohen.quadratic)}{_higher(apart)}"
+        f"Cohen's kappa with quadratic weights is {cohen.quadratic.value:.3f} on average over "
+        f"{amount(len(pairs), 'pair')} ({span(cohen.quadratic)}); the lowest is "
+        f"{worst.quadratic.value:.3f}, {worst.first} and {worst.second} on {worst.raw.units:,} pairs. "
+        f"{_too_low(cohen.quadratic)}{_higher(apart)}"
     )
 
 

@@ -28,7 +28,7 @@ from curation.labeling.rounds.control_items import (
     with_control_items,
 )
 from curation.store import Presentation
-from curation.text import digest
+from curation.text import amount, digest
 
 ASK_FROM = 5
 """Whoever saw fewer documents of a query knows too little of what the corpus holds for it."""
@@ -66,10 +66,12 @@ class RoundLayout(NamedTuple):
         problems = []
         if not self.name.strip():
             problems.append("the round needs a name")
-        if not 1 <= self.overlap <= len(names):
+        if not names:
+            problems.append("nobody is chosen to judge: the round needs annotators")
+        elif not 1 <= self.overlap <= len(names):
             problems.append(
-                f"an overlap of {self.overlap} does not fit {len(names)} annotator(s): it is how many "
-                f"different people judge each pair, between 1 and {max(1, len(names))}"
+                f"an overlap of {self.overlap} does not fit {amount(len(names), 'annotator')}: it is how "
+                f"many different people judge each pair, between 1 and {len(names)}"
             )
         if not 0 <= self.duplicates <= 0.5:
             problems.append(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.rounds.assignment import CLOSEST_DUPLICATE, Candidate, Slot, assign, order
+from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import add_imported
@@ -245,6 +246,11 @@ def test_an_overlap_larger_than_the_people_is_refused(store: Store) -> None:
     add_people(store, "ada")
     with pytest.raises(InputError, match="an overlap of 2 does not fit 1 annotator"):
         open_round(store, "first", ["ada"], overlap=2)
+
+
+def test_a_layout_without_people_says_that_and_nothing_of_the_overlap() -> None:
+    with pytest.raises(InputError, match="^nobody is chosen to judge: the round needs annotators$"):
+        RoundLayout("first", "labeling", [], 2, 0.0, 0).checked()
 
 
 def test_a_round_without_candidates_names_the_next_step(store: Store) -> None:
