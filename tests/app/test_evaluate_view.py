@@ -306,7 +306,7 @@ def sealed_submission(**asked: Any) -> RunSubmission:
 @pytest.mark.parametrize(
     ("asked", "refused"),
     [
-        ({"turning": True}, "names documents by query, and test is sealed"),
+        ({"turning": True}, "are named by query, and test is sealed"),
         ({"pool_sample": [10]}, "nothing is inferred for test, which is sealed"),
         ({"to_pool": 10}, "for the lead"),
         ({"correctness": ["other.duckdb", "v1"]}, "for the lead"),

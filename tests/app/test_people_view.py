@@ -74,7 +74,7 @@ def test_a_lead_adds_somebody_who_can_sign_in(project: Store) -> None:
     shown = page()
     field(shown, "Name").set_value("dora")
     shown = press(shown, "Add")
-    assert "neither a password nor an e-mail address" in words(shown.error)
+    assert "Neither a password nor an e-mail address" in words(shown.error)
     field(shown, "Password").set_value("a long password")
     field(shown, "E-mail address").set_value("Dora@example.org")
     shown = press(shown, "Add")

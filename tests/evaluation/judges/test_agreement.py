@@ -162,7 +162,7 @@ def test_of_a_release_the_open_parts_count_and_sealed_ones_need_a_reason(tmp_pat
         (row,) = cursor.execute("SELECT release_id FROM releases").fetchall()
         log = [(opening.parts, opening.purpose, opening.reason) for opening in openings(cursor, *row)]
     assert log == [(["test"], "compare the judge llm", "to plan the next quarter")]
-    with pytest.raises(InputError, match="--split east"):
+    with pytest.raises(InputError, match="has no part east"):
         judge_agreement(store, "llm", "v1", "east")
 
 
