@@ -26,7 +26,7 @@ Every command works while the app is serving.
 """
 
 STEPS = {
-    "Set up": ["init", "guide", "demo"],
+    "Set up": ["init", "status", "guide", "demo"],
     "Import": ["import"],
     "Sample queries": ["sample", "query", "tags", "coverage"],
     "Pool documents": ["pool", "contributions", "negatives"],
@@ -39,6 +39,7 @@ STEPS = {
     "Release": ["freeze", "verify", "export", "card", "release", "diff"],
     "Evaluate": ["run", "evaluate", "judge", "answers"],
     "Keep it current": ["relabel"],
+    "Operate": ["backup", "restore", "doctor"],
 }
 
 

@@ -81,7 +81,7 @@ def serve_app(
       goldset --project data/shop.duckdb app --port 8600 --host 0.0.0.0
       goldset app --browser
       goldset app --log-json 2>> goldset.log
-      goldset app --import-from /srv/search/exports
+      goldset app --import-from data/sample
       goldset app --images-from images.example.org
     """
     if log_json:

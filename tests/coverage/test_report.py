@@ -83,7 +83,7 @@ def test_gaps_need_a_map_of_the_corpus_in_force(project: Store, tmp_path: Path) 
     with pytest.raises(RefusedError, match="no coverage map yet"):
         find_gaps(project)
     find_coverage(project, COARSE)
-    with pytest.raises(RefusedError, match=r"made with the model all-MiniLM-L6-v2: give that one"):
+    with pytest.raises(RefusedError, match=r"Give --model all-MiniLM-L6-v2\."):
         find_gaps(project, "someone/another-model")
     changed = tmp_path / "changed.jsonl"
     changed.write_text(json.dumps({"id": "tea0", "text": "tea"}))

@@ -23,6 +23,7 @@ from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
 from tests.support.command_line import invoke
 from tests.support.projects import new_project
+from tests.support.svg import wide
 
 
 class Asked(NamedTuple):
@@ -331,11 +332,12 @@ def test_the_page_loads_nothing_runs_nothing_and_escapes_every_name() -> None:
 
 def test_bars_are_as_long_as_the_shares_beside_them() -> None:
     strata = [Stratum("head", 10, 60, 10, 1.0), Stratum("tail", 90, 40, 10, 1 / 9)]
-    drawn_bars = re.findall(r'<rect class="\w+" x="220" y="\d+" width="([\d.]+)"', sample_chart(strata))
+    picture = wide(sample_chart(strata))
+    drawn_bars = re.findall(r'<rect class="\w+" x="220" y="\d+" width="([\d.]+)"', picture)
     widths = [float(width) for width in drawn_bars[1:]]  # the first is the legend's
     assert len(widths) == 4
     assert [width / widths[0] for width in widths] == pytest.approx([1, 50 / 60, 40 / 60, 50 / 60], abs=1e-3)
-    assert re.findall(r">([\d.]+%)<", sample_chart(strata)) == ["60.0%", "50.0%", "40.0%", "50.0%"]
+    assert re.findall(r">([\d.]+%)<", picture) == ["60.0%", "50.0%", "40.0%", "50.0%"]
 
 
 def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> None:
@@ -347,7 +349,9 @@ def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> N
         "no " + "so long a value " * 40,
         "tail",
     ]
-    picture = sample_chart([Stratum(name, 10, 60 + number, 10, 1.0) for number, name in enumerate(names)])
+    picture = wide(
+        sample_chart([Stratum(name, 10, 60 + number, 10, 1.0) for number, name in enumerate(names)])
+    )
     groups = re.findall(r"<g><title>(.*?)</title>(.*?)</g>", picture, re.DOTALL)
     assert [title for title, _ in groups] == names
     ends = [28.0]

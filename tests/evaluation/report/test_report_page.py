@@ -16,6 +16,7 @@ from curation.evaluation.report.page import all_sections, evaluation_report, rep
 from curation.store import Store
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
+from tests.support.svg import wide
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -82,7 +83,7 @@ def test_two_systems_are_drawn_query_by_query_and_the_ends_are_named(two: Evalua
     differences = [second - first for first, second in pairs if first is not None and second is not None]
     assert better.rows[0][-1] == max(differences)
     assert worse.rows[0][-1] == min(differences)
-    assert str(section.drawings[0]).count("<circle") == 30
+    assert wide(str(section.drawings[0])).count("<circle") == 30
 
 
 def test_systems_are_compared_with_a_drawing_and_the_same_differences_in_the_table(two: Evaluation) -> None:
