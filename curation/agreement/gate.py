@@ -4,7 +4,8 @@ Two figures: the lower end of ordinal alpha's interval, and the share of blind d
 annotators together. Who gives one grade whatever the pair is repeats it perfectly, so repeats of those who
 agree with nobody do not count; the check says how many there are. A figure that is undefined is not a figure
 that is met: it is named, and only who says why gets past it. Imported judgments have no second showing; where
-all are imported, consistency is not asked for.
+all are imported, consistency is not asked for. A project can say that one person judges it: then nobody
+can know the agreement, and the gate does not ask for it as long as only one person has judged.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ NOT_COUNTED = (
     "{repeats:,} repeats of {people:,} of the annotators do not count: their grades agree with nobody's, or "
     "are nearly always the same"
 )
+SINGLE = "the project says that it has one judge, so no agreement can be known"
 IMPORTED = "all judgments were imported, and imported ones have no second showing"
 
 State = Literal["met", "missed", "undefined", "not asked for"]
@@ -51,10 +53,12 @@ class Demand(NamedTuple):
     alpha: least lower end of ordinal alpha's 95 % interval. Krippendorff (2004), Content Analysis, p. 241:
         tentative conclusions from 0.667.
     consistency: least share of identical grades on blind duplicates.
+    single_judge: one person judges; where that is so, alpha is not asked for.
     """
 
     alpha: float = 0.667
     consistency: float = 0.8
+    single_judge: bool = False
 
 
 class GateCheck(NamedTuple):
@@ -109,6 +113,11 @@ class Gate:
         return not self.against
 
     @property
+    def without_agreement(self) -> bool:
+        """Whether nobody knows the agreement, because the project has one judge."""
+        return any(check.figure == ALPHA and check.why == SINGLE for check in self.checks)
+
+    @property
     def against(self) -> tuple[GateCheck, ...]:
         """The checks that are missed or undefined."""
         return tuple(check for check in self.checks if check.state in ("missed", "undefined"))
@@ -121,6 +130,7 @@ def gate_of(
     demand: Demand,
     doubt: str | None = None,
     uninformative: Collection[str] = (),
+    judges: int = 2,
 ) -> Gate:
     """The figures beside the demand.
 
@@ -128,6 +138,7 @@ def gate_of(
     ----------
     doubt: why alpha's interval may be too narrow.
     uninformative: whose repeats do not count (`agreement_with_others.Reference`).
+    judges: how many people have judged.
     """
     counting = [one for one in consistency if one.annotator not in uninformative]
     others = [one for one in consistency if one.annotator in uninformative and one.n]
@@ -135,6 +146,9 @@ def gate_of(
     if others:
         left = NOT_COUNTED.format(repeats=sum(one.n for one in others), people=len(others))
         check = check._replace(why=f"{check.why}; {left}" if check.why and counting else left)
+    if demand.single_judge and judges <= 1:
+        none = GateCheck(ALPHA, demand.alpha, None, None, None, 0, "not asked for", SINGLE)
+        return Gate((none, check))
     return Gate((_alpha(alpha, demand.alpha, doubt), check))
 
 
@@ -179,7 +193,8 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
     between, uninformative = inter_agreement(grades, scale, seed), reference_of(grades).uninformative
     doubt = between.doubts.get("ordinal")
     return replace(
-        gate_of(between.ordinal, people, imported, demand, doubt, uninformative), note=between.small_set
+        gate_of(between.ordinal, people, imported, demand, doubt, uninformative, between.annotators),
+        note=between.small_set,
     )
 
 

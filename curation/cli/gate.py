@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,14 +29,26 @@ def gate(
             show_default="0.8 or as it is",
         ),
     ] = None,
+    single_judge: Annotated[
+        bool | None,
+        typer.Option(
+            "--single-judge/--several-judges",
+            help="Whether one person judges this project. No agreement is demanded while that is so.",
+            show_default="several, or as it is",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show or set the agreement that `goldset freeze` demands, with the current figures.
+
+    With one judge nobody knows the agreement. A project that says so can be frozen without `--override`. The
+    audit trail, the release and its card say it, too. Consistency is still demanded of judgments on screen.
 
     \b
     Examples:
       goldset gate
       goldset gate --alpha 0.7 --consistency 0.75
+      goldset gate --single-judge
       goldset gate --json
     """
     from curation.agreement.gate import gate_now, read_demand, set_demand
@@ -44,8 +56,8 @@ def gate(
     store = project_store()
     with store.reading() as cursor:
         demand = read_demand(cursor)
-    asked = {"alpha": alpha, "consistency": consistency}
-    given = {name: value for name, value in asked.items() if value is not None}
+    asked = {"alpha": alpha, "consistency": consistency, "single_judge": single_judge}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not None}
     if given:
         set_demand(store, demand._replace(**given))
     found = gate_now(store)

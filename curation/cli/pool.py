@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation.cli.goldset import Json, Seed, app, listed, project_store
-from curation.cli.output import emit, progress_bar, say, table
+from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.errors import InputError
 from curation.text import plain
 
 if TYPE_CHECKING:
+    from curation.labeling.judged_elsewhere import PairsWritten
     from curation.pooling import PoolReport
     from curation.retrieval.verify_bm25 import Bm25Check
 
@@ -21,6 +23,7 @@ SHOWN = 3
 
 @app.command()
 def pool(
+    context: typer.Context,
     systems: Annotated[
         str,
         typer.Option(
@@ -73,6 +76,16 @@ def pool(
             show_default="no comparison",
         ),
     ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the pairs to be judged to this file, .csv or .jsonl, for judging elsewhere. Without "
+            "other options no pool is built."
+        ),
+    ] = None,
+    export_text: Annotated[
+        str, typer.Option(help="Texts of --export: whole, or excerpt as the grading screen shows them.")
+    ] = "whole",
     as_json: Json = False,
 ) -> None:
     """Find the documents to judge for each query: the top of each system, and random negatives.
@@ -84,6 +97,10 @@ def pool(
     A sample keeps every pair of the pool with its probability. Only the drawn ones are judged. With
     --verify-bm25 the exit status is 1 if a list differs.
 
+    With --export the pairs that are in no round and not judged are written with empty columns for grade and
+    note: no rank, score or system, in random order. `goldset import judgments FILE --annotator NAME` takes
+    the filled file.
+
     \b
     Examples:
       goldset pool --systems bm25 --depth 10 --random-negatives 5 --seed 7
@@ -94,7 +111,9 @@ def pool(
       goldset pool --systems dense --model ./models/my-finetuned-encoder
       goldset pool --systems bm25 --verify-bm25 50
       goldset pool --systems bm25,dense --stemmer german
+      goldset pool --export pairs.csv --export-text excerpt
     """
+    from curation.labeling.judged_elsewhere import export_pairs
     from curation.pooling import build_pool
     from curation.retrieval import verify_bm25 as verification
 
@@ -102,6 +121,10 @@ def pool(
     if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(names):
         raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
     store = project_store()
+    if export is not None and not _asks_for_a_pool(context):
+        written = export_pairs(store, export, seed, export_text)
+        emit(as_json, written, lambda: _show_export(written))
+        return
     with progress_bar() as progress:
         report = build_pool(
             *(store, names, depth, random_negatives, seed, model, progress, budget),
@@ -114,9 +137,36 @@ def pool(
         else:
             check = verification.verify_bm25(store, verify_bm25, depth, seed, progress)
     result = plain(report) if check is None else plain(report) | {"verified_bm25": check}
-    emit(as_json, result, lambda: _show_pool(report, check))
+    if export is None:
+        emit(as_json, result, lambda: _show_pool(report, check))
+    else:
+        written = export_pairs(store, export, seed, export_text)
+        emit(as_json, result | {"exported": plain(written)}, lambda: _show_both(report, check, written))
     if check is not None and check.differing:
         raise typer.Exit(1)
+
+
+_EXPORT_ALONE = frozenset({"export", "export_text", "seed", "as_json"})
+
+
+def _asks_for_a_pool(context: typer.Context) -> bool:
+    """Whether an option of the pool itself was given."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+    return bool(given - _EXPORT_ALONE)
+
+
+def _show_both(report: PoolReport, check: Bm25Check | None, written: PairsWritten) -> None:
+    _show_pool(report, check)
+    _show_export(written)
+
+
+def _show_export(written: PairsWritten) -> None:
+    say(f"Wrote {written.pairs:,} pairs of {written.queries:,} queries to {written.path}.")
+    left_out(written.left_out, "candidates")
+    if written.path.suffix.lower() == ".csv":
+        say("Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas.")
+    say(f"Back: goldset import judgments {written.path.name} --annotator NAME")
 
 
 def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:

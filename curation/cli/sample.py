@@ -54,13 +54,21 @@ def sample(
     ] = None,
     quota: Annotated[
         list[str] | None,
-        typer.Option(help="STRATUM=N: exactly N from this stratum; the others share the rest. Repeatable."),
+        typer.Option(
+            help="STRATUM=N or STRATUM=N%: exactly N, or that share of --size, from this stratum; the others "
+            "share the rest. Repeatable."
+        ),
     ] = None,
     head: Annotated[
-        float, typer.Option(help="The head is the most asked queries, up to this share of the traffic.")
+        float,
+        typer.Option(
+            help="The head is the most asked queries, up to this share of the traffic, or up to this number "
+            "of queries, from 2 on."
+        ),
     ] = 1 / 3,
     torso: Annotated[
-        float, typer.Option(help="The torso goes from there up to this share; the rest is tail.")
+        float,
+        typer.Option(help="The torso goes from there up to this share or number; the rest is tail."),
     ] = 2 / 3,
     since: Annotated[str | None, typer.Option(help="Only traffic from this time on, UTC.")] = None,
     until: Annotated[
@@ -123,6 +131,7 @@ def sample(
       goldset sample --size 200 --strata cluster --allocation square-root
       goldset sample --size 200 --design pps --since 2026-01-01 --until 2026-04-01
       goldset sample --size 260 --seed 7 --quota head=67 --quota torso=67
+      goldset sample --size 260 --seed 7 --head 500 --torso 5000 --quota head=30%
       goldset sample --top-up --quota tail=40 --quota torso=40
       goldset sample --top-up --size 300
       goldset sample --size 200 --allocation neyman --from-release v1 --run bm25-tuned --exclude-release v1
@@ -141,14 +150,14 @@ def sample(
     if top_up:
         _refuse_other_options(context)
         with progress_bar() as progress:
-            quotas, released = read_quotas(quota or []), released_queries(store)
+            quotas, released = read_quotas(quota or [], size), released_queries(store)
             report = draw_more(store, quotas, size, progress, released=released)
     else:
         if size is None:
             raise InputError(
                 "No --size was given; expected how many queries to draw, for instance --size 200."
             )
-        plan = SamplingPlan(listed(strata), design, allocation, read_quotas(quota or []), head, torso)
+        plan = SamplingPlan(listed(strata), design, allocation, read_quotas(quota or [], size), head, torso)
         limits = Limits(
             since=_time("--since", since),
             until=_time("--until", until),

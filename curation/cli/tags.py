@@ -13,7 +13,7 @@ from curation.cli.output import emit, progress_bar, say, table
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
-    from curation.sampling.tags.find_tags import TagsFound
+    from curation.sampling.tags.find_tags import TagsFound, TrafficTags
     from curation.sampling.tags.stored_tags import TaggedQuery, TagsSet
 tags = command_group("tags", "What kind each query is, by rules and by people.")
 
@@ -30,22 +30,35 @@ def tags_find(
     dense: Annotated[
         bool, typer.Option("--dense/--no-dense", help="Also find synonyms; embeds the corpus once.")
     ] = True,
+    traffic: Annotated[
+        bool,
+        typer.Option(
+            "--traffic", help="Count the tags of the whole traffic instead, before a sample; stores nothing."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Tag all current queries by rule: sampled, imported, written by hand, and in rounds.
 
     Finds question, entity, misspelling, temporal, multi-intent, synonym, short and long. Tags that people set
     are not changed. Running it again adds only what changed. Misspelling, entity and synonym need a corpus.
+    With --traffic it shows by which tags a sample can be stratified (`goldset sample --strata tag:NAME`).
 
     \b
     Examples:
       goldset tags find
       goldset tags find --no-dense --json
+      goldset tags find --traffic --no-dense
       goldset tags find --model models/my-encoder
     """
     from curation.retrieval.embeddings import DEFAULT_MODEL
-    from curation.sampling.tags.find_tags import find_tags
+    from curation.sampling.tags.find_tags import find_tags, tags_of_traffic
 
+    if traffic:
+        with progress_bar() as progress:
+            counted = tags_of_traffic(project_store(), model or DEFAULT_MODEL, progress, dense)
+        emit(as_json, counted, lambda: _show_traffic(counted))
+        return
     with progress_bar() as progress:
         found = find_tags(project_store(), model or DEFAULT_MODEL, progress, dense)
     emit(as_json, found, lambda: _show_found(found))
@@ -141,6 +154,15 @@ def _show_found(found: TagsFound) -> None:
     say(f"{found.changed:,} changed; {found.by_person:,} that people set are kept.")
     for tag, why in found.not_looked_for.items():
         say(f"not looked for: {tag}: {why}")
+
+
+def _show_traffic(found: TrafficTags) -> None:
+    rows: list[tuple[str, int | None, int | None]] = [(tag, *counts) for tag, counts in found.tags.items()]
+    rows += [(tag, None, None) for tag in found.not_looked_for]
+    table(f"Tags of {found.queries:,} queries of the traffic", ["tag", "queries", "searches"], rows)
+    for tag, why in found.not_looked_for.items():
+        say(f"not looked for: {tag}: {why}")
+    say("Nothing was stored. A sample by tag draws by these rules: goldset sample --strata band,tag:NAME")
 
 
 def _show_tagged(found: list[TaggedQuery]) -> None:

@@ -7,9 +7,12 @@ sample's parameters become part of a release.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from fractions import Fraction
+from math import floor
 from typing import Any
 
 from curation.errors import refuse_problems
@@ -41,23 +44,43 @@ class SamplingPlan:
     torso: float = TORSO
 
 
-def read_quotas(asked: Sequence[str]) -> dict[str, int]:
-    """Stratum → number, of texts such as `head=50`.
+def read_quotas(asked: Sequence[str], size: int | None = None) -> dict[str, int]:
+    """Stratum → number, of texts such as `head=50`, or `head=30%` of a sample of `size`, rounded.
 
     Raises
     ------
-    InputError: texts that are no quotas, or strata that are named twice.
+    InputError: texts that are no quotas, strata that are named twice, or a share where there is no size.
     """
     parts = [text.rpartition("=") for text in asked]
+    numbers = [_quota(number.strip(), size) for _, _, number in parts]
     problems = [
-        f"the quota {text!r} is no STRATUM=N; expected for instance head=50"
-        for text, (name, _, number) in zip(asked, parts, strict=True)
-        if not name.strip() or not (number.strip().isascii() and number.strip().isdecimal())
+        f"the quota {text!r} is no STRATUM=N or STRATUM=N%; expected for instance head=50 or head=30%"
+        for text, (name, _, _), number in zip(asked, parts, numbers, strict=True)
+        if not name.strip() or number is None
+    ]
+    problems += [
+        f"the quota {text!r} is a share, and there is no size; expected a number, or the size of the sample"
+        for text, number in zip(asked, numbers, strict=True)
+        if number == NO_SIZE
     ]
     names = [name.strip() for name, _, _ in parts]
     problems += [f"{name!r} has two quotas" for name in sorted(set(names)) if names.count(name) > 1]
     refuse_problems(problems)
-    return {name: int(number) for name, (_, _, number) in zip(names, parts, strict=True)}
+    return {name: number for name, number in zip(names, numbers, strict=True) if number is not None}
+
+
+NO_SIZE = -1
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,6})?)\s*%", re.ASCII)
+
+
+def _quota(text: str, size: int | None) -> int | None:
+    """The number that a quota says; `NO_SIZE` for a share of nothing, None for what is none."""
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    share = _SHARE.fullmatch(text)
+    if share is None or Fraction(share[1]) > 100:
+        return None
+    return NO_SIZE if size is None else floor(Fraction(share[1]) * size / 100 + Fraction(1, 2))
 
 
 def check_plan(size: int, plan: SamplingPlan, spread: FigureSpread | None) -> None:

@@ -100,6 +100,20 @@ def test_repeats_of_who_agrees_with_nobody_do_not_open_the_gate() -> None:
     assert (alone.why or "").startswith("40 repeats of 1 of the annotators")
 
 
+def test_of_a_project_with_one_judge_no_agreement_is_demanded_while_only_one_has_judged() -> None:
+    nothing = Alpha(None, None, None, 0, NO_UNITS)
+    said = Demand(single_judge=True)
+    alone = gate_of(nothing, [person(0, 0)], True, said, judges=1)
+    assert (alone.open, alone.without_agreement, states(alone)) == (True, True, ["not asked for"] * 2)
+    assert alone.checks[0].sentence == (
+        "ordinal alpha: not asked for: the project says that it has one judge, so no agreement can be known; "
+        "demanded is 0.667"
+    )
+    assert states(gate_of(nothing, [person(0, 0)], True, said, judges=2))[0] == "undefined"
+    assert states(gate_of(nothing, [person(0, 0)], True, DEMAND, judges=1))[0] == "undefined"
+    assert not gate_of(nothing, [person(0, 0)], False, said, judges=1).open  # consistency is still demanded
+
+
 def test_a_check_is_told_with_its_figures() -> None:
     missed = gate_of(Alpha(0.7, 0.601, 0.79, 240), [person(0, 0)], False, DEMAND)
     assert [check.sentence for check in missed.against] == [

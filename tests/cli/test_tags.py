@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from curation.errors import InputError
+from curation.errors import InputError, RefusedError
 
 
 def test_a_query_is_written_tagged_corrected_and_listed(goldset: Any, tmp_path: Path) -> None:
@@ -29,6 +29,25 @@ def test_a_query_is_written_tagged_corrected_and_listed(goldset: Any, tmp_path: 
     listed = json.loads(goldset("tags", "list", "--json"))
     assert [query["tags"] for query in listed["queries"]] == [{"unanswerable": True}]
     assert "unanswerable*" in goldset("tags", "list", "--tag", "unanswerable")
+
+
+def test_the_tags_of_the_traffic_are_counted_before_a_sample_and_it_can_be_drawn_by_them(
+    goldset: Any, write: Any
+) -> None:
+    with pytest.raises(RefusedError, match="no traffic to tag"):
+        goldset("tags", "find", "--traffic")
+    log = write("log.csv", "query,count\nhow to fold a map,5\nmap,2\nMap,1\nred map 2024,1\n")
+    goldset("import", "traffic", log)
+    found = json.loads(goldset("tags", "find", "--traffic", "--json"))
+    assert (found["queries"], found["searches"], found["tags"]["question"]) == (3, 9, [1, 5])
+    assert sorted(found["not_looked_for"]) == ["entity", "misspelling", "synonym"]
+    assert "Nothing was stored." in goldset("tags", "find", "--traffic")
+    assert json.loads(goldset("tags", "list", "--json"))["queries"] == []
+    drawn = goldset("sample", "--size", "2", "--strata", "tag:question", "--quota", "question=50%", "--json")
+    assert [(one["name"], one["drawn"]) for one in json.loads(drawn)["strata"]] == [
+        ("question", 1),
+        ("not question", 1),
+    ]
 
 
 def test_an_unknown_tag_is_refused_with_those_that_are_known(goldset: Any) -> None:

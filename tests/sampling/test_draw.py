@@ -214,6 +214,15 @@ def test_bands_split_the_traffic_not_the_queries() -> None:
     assert names([40, 30, 20, 6, 4], head=0.5, torso=0.8) == ["head", "torso", "tail", "tail", "tail"]
 
 
+def test_a_band_can_end_at_a_number_of_queries_and_parts_no_level() -> None:
+    assert names([60, 40, 10, 10, 5, 1], head=2, torso=4) == ["head"] * 2 + ["torso"] * 2 + ["tail"] * 2
+    assert names([9, 5, 5, 5], head=2, torso=3) == ["head"] + ["torso"] * 3
+    assert names([60, 30, 5, 5], head=2, torso=0.97) == ["head"] * 2 + ["torso"] * 2
+    for head, torso in [(1, 4), (4, 2), (2.5, 4), (float("inf"), 4), (float("nan"), 4), (0.5, 1.0)]:
+        with pytest.raises(InputError, match="whole numbers of queries from 2 on"):
+            names([3, 2, 1], head=head, torso=torso)
+
+
 def test_a_query_asked_once_is_tail_and_the_most_asked_is_head() -> None:
     assert names([1, 1, 1]) == ["tail"] * 3
     assert names([90, 5, 5]) == ["head", "tail", "tail"]

@@ -17,7 +17,7 @@ from curation.releases.stored import released_queries
 from curation.sampling.chart import sample_chart, sample_page
 from curation.sampling.designs import Stratum
 from curation.sampling.frame.limits import Limits
-from curation.sampling.plan import SamplingPlan
+from curation.sampling.plan import SamplingPlan, read_quotas
 from curation.sampling.sample import SampleReport, draw_sample
 from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
@@ -395,10 +395,17 @@ def test_the_command_takes_all_options_and_writes_the_page(store: Store, tmp_pat
     assert "Fewer than 10 queries were drawn from" in shown
 
 
+def test_a_quota_is_a_number_or_a_share_of_the_size() -> None:
+    assert read_quotas(["head=7", "a=b=12.5 %", "tail=0%"], 100) == {"head": 7, "a=b": 13, "tail": 0}
+    with pytest.raises(InputError, match="'head=30%' is a share, and there is no size"):
+        read_quotas(["head=30%"])
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
         (["--quota", "head"], "the quota 'head' is no STRATUM=N"),
+        (["--quota", "head=130%"], "the quota 'head=130%' is no STRATUM=N or STRATUM=N%"),
         (["--quota", "head=2", "--quota", "head=3"], "'head' has two quotas"),
         (["--since", "last week"], "--since 'last week' is not a time"),
         (["--html", "no/such/folder/page.html"], "its folder does not exist"),

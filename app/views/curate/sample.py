@@ -81,7 +81,7 @@ def _draw(context: CurateContext, options: FormOptions, sample: StoredSample | N
         asked = context.submit("Draw the sample", "sample")
     if asked:
         try:
-            quotas = _quotas(more.pop("quotas"))
+            quotas = _quotas(more.pop("quotas"), size)
         except CurationError as error:
             ui.problem(error)
         else:
@@ -200,7 +200,7 @@ def _top_up(context: CurateContext, sample: StoredSample, options: FormOptions) 
         asked = context.submit("Top up", "top up")
     if asked:
         try:
-            wanted = _quotas(quotas)
+            wanted = _quotas(quotas, size)
         except CurationError as error:
             ui.problem(error)
         else:
@@ -209,11 +209,13 @@ def _top_up(context: CurateContext, sample: StoredSample, options: FormOptions) 
 
 def _quota_field(label: str, options: FormOptions) -> str:
     example = "\n".join(f"{name}=40" for name in options.strata[:2]) or "head=40\ntail=60"
-    return st.text_area(label, placeholder=example, height=88, help="One a line, such as tail=40.")
+    return st.text_area(
+        label, placeholder=example, height=88, help="One a line, such as tail=40 or tail=30%."
+    )
 
 
-def _quotas(text: str) -> dict[str, int]:
-    return read_quotas([line for line in text.splitlines() if line.strip()])
+def _quotas(text: str, size: int | None) -> dict[str, int]:
+    return read_quotas([line for line in text.splitlines() if line.strip()], size)
 
 
 def _written(time: datetime | None) -> str | None:

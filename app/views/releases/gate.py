@@ -25,6 +25,7 @@ OVERRIDE = (
     "Where a figure is not met or could not be checked, a release takes a reason. The reason is in the "
     "release for good, with who gave it and the figures against it. Its card and its page show it."
 )
+SINGLE = "With one judge nobody knows the agreement. It is not demanded then, and releases say so."
 FORM = "gate"
 
 
@@ -43,6 +44,12 @@ def show(context: CurateContext) -> None:
 
 def verdict(found: Gate) -> None:
     """Whether labels may be frozen as they are, and what is against it."""
+    if found.open and found.without_agreement:
+        st.info(
+            "The gate is open. This project has one judge, so nobody knows the agreement. Releases say so.",
+            icon=":material/lock_open:",
+        )
+        return
     if found.open:
         st.success(
             "The gate is open: the labels have the agreement that this project demands.",
@@ -90,10 +97,11 @@ def _change(context: CurateContext) -> None:
             0.01,
             format="%.3f",
         )
+        single = st.checkbox("One person judges this project", now.single_judge, help=SINGLE)
         ui.quiet("Krippendorff takes 0.667 as the least for tentative conclusions, and 0.8 for firm ones.")
         asked = st.form_submit_button("Set the gate", type="primary", key=f"set gate {form.key}")
     if asked:
-        demand, by = Demand(round(alpha, 4), round(consistency, 4)), context.annotator.name
+        demand, by = Demand(round(alpha, 4), round(consistency, 4), single), context.annotator.name
         context.acts.do(form, lambda: set_demand(context.store, demand, by))
     elif form.number:
         ui.confirmation("The gate is set.")

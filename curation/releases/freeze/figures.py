@@ -53,7 +53,8 @@ class Agreement:
         """The figures beside what the project demands of them."""
         doubt, uninformative = self.between.doubts.get("ordinal"), reference_of(self.grades).uninformative
         return gate_of(
-            self.between.ordinal, self.within, self.all_imported, self.demand, doubt, uninformative
+            *(self.between.ordinal, self.within, self.all_imported, self.demand),
+            *(doubt, uninformative, self.between.annotators),
         )
 
     def rows(self) -> Table:

@@ -10,6 +10,9 @@ one of them is rarer than another, so a boundary among them would be an accident
 A level belongs to the band that holds its middle. Two rules come first, for any shares: a
 query asked once is tail (in a log of unique queries nothing is head), and the most asked level is
 head (one query with 70 % of the traffic has its middle in the torso).
+
+A band can also end at a number of queries, for who has decided what the head is: the 500 most asked. The axis
+is then that of queries, each of length one, and levels are not parted there either.
 """
 
 from __future__ import annotations
@@ -30,20 +33,35 @@ def band_of(traffic: NDArray[np.int64], head: float = HEAD, torso: float = TORSO
     Parameters
     ----------
     traffic: how often each query was asked, shape (queries,), all at least 1.
-    head, torso: the shares of traffic, from the most asked down, at which these bands end.
+    head, torso: where these bands end, from the most asked down: below 1 the share of the traffic, from 2 the
+        number of queries.
 
     Raises
     ------
-    InputError: the shares are not 0 < head < torso < 1.
+    InputError: the ends are not 0 < head < torso, or one is neither a share nor a number.
     """
-    if not 0 < head < torso < 1:
-        raise InputError(
-            f"The bands end at traffic shares of {head:g} and {torso:g}; expected 0 < head < torso < 1."
-        )
+    _refuse_ends(head, torso)
     levels, inverse, queries = np.unique(traffic, return_inverse=True, return_counts=True)
-    length = (levels * queries)[::-1]
-    middle = ((np.cumsum(length) - length / 2) / max(int(length.sum()), 1))[::-1]
-    band = np.searchsorted([head, torso], middle, side="right")
+    of_traffic = _middles(levels * queries) / max(int((levels * queries).sum()), 1)
+    of_queries = _middles(queries)
+    beyond = [(of_traffic if end < 1 else of_queries) >= end for end in (head, torso)]
+    band = np.where(beyond[0], 1 + beyond[1], 0)
     band[-1:] = BANDS.index("head")
     band[levels == 1] = BANDS.index("tail")
     return band[inverse]
+
+
+def _middles(lengths: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Where the middle of each level is when they are laid end to end, the last one first."""
+    turned = lengths[::-1]
+    return np.asarray(np.cumsum(turned) - turned / 2)[::-1]
+
+
+def _refuse_ends(head: float, torso: float) -> None:
+    shares = [end for end in (head, torso) if end < 1]
+    numbers = [end for end in (head, torso) if end >= 2 and end == end // 1]
+    if len(shares) + len(numbers) < 2 or min(head, torso) <= 0 or (len(numbers) != 1 and head >= torso):
+        raise InputError(
+            f"The bands end at {head:g} and {torso:g}; expected shares of the traffic with 0 < head < "
+            "torso < 1, or whole numbers of queries from 2 on."
+        )

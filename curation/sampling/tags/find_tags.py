@@ -56,6 +56,23 @@ class TagsFound:
     not_looked_for: dict[str, str]
 
 
+@dataclass(frozen=True)
+class TrafficTags:
+    """What the rules say of the traffic, of which nothing was drawn; nothing of it is stored.
+
+    Attributes
+    ----------
+    queries, searches: distinct queries of the traffic, and how often they were asked.
+    tags: tag → (queries, searches) that have it.
+    not_looked_for: tag → why its rule was not run.
+    """
+
+    queries: int
+    searches: int
+    tags: dict[str, tuple[int, int]]
+    not_looked_for: dict[str, str]
+
+
 class _Lexicon(NamedTuple):
     spelling: Spelling
     names: frozenset[str]
@@ -134,6 +151,37 @@ def find_tags(
         counts = _counts(cursor, {query.query_id for query in queries})
     by_person = sum((word.query_id, word.tag) in people for word in said)
     return TagsFound(len(queries), counts, len(new), by_person, reasons)
+
+
+def tags_of_traffic(
+    store: Store, model: str = DEFAULT_MODEL, progress: Progress = silent, dense: bool = True
+) -> TrafficTags:
+    """Run all rules on the traffic, to see by which tags a sample can be stratified.
+
+    A sample by `tag:NAME` draws from the same texts with the same rules, and needs no tags that are stored.
+
+    Raises
+    ------
+    RefusedError: there is no traffic; or see `retrieval.embeddings.embed`.
+    """
+    with store.reading() as cursor:
+        rows = cursor.execute(_TRAFFIC).fetchall()
+        snapshot = get_setting(cursor, "corpus")
+    if not rows:
+        raise RefusedError(
+            "There is no traffic to tag. Import a log of what people searched for.",
+            command="`goldset import traffic PATH` does.",
+        )
+    texts, asked = [row[0] for row in rows], np.array([int(row[1]) for row in rows], np.int64)
+    reasons = _not_looked_for(snapshot is not None, dense)
+    found = {tag: tag_texts(store, tag, texts, progress, model) for tag in RULE_TAGS if tag not in reasons}
+    counts = {tag: (int(mask.sum()), int(asked[mask].sum())) for tag, mask in found.items()}
+    return TrafficTags(len(texts), int(asked.sum()), counts, reasons)
+
+
+_TRAFFIC = """
+SELECT normalised, sum(count) FROM traffic WHERE normalised <> '' GROUP BY normalised ORDER BY normalised
+"""
 
 
 def queries_to_tag(cursor: Cursor) -> list[Query]:

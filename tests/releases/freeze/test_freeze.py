@@ -41,9 +41,10 @@ from tests.support.gold_project import (
     gold_project,
     judgments,
     labelled,
+    queries,
     write_corpus,
 )
-from tests.support.projects import add_names, turn_clock_back
+from tests.support.projects import add_names, new_project, turn_clock_back
 
 
 def rows(store: Store, release_id: str, part: str) -> list[dict[str, Any]]:
@@ -490,6 +491,27 @@ def test_an_override_is_recorded_with_its_reason_and_carried_by_the_release(tmp_
     assert [check["state"] for check in json.loads(manifest)["gate"]] == ["missed", "not asked for"]
     assert "zoe" not in whole
     assert verify(store, "v1").intact
+
+
+def test_qrels_of_one_judge_are_frozen_where_the_project_says_that_it_has_one(tmp_path: Path) -> None:
+    store = new_project(tmp_path / "project.duckdb")
+    import_corpus(store, write_corpus(tmp_path / "corpus.jsonl", documents()))
+    add_judgments(store, judgments("nist"), "nist.qrels", queries())
+    make_split(store, PARTS, 1, LEXICAL)
+    with pytest.raises(RefusedError, match="ordinal alpha: undefined"):
+        freeze(store, "v1")
+    set_demand(store, Demand(single_judge=True))
+    frozen = freeze(store, "v1")
+    assert frozen.override is None
+    (figures,) = rows(store, frozen.release_id, "agreement")
+    assert [check["state"] for check in figures["gate"]] == ["not asked for", "not asked for"]
+    assert "the project says that it has one judge" in figures["gate"][0]["why"]
+    with store.reading() as cursor:
+        ((now,),) = cursor.execute(
+            "SELECT detail->>'$.now.single_judge' FROM events WHERE action = 'gate'"
+        ).fetchall()
+    assert (now, verify(store, "v1").intact) == ("true", True)
+    assert "one judge, so no agreement can be known" in Card(opened(store, "v1")).text
 
 
 def test_who_judged_and_overrides_appears_under_their_number(tmp_path: Path) -> None:

@@ -1,0 +1,143 @@
+"""Pairs for judging elsewhere: a file of queries and documents in which people fill in grades.
+
+It holds the pairs that a round would be opened on: candidates of the queries in play that are in no round and
+not judged. It is blind as the grading screen is: no rank, score, system or mark of a random negative, and the
+order of queries, and of the documents of each query, is by a hash. `import judgments` takes the filled file.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.errors import InputError, RefusedError
+from curation.labeling.rounds.assignment import Candidate
+from curation.labeling.rounds.candidates import choose_candidates, read_candidates
+from curation.labeling.session.excerpts import LONGEST, best_passage
+from curation.people.annotators import require_author
+from curation.sources.queries import active_queries
+from curation.store import COMMAND_LINE, Document, Query, Store, record_event
+from curation.store.documents import documents_by_hash
+from curation.store.staging import staged, sync
+from curation.text import digest
+
+COLUMNS = ("query_id", "query", "information_need", "document_id", "title", "text", "grade", "note")
+FORMATS = (".csv", ".jsonl")
+TEXTS = ("whole", "excerpt")
+
+
+class PairsWritten(NamedTuple):
+    """What was written for judging elsewhere.
+
+    Attributes
+    ----------
+    left_out: reason → number of candidates.
+    """
+
+    path: Path
+    queries: int
+    pairs: int
+    left_out: dict[str, int]
+
+
+def export_pairs(
+    store: Store, path: Path, seed: int = 0, text: str = "whole", author: str = COMMAND_LINE
+) -> PairsWritten:
+    """Write the pairs to a new file, as CSV or JSON lines by its ending, with the columns `COLUMNS`.
+
+    Parameters
+    ----------
+    seed: of the order.
+    text: 'whole', or 'excerpt': the passage that the grading screen would show of a long document.
+
+    Raises
+    ------
+    InputError: the file is there, has another ending, or cannot be written; or an unknown `text`.
+    NotFoundError, RefusedError: the author is no lead, or no pair is to be judged.
+    """
+    _refuse_file(path, text)
+    with store.reading() as cursor:
+        require_author(cursor, author, "lead")
+        chosen = choose_candidates(*read_candidates(cursor), again=False)
+        queries = {query.query_id: query for query in active_queries(cursor)}
+        documents = documents_by_hash(cursor, (pair.content_hash for pair in chosen.candidates))
+    pairs = sorted(chosen.candidates, key=lambda pair: _place(seed, pair))
+    if not pairs:
+        reasons = "; ".join(f"{count:,} × {why}" for why, count in chosen.left_out.items())
+        raise RefusedError(
+            f"No pair is to be judged ({reasons or 'no pool was built'}).",
+            command="`goldset pool` finds the documents of each query.",
+        )
+    rows = _rows(pairs, queries, documents, excerpt=text == "excerpt")
+    _write(path, rows)
+    of = len({pair.query_id for pair in pairs})
+    with store.transaction() as cursor:
+        record_event(cursor, "export pairs", {"file": path.name, "queries": of, "pairs": len(pairs)}, author)
+    return PairsWritten(path, of, len(pairs), dict(chosen.left_out))
+
+
+def _refuse_file(path: Path, text: str) -> None:
+    if text not in TEXTS:
+        raise InputError(f"--export-text {text!r}: expected {' or '.join(TEXTS)}")
+    if path.suffix.lower() not in FORMATS:
+        raise InputError(
+            f"--export {path}: its ending does not say how to write it; expected {' or '.join(FORMATS)}"
+        )
+    if path.exists():
+        raise InputError(f"--export {path}: there is such a file; expected the name of a new one")
+    if not path.resolve().parent.is_dir():
+        raise InputError(f"--export {path}: its folder does not exist; expected an existing one")
+
+
+def _place(seed: int, pair: Candidate) -> tuple[str, str, str]:
+    return (
+        digest("pairs", seed, pair.query_id),
+        pair.query_id,
+        digest("pairs", seed, pair.query_id, pair.document_id),
+    )
+
+
+def _rows(
+    pairs: Sequence[Candidate],
+    queries: Mapping[str, Query],
+    documents: Mapping[str, Document],
+    excerpt: bool,
+) -> Iterator[tuple[str, ...]]:
+    for pair in pairs:
+        query = queries[pair.query_id]
+        title, body = documents[pair.content_hash].title, documents[pair.content_hash].body
+        if excerpt and len(body) > LONGEST:
+            body = "".join(segment.text for segment in best_passage(body, query.text).segments)
+        yield (
+            query.query_id,
+            query.text,
+            query.information_need or "",
+            pair.document_id,
+            title,
+            body,
+            "",
+            "",
+        )
+
+
+def _write(path: Path, rows: Iterator[tuple[str, ...]]) -> None:
+    try:
+        with staged(path) as folder:
+            new = folder / path.name
+            with new.open("w", encoding="utf-8", newline="") as file:
+                if path.suffix.lower() == ".csv":
+                    table = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+                    table.writerows([COLUMNS, *rows])
+                else:
+                    records = (dict(zip(COLUMNS, row, strict=True)) | {"grade": None} for row in rows)
+                    file.writelines(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+            sync(new)
+            new.rename(path)
+    except OSError as error:
+        raise InputError(
+            f"--export {path}: the pairs could not be written ({error.strerror}); expected a folder that can "
+            "be written and has room"
+        ) from error
