@@ -22,6 +22,7 @@ from app.context import IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project
 from app.front.front import Front
 from app.front.guard import Guard
 from app.front.index import IndexTemplate
+from app.front.upload_limits import UploadLimits
 from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
@@ -63,7 +64,7 @@ def build(front: bool = True) -> st.App:
         *downloads.ROUTES,
         health.ROUTE,
     ]
-    middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard)]
+    middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard), Middleware(UploadLimits)]
     if front:
         paths = [route.path for route in own_routes]
         middleware.append(Middleware(Front, IndexTemplate(project_name()), paths))

@@ -1,0 +1,86 @@
+"""Uploads are in the server's memory: all together, and one person's, have a limit."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import Runtime
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from app.front.guard import UPLOADS
+from app.front.upload_limits import NO_LENGTH, OF_ALL_FULL, OF_ONE_FULL, UploadLimits, sizes
+
+OF_ALL, OF_ONE = 100, 60
+
+
+class NamedInHeader:
+    """In place of the guard: the person is named by the request itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope["state"] = {"annotator": dict(scope["headers"])[b"person"].decode()}
+        await self._app(scope, receive, send)
+
+
+@pytest.fixture
+def server() -> Iterator[TestClient]:
+    """Streamlit's own manager of uploads behind the limits."""
+    manager = MemoryUploadedFileManager(UPLOADS)
+
+    async def keep(request: Request) -> Response:
+        session, file = request.path_params["session"], request.path_params["file"]
+        if request.method == "PUT":
+            manager.add_file(session, UploadedFileRec(file, file, "text/plain", await request.body()))
+        else:
+            manager.remove_file(session, file)
+        return Response(status_code=204)
+
+    around = [
+        Middleware(NamedInHeader),
+        Middleware(UploadLimits, OF_ALL, OF_ONE, lambda: sizes(manager)),
+    ]
+    paths = [Route(UPLOADS + "{session}/{file}", keep, methods=["PUT", "DELETE"])]
+    with TestClient(Starlette(routes=paths, middleware=around)) as client:
+        yield client
+
+
+def put(server: TestClient, person: str, path: str, size: int) -> tuple[int, str]:
+    answer = server.put(UPLOADS + path, content=b"x" * size, headers={"Person": person})
+    return answer.status_code, answer.text
+
+
+def test_one_person_has_a_limit_over_all_tabs_and_room_again_after_removing(server: TestClient) -> None:
+    assert put(server, "eve", "tab1/a", 40) == (204, "")
+    assert put(server, "eve", "tab2/b", 21) == (413, OF_ONE_FULL)
+    assert put(server, "eve", "tab2/b", 20) == (204, "")
+    server.delete(UPLOADS + "tab1/a", headers={"Person": "eve"})
+    assert put(server, "eve", "tab3/c", 40) == (204, "")
+
+
+def test_all_people_together_have_a_limit(server: TestClient) -> None:
+    assert put(server, "eve", "tab1/a", 60) == (204, "")
+    assert put(server, "lea", "tab2/b", 41) == (503, OF_ALL_FULL)
+    assert put(server, "lea", "tab2/b", 40) == (204, "")
+
+
+def test_an_upload_without_a_length_is_refused(server: TestClient) -> None:
+    pieces = iter([b"x" * 10, b"x" * 10])
+    answer = server.put(UPLOADS + "tab1/a", content=pieces, headers={"Person": "eve"})
+    assert (answer.status_code, answer.text) == (411, NO_LENGTH)
+
+
+def test_streamlit_has_its_uploads_where_they_are_counted() -> None:
+    assert "self._uploaded_file_mgr = config.uploaded_file_manager" in inspect.getsource(Runtime.__init__)
