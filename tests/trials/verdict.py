@@ -1,0 +1,54 @@
+"""What a trial found, how it is printed, and how a trial is asked for."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+
+@dataclass
+class Verdict:
+    """Counts of what happened; `broken` has a sentence for each time that the rule did not hold."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    broken: list[str] = field(default_factory=list)
+
+    def demand(self, holds: bool, sentence: str) -> None:
+        """Note a sentence where something that must hold does not."""
+        if not holds:
+            self.broken.append(sentence)
+
+    def add(self, other: Verdict) -> None:
+        self.counts.update(other.counts)
+        self.broken += other.broken
+
+
+Trial = Callable[[Path, int, Random], Verdict]
+"""A folder of its own, how many times, and where chance comes from."""
+
+
+def main(trial: Trial, rule: str, times: int) -> None:
+    """Run a trial as the command line asks, print what it found, and end with 1 if the rule was broken."""
+    parser = argparse.ArgumentParser(description=rule)
+    parser.add_argument("--times", type=int, default=times)
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="goldset-trial-") as folder:
+        found = trial(Path(folder), asked.times, Random(asked.seed))
+    name = Path(sys.argv[0]).stem
+    said = {"trial": name, "times": asked.times, "seed": asked.seed, **found.counts}
+    said |= {"broken": len(found.broken), "seconds": round(time.monotonic() - began, 1)}
+    print(json.dumps(said))
+    for sentence in found.broken[:20]:
+        print(f"broken: {sentence}")
+    print(f"{rule} {'This did not hold.' if found.broken else 'This held.'}", flush=True)
+    sys.exit(bool(found.broken))
