@@ -64,6 +64,13 @@ class Victim:
                     return
                 self._said += said
 
+    def ended(self) -> list[str]:
+        """Wait until it has ended by itself; what it had said."""
+        with os.fdopen(self._reading, "rb") as rest:
+            self._said += rest.read()
+        os.waitpid(self.process, 0)
+        return self._said.decode().splitlines()
+
     def kill(self) -> list[str]:
         """Kill it with SIGKILL; what it had said."""
         os.kill(self.process, signal.SIGKILL)

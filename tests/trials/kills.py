@@ -1,12 +1,13 @@
 """Kills: a process that writes is killed with SIGKILL at a random moment, again and again, on one project.
 
 Three quarters of the victims are two people who grade at the same time through `submit`. The others import
-documents, freeze, export and back up in turn. The next victim opens the project with what the former left, and may be
-killed while it does. After every fifth kill another process looks at all that was acknowledged until then.
+documents, freeze, export and back up in turn. The next victim opens the project with what the former left,
+and may be killed while it does. After every fifth kill another process looks at all that was acknowledged
+until then.
 
-What must hold: every grade that was acknowledged is there, once; an import is there as a whole or not at all, and
-whole if it was acknowledged; every release, export and backup that was acknowledged is intact, and so is each that
-has its final name; the doctor has no problem.
+What must hold: every grade that was acknowledged is there, once; an import is there as a whole or not at
+all, and whole if it was acknowledged; every release, export and backup that was acknowledged is intact, and
+so is each that has its final name; the doctor has no problem.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ from tests.support.projects import add_names, add_pairs, grid, new_project, rows
 from tests.trials.forks import Victim, in_a_fork
 from tests.trials.verdict import Verdict, main
 
-RULE = "Nothing that was acknowledged is lost or broken by a kill, and nothing half done is left in the project."
+RULE = (
+    "Nothing that was acknowledged is lost or broken by a kill, and nothing half done is left in the project."
+)
 PEOPLE = ("ann", "ben")
 CAMPAIGN = 20
 """Kills after which a fresh project takes the place of the one that was killed so often."""
@@ -88,14 +91,14 @@ def grade(path: Path, say: Say) -> None:
     """Two people grade until they are killed, each in a thread, as in the app."""
     store = open_store(path)
     load_arrow()
-    people = [threading.Thread(target=_grade_as, args=(store, name, say)) for name in PEOPLE]
+    people = [threading.Thread(target=grade_until, args=(store, name, say)) for name in PEOPLE]
     for one in people:
         one.start()
     for one in people:
         one.join()
 
 
-def _grade_as(store: Store, name: str, say: Say, most: int = 1000) -> None:
+def grade_until(store: Store, name: str, say: Say, most: int = 1000) -> None:
     for _ in range(most):
         items = next_showings(store, name, 2).showings
         submissions = [
@@ -123,8 +126,15 @@ def work_in_turn(path: Path, first: int, say: Say) -> None:
 
 
 def _import(store: Store, folder: Path, number: int) -> None:
-    rows = [{"id": f"batch-{number}-{one}", "title": f"{one}", "text": f"Batch {number}."} for one in range(BATCH)]
-    import_corpus(store, write_corpus(folder / f"batch-{number}.jsonl", rows), add=True)
+    path = folder / f"batch-{number}.jsonl"
+    import_corpus(store, path if path.exists() else write_batch(folder, number), add=True)
+
+
+def write_batch(folder: Path, number: int) -> Path:
+    """The documents of one import."""
+    ids = [f"batch-{number}-{one}" for one in range(BATCH)]
+    rows = [{"id": one, "title": one, "text": f"Batch {number}."} for one in ids]
+    return write_corpus(folder / f"batch-{number}.jsonl", rows)
 
 
 def _freeze(store: Store, folder: Path, number: int) -> None:
@@ -197,14 +207,20 @@ def _look_at_backups(folder: Path, acknowledged: set[str], found: Verdict) -> No
             refuse_altered(path)
         except CurationError as error:
             found.broken.append(f"{path.name}: {error.found}")
-    whole = {f"{path.stem.partition('-')[2]}" for path in folder.glob("backup-*.duckdb") if sums_path(path).exists()}
+    whole = {
+        f"{path.stem.partition('-')[2]}"
+        for path in folder.glob("backup-*.duckdb")
+        if sums_path(path).exists()
+    }
     found.demand(acknowledged <= whole, f"a backup is lost: {sorted(acknowledged - whole)}")
 
 
 def kill_once(campaign: Campaign, graded: bool, chance: Random) -> tuple[list[str], int]:
-    """Start a victim, kill it at a random moment; what it had acknowledged, and how often it failed by itself."""
+    """Kill a victim at a random moment; what it had acknowledged, and how often it failed by itself."""
     path, first = campaign.store_path, campaign.number
-    victim = Victim((lambda say: grade(path, say)) if graded else (lambda say: work_in_turn(path, first, say)))
+    victim = Victim(
+        (lambda say: grade(path, say)) if graded else (lambda say: work_in_turn(path, first, say))
+    )
     began = time.monotonic()
     wanted = chance.choice((0, 1, 3, 8, 20)) if graded else chance.choice((0, 0, 1, 2, 3))
     victim.wait_for(wanted, 20)
@@ -212,7 +228,8 @@ def kill_once(campaign: Campaign, graded: bool, chance: Random) -> tuple[list[st
         campaign.longest = min(1.0, (time.monotonic() - began) / wanted)
     time.sleep(chance.uniform(0, 2 * campaign.longest))
     said = victim.kill()
-    return [line for line in said if not line.startswith("failed")], sum(line.startswith("failed") for line in said)
+    acknowledged = [line for line in said if not line.startswith("failed")]
+    return acknowledged, len(said) - len(acknowledged)
 
 
 def trial(folder: Path, times: int, chance: Random) -> Verdict:
@@ -247,7 +264,7 @@ def prepare(folder: Path) -> None:
             place.mkdir()
             path = Path(shutil.copy(folder / kind / "project.duckdb", place / "project.duckdb"))
             if kind == "graded":
-                _grade_as(open_store(path), PEOPLE[0], lambda line: None, most=1)
+                grade_until(open_store(path), PEOPLE[0], lambda line: None, most=1)
             else:
                 for number, act in enumerate(ACTS):
                     act(open_store(path), place, number)
