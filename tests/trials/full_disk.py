@@ -80,7 +80,7 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
     total = Verdict()
     for kind, build in (("graded", build_graded), ("gold", build_gold)):
         (folder / kind).mkdir()
-        in_a_fork(lambda build=build, kind=kind: build(folder / kind / "project.duckdb"))  # type: ignore[misc]
+        in_a_fork(lambda build=build, kind=kind: build(folder / kind / "project.duckdb"))
     prepare(folder)
     for start in range(0, times, TRIES):
         graded = start // TRIES % 2 == 0
@@ -97,7 +97,7 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
             try_once(path, graded, number, chance, acknowledged, total)
         total.add(
             in_a_fork(lambda path=path, graded=graded, said=acknowledged: with_room(path, graded, said))
-        )  # type: ignore[misc]
+        )
         shutil.rmtree(place)
     return total
 

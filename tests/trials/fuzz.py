@@ -216,7 +216,7 @@ def fuzz_imports(bench: Bench, times: int, chance: Random) -> Verdict:
             seed.name,
             path,
             lambda seed=seed, path=path, really=really: bring_in(bench, seed, path, really),
-        )  # type: ignore[misc]
+        )
         found.counts["files"] += 1
         if number % 25 == 24 or number == times - 1:
             found.demand(bench.content() == bench.before, f"the database changed before file {number}")
@@ -298,7 +298,7 @@ def fuzz_backups(folder: Path, times: int, chance: Random) -> Verdict:
         path.write_bytes(mutated(whole, chance))
         if chance.random() < 0.5:
             shutil.copy(sums_path(folder / "backup.duckdb"), sums_path(path))
-        guarded(found, "a backup", path, lambda path=path: _restored(path, store.path))  # type: ignore[misc]
+        guarded(found, "a backup", path, lambda path=path: _restored(path, store.path))
         if store.path.read_bytes() != before:
             found.counts["restored"] += 1
             store.path.write_bytes(before)

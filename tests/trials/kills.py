@@ -238,7 +238,7 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
     for kind, build in (("graded", build_graded), ("gold", build_gold)):
         (folder / kind).mkdir()
         templates[kind] = folder / kind / "project.duckdb"
-        in_a_fork(lambda build=build, path=templates[kind]: build(path))  # type: ignore[misc]
+        in_a_fork(lambda build=build, path=templates[kind]: build(path))
     prepare(folder)
     total = Verdict()
     for number in range(-(-times // CAMPAIGN)):

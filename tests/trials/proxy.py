@@ -138,7 +138,7 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
         path, seed = folder / f"project-{start}.duckdb", chance.random()
         path.write_bytes((folder / "template.duckdb").read_bytes())
         size = min(MOST, times - start)
-        total.add(in_a_fork(lambda path=path, size=size, seed=seed: work(path, size, seed)))  # type: ignore[misc]
+        total.add(in_a_fork(lambda path=path, size=size, seed=seed: work(path, size, seed)))
     return total
 
 

@@ -121,7 +121,7 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
                 set(counts) <= {"saved", "repeated", "busy, sent again"}, f"outcomes: {dict(counts)}"
             )
         total.counts["answers"] += len(acknowledged)
-        total.add(in_a_fork(lambda path=path, said=acknowledged: look(path, said)))  # type: ignore[misc]
+        total.add(in_a_fork(lambda path=path, said=acknowledged: look(path, said)))
     return total
 
 

@@ -41,14 +41,19 @@ def main(trial: Trial, rule: str, times: int) -> None:
     parser.add_argument("--times", type=int, default=times)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    found = run(Path(sys.argv[0]).stem, trial, rule, asked.times, asked.seed)
+    sys.exit(bool(found.broken))
+
+
+def run(name: str, trial: Trial, rule: str, times: int, seed: int) -> Verdict:
+    """Run a trial in a folder of its own; print its counts as JSON, and whether the rule held."""
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="goldset-trial-") as folder:
-        found = trial(Path(folder), asked.times, Random(asked.seed))
-    name = Path(sys.argv[0]).stem
-    said = {"trial": name, "times": asked.times, "seed": asked.seed, **found.counts}
+        found = trial(Path(folder), times, Random(seed))
+    said = {"trial": name, "times": times, "seed": seed, **found.counts}
     said |= {"broken": len(found.broken), "seconds": round(time.monotonic() - began, 1)}
     print(json.dumps(said))
     for sentence in found.broken[:20]:
         print(f"broken: {sentence}")
     print(f"{rule} {'This did not hold.' if found.broken else 'This held.'}", flush=True)
-    sys.exit(bool(found.broken))
+    return found
