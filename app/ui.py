@@ -17,7 +17,7 @@ from curation.labeling.session.excerpts import Segment
 from curation.reports.page import Section
 from curation.similarity.text_blocks import TextBlock
 from curation.store import Annotator
-from curation.text import isolated
+from curation.text import decimal, isolated, percent
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
@@ -262,29 +262,19 @@ def _marked(segments: Iterable[Segment]) -> str:
     )
 
 
-def share(value: float | None) -> str:
-    """A share as a percentage, a dash where it is not known."""
-    return "–" if value is None else f"{value:.0%}"
-
-
-def figure(value: float | None, places: int = 3) -> str:
-    """A figure with fixed places, a dash where it is not known."""
-    return "–" if value is None else f"{value:,.{places}f}"
-
-
 def _cell(value: object) -> str:
     if isinstance(value, BarCell):
         width = 100 * value.part / value.whole if value.whole else 0
         return f'<td><span class="gs-bar"><i style="width:{width:.1f}%"></i></span></td>'
     if isinstance(value, NumberCell):
-        return f"<td{_FIGURE}>{figure(value.value, value.places)}</td>"
+        return f"<td{_FIGURE}>{decimal(value.value, value.places)}</td>"
     if isinstance(value, ShareCell):
-        return f"<td{_FIGURE}>{share(value.value)}</td>"
+        return f"<td{_FIGURE}>{percent(value.value)}</td>"
     if isinstance(value, IntervalCell):
         return f"<td>{_span(value)}</td>"
     if not _is_figure(value):
         return f"<td>{escape(str(value))}</td>"
-    return f"<td{_FIGURE}>{f'{value:,}' if isinstance(value, int) else figure(value)}</td>"
+    return f"<td{_FIGURE}>{f'{value:,}' if isinstance(value, int) else decimal(value)}</td>"
 
 
 def _is_right_aligned(value: object) -> bool:

@@ -32,6 +32,19 @@ def amount(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
+def percent(share: float | None, places: int = 0) -> str:
+    """A share as people read it: "95 %", with a space that breaks no line; a dash where it is unknown."""
+    return "–" if share is None else f"{100 * share:.{places}f}\u00a0%"
+
+
+def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
+    """A number as people read it: "1,234.500", "−0.123"; a dash where it is unknown.
+
+    sign: "+" shows that of positive numbers, too.
+    """
+    return "–" if value is None else f"{value:{sign},.{places}f}".replace("-", "\u2212")
+
+
 def isolated(text: str) -> str:
     """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
     return f"\u2068{_ISOLATES.sub('', text)}\u2069"

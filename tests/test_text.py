@@ -1,6 +1,9 @@
 """Text that stands among other text."""
 
-from curation.text import isolated, printable
+import re
+
+from curation.text import decimal, isolated, percent, printable
+from tests.support import ROOT
 
 
 def test_an_isolated_text_cannot_end_its_isolate() -> None:
@@ -10,3 +13,20 @@ def test_an_isolated_text_cannot_end_its_isolate() -> None:
 def test_no_text_commands_a_terminal() -> None:
     sent = "\x1b]0;title\x07 \x9b2J red\x7f\rover ünd\tso\nweiter"
     assert printable(sent) == "␛]0;title␇ \ufffd2J red␡␍over ünd\tso\nweiter"
+
+
+def test_shares_and_decimals_are_written_in_one_way() -> None:
+    assert [percent(0.5), percent(0.66666, 1), percent(None)] == ["50\u00a0%", "66.7\u00a0%", "–"]
+    assert [decimal(-0.1234), decimal(1234.5, 1), decimal(0.2, 2, "+")] == ["\u22120.123", "1,234.5", "+0.20"]
+
+
+def test_no_module_writes_shares_of_its_own() -> None:
+    """A width of a style sheet is none, and a card's bytes stay those of the exports that are out."""
+    own = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for room in ("app", "curation")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if re.search(r":\.\d%\}", line) and "inline-size" not in line and "card" not in path.parts
+    ]
+    assert own == ['app/views/releases/bars.py: return f"{_inside(value):.2%}"']

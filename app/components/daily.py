@@ -7,6 +7,7 @@ from html import escape
 
 from curation.agreement.gate import GateCheck
 from curation.labeling.progress.forecast import DailyAnswers
+from curation.text import decimal
 
 
 def daily_answers(found: DailyAnswers) -> str:
@@ -31,7 +32,7 @@ def interval(check: GateCheck) -> str:
         return f'<p class="gs-quiet">Ordinal alpha: {escape(check.why or "not known yet")}.</p>'
     low, value, high, wanted = (_place(one) for one in (check.low, check.value, check.high, check.wanted))
     words = (
-        f"Ordinal alpha {_signed(check.value)}, 95 % from {_signed(check.low)} to {_signed(check.high)}, on "
+        f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
         f"{check.n:,} pairs; the gate asks that the lower end reach {check.wanted:g}"
     )
     return (
@@ -44,10 +45,6 @@ def interval(check: GateCheck) -> str:
 def _bar(day: date, count: float, most: float, kind: str = "") -> str:
     height = 100 * count / most
     return f'<i class="{kind}" style="height:{height:.0f}%" title="{day:%d %b}: {count:,.0f}"></i>'
-
-
-def _signed(value: float) -> str:
-    return f"{value:.2f}".replace("-", "\u2212")
 
 
 def _place(value: float) -> float:

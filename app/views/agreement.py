@@ -21,6 +21,7 @@ from curation.agreement.report.verdict import Verdict, verdict_of
 from curation.labeling.rounds.rounds import list_rounds
 from curation.reports.page import Section
 from curation.store import Annotator, Store
+from curation.text import percent
 
 ALL = "All rounds"
 KEPT = 4
@@ -108,7 +109,8 @@ def _pairs(queries: tuple[QueryShare, ...]) -> None:
     for one in queries:
         ui.said(
             one.text,
-            f"{one.disagreement:.1%} of the disagreement, {one.disputed:,} of {one.units:,} pairs differ",
+            f"{percent(one.disagreement, 1)} of the disagreement, {one.disputed:,} of {one.units:,} "
+            "pairs differ",
         )
         with st.expander("Pairs on which grades differ"):
             rows = [

@@ -21,6 +21,7 @@ from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.showings import next_showings
 from curation.people.annotators import JUDGING
 from curation.store import Annotator
+from curation.text import decimal, percent
 
 COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
 SHOWN = 50
@@ -41,7 +42,7 @@ def show(annotator: Annotator) -> None:
     columns = st.columns(4, gap="large")
     columns[0].metric("Answered", f"{queue.done:,} of {queue.total:,}")
     columns[1].metric("This hour", f"{mine.hour:,}")
-    columns[2].metric("Seconds each", ui.figure(mine.seconds_each, 1))
+    columns[2].metric("Seconds each", decimal(mine.seconds_each, 1))
     with columns[2]:
         ui.quiet("Median on screen, your last 50 answers.")
     if mine.consistency is not None:
@@ -60,10 +61,10 @@ def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) 
         with place:
             ui.quiet(f"Shown from {MINIMUM_REPEATS} repeats on. {WHEN}")
         return
-    place.metric("Same grade again", ui.share(mine.share))
+    place.metric("Same grade again", percent(mine.share))
     with place:
         ui.quiet(
-            f"On {mine.repeats:,} repeats; 95 % interval {ui.share(mine.low)} to {ui.share(mine.high)}. "
+            f"On {mine.repeats:,} repeats; 95 % interval {percent(mine.low)} to {percent(mine.high)}. "
             f"People repeat themselves in about three of four cases. {WHEN}"
         )
 
@@ -73,7 +74,7 @@ def _differences(found: MyDifferences, guide: Guide) -> None:
     if found.share is not None:
         ui.quiet(
             f"{found.alike:,} of your {found.settled:,} settled pairs have your grade: "
-            f"{ui.share(found.share)}, 95 % interval {ui.share(found.low)} to {ui.share(found.high)}."
+            f"{percent(found.share)}, 95 % interval {percent(found.low)} to {percent(found.high)}."
         )
     elif found.settled:
         ui.quiet(

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table, write_page
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.splits.assignment.assignment import PartShare
@@ -84,5 +85,5 @@ def _check_row(check: TieCheck) -> tuple[object, ...]:
 
 
 def _share_row(share: PartShare) -> tuple[object, ...]:
-    of_ideal = f"{share.reached / share.ideal:.0%} of ideal" if share.ideal else "–"
+    of_ideal = f"{percent(share.reached / share.ideal)} of ideal" if share.ideal else "–"
     return share.part, share.dimension, share.level, round(share.ideal, 1), share.reached, of_ideal

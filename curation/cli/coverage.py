@@ -22,7 +22,7 @@ from curation.cli.coverage_model import (
 )
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
-from curation.text import plain
+from curation.text import percent, plain
 
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
@@ -337,7 +337,7 @@ def _show(report: CoverageReport, limit: int) -> None:
     columns = ["region", "name", "documents", "entities", "queries", "searches"]
     table(f"The {len(rows):,} largest of {len(shown):,} regions", columns, rows)
     if report.traffic_counted is not None:
-        say(f"The texts counted are {report.traffic_counted:.1%} of the searches.")
+        say(f"The texts counted are {percent(report.traffic_counted, 1)} of the searches.")
     left_out(report.left_out)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import Store
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.evaluation.answers.evaluate_answers import (
@@ -118,7 +119,7 @@ def _show_system(system: AnsweringSystem, found: AnswerEvaluation) -> None:
     say(f"{system.source}: {'; '.join(notes)}.")
     refused = system.refused
     if refused.value is not None:
-        say(f"Of {refused.n:,} unanswerable queries it kept silent on {refused.value:.1%}.")
+        say(f"Of {refused.n:,} unanswerable queries it kept silent on {percent(refused.value, 1)}.")
     left_out(system.left_out, "rows")
     for facet, values in system.strata.items():
         rows = []

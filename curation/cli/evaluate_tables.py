@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from curation.cli.output import say, table
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation, RunFacts
@@ -162,7 +163,7 @@ def show_hard_negatives(found: Evaluation) -> None:
             for measure in found.measures
         ]
         table(
-            f"{name} on judged documents alone ({one.returned:.0%} of them returned): without hard "
+            f"{name} on judged documents alone ({percent(one.returned)} of them returned): without hard "
             "negatives, with them, and the difference",
             ["measure", "without", "low", "high", "with", "low", "high", "difference", "low", "high"],
             rows,

@@ -11,6 +11,7 @@ from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.cli.split import NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
 from curation.errors import refuse_problems
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.splits.groups.sweep import SweepStep
@@ -143,7 +144,8 @@ def _show_groups(found: Overview, texts: dict[str, str]) -> None:
     table("Ties", ["kind", "ties", "searched"], rows)
     left_out(found.left_out)
     for group in found.groups:
-        say(f"A group of {len(group.queries):,} queries ({group.share:.1%}), from one far end to the other:")
+        share = percent(group.share, 1)
+        say(f"A group of {len(group.queries):,} queries ({share}), from one far end to the other:")
         say(*chain_lines(group.chain, texts))
         if group.weakest:
             say("Its weakest links; cut together they split it:")
@@ -159,6 +161,6 @@ def _show_groups(found: Overview, texts: dict[str, str]) -> None:
 
 
 def _show_steps(queries: int, steps: Sequence[SweepStep]) -> None:
-    rows = [[*step[:4], f"{step.share:.1%}", step.single] for step in steps]
+    rows = [[*step[:4], percent(step.share, 1), step.single] for step in steps]
     columns = ["tied by", "from", "groups", "largest", "its share", "queries alone"]
     table(f"Groups of {queries:,} queries at each threshold", columns, rows)

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, progress_bar, say, table
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.negatives.audit import AuditOpened
@@ -172,8 +173,9 @@ def _show_audit(report: AuditReport) -> None:
         say(report.why)
     else:
         say(
-            f"False-negative rate over all {report.population:,} assumed negatives: {report.rate:.1%} "
-            f"(95 % interval {_interval(report.low, report.high)}), from {report.judged:,} judged pairs."
+            f"False-negative rate over all {report.population:,} assumed negatives: "
+            f"{percent(report.rate, 1)} (95 % interval {_interval(report.low, report.high)}), from "
+            f"{report.judged:,} judged pairs."
         )
     if other_text := sum(item.other_text for item in report.strata):
         say(f"left out: {other_text:,} pairs judged since with another text of their document")
@@ -182,7 +184,7 @@ def _show_audit(report: AuditReport) -> None:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{low:.1%} to {high:.1%}"
+    return "–" if low is None or high is None else f"{percent(low, 1)} to {percent(high, 1)}"
 
 
 def _show_negatives(report: HardNegatives, limit: int) -> None:

@@ -10,7 +10,7 @@ import typer
 from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.errors import InputError
-from curation.text import plain
+from curation.text import percent, plain
 
 if TYPE_CHECKING:
     from curation.labeling.judged_elsewhere import PairsWritten
@@ -186,10 +186,7 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
         table(
             "Sample of the pool",
             ["ranks", "pooled pairs", "drawn", "share"],
-            [
-                (band.ranks, band.pairs, band.drawn, "–" if band.share is None else f"{band.share:.1%}")
-                for band in report.sample
-            ],
+            [(band.ranks, band.pairs, band.drawn, percent(band.share, 1)) for band in report.sample],
         )
     if report.counted_again:
         say(

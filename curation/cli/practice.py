@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, command_group, listed, project_store
 from curation.cli.output import emit, left_out, say, table
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.labeling.practice.opening import PracticeOpened
@@ -130,7 +131,7 @@ def _status_name(status: PracticeStatus) -> str:
 def _show_opened(opened: PracticeOpened) -> None:
     say(
         f"Opened practice {opened.round}: {opened.known:,} known pairs available, pass mark "
-        f"{opened.pass_mark:.0%}."
+        f"{percent(opened.pass_mark)}."
     )
     rows = [(who, opened.queries[who], count) for who, count in opened.per_annotator.items()]
     table("Practice", ["annotator", "queries", "items"], rows)
@@ -145,7 +146,7 @@ def _show_status(name: str, found: list[PracticeStatus]) -> None:
             s.state.answered,
             s.state.total,
             s.state.right,
-            f"{s.state.pass_mark:.0%}",
+            percent(s.state.pass_mark),
             _status_name(s),
         )
         for s in found

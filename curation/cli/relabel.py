@@ -12,6 +12,7 @@ from curation.cli.goldset import Json, Seed, command_group, listed, project_stor
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import COMMAND_LINE
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.relabeling.drift.report import DriftReport
@@ -271,7 +272,7 @@ def _show_report(found: DriftReport, limit: int, page: Path | None) -> None:
 def _show_plan(plan: RelabelingPlan) -> None:
     say(
         f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {plan.set_pairs:,} pairs "
-        f"({plan.fraction_of_pairs:.1%} of those that can be judged)."
+        f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged)."
     )
     rows = [(part, count) for part, count in plan.parts.items()]
     table("Pairs by part", ["part", "pairs"], rows)
@@ -372,7 +373,8 @@ def _show_calendar(calendar: RelabelingCalendar) -> None:
     rows += [("unknown", calendar.unknown, "", "")] if calendar.unknown else []
     table("Calendar", ["quarter", "pairs last judged", "re-labeling", "pairs done"], rows)
     if calendar.renewed_share is not None:
-        say(f"Renewed in the last four quarters: {calendar.renewed:,} pairs ({calendar.renewed_share:.1%}).")
+        share = percent(calendar.renewed_share, 1)
+        say(f"Renewed in the last four quarters: {calendar.renewed:,} pairs ({share}).")
     due = calendar.due
     if due.unfinished is not None:
         left = due.unfinished

@@ -11,6 +11,7 @@ from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say
 from curation.errors import InputError
 from curation.store import Store
+from curation.text import percent
 
 if TYPE_CHECKING:
     from curation.splits.assignment.by_time import ByTime
@@ -247,7 +248,7 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
     for group in report.large_groups:
         say(
             "",
-            f"WARNING: one group holds {group.queries:,} queries ({group.share:.0%} of all)"
+            f"WARNING: one group holds {group.queries:,} queries ({percent(group.share)} of all)"
             + (f", and {group.spoils}." if group.spoils else "; the parts are as asked for all the same."),
             group.most_ties,
             f"Its far ends are tied by a chain of {len(group.chain)}:",

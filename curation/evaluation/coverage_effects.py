@@ -158,7 +158,7 @@ def coverage_effects(
     RefusedError: the part is sealed; there is no map of the corpus in force, or it is of another model.
     """
     if not runs:
-        raise InputError("No run was named: give at least one, as in --run bm25.trec.")
+        raise InputError("No run was named: give at least one.", command="For example: --run bm25.trec.")
     release = read_release(store, release_name, split)
     if release.sealed:
         raise RefusedError(

@@ -126,22 +126,25 @@ def _measures_and_facets(
 def _refuse_declared_sample(release: EvaluatedRelease) -> None:
     if release.pool_sample is not None:
         raise RefusedError(
-            f"--pool-sample: the release {release.name!r} records which pairs of its pool were drawn for "
-            "judging and how likely, and evaluation uses that. Leave --pool-sample out."
+            f"The release {release.name!r} records which pairs of its pool were drawn for judging and how "
+            "likely, and evaluation uses that. Give no bands of ranks.",
+            command="Leave --pool-sample out.",
         )
     if release.sealed:
         raise RefusedError(
-            f"--pool-sample: nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of "
-            "ranks can be chosen so that the estimates are of a few queries."
+            f"Nothing is inferred for {', '.join(release.sealed)}, which is sealed. Bands of ranks can be "
+            "chosen so that the estimates are of a few queries.",
+            command="Leave --pool-sample out.",
         )
 
 
 def _check_label_draws(options: EvaluationOptions, release: EvaluatedRelease) -> None:
     if options.label_draws < 0:
-        raise InputError(f"--label-draws {options.label_draws}: expected 0 or more.")
+        raise InputError(f"Draws of labels, {options.label_draws}: expected 0 or more.")
     if options.label_draws and release.sealed:
         raise RefusedError(
-            f"--label-draws: grades of {', '.join(release.sealed)} are not drawn again, because it is sealed."
+            f"Grades of {', '.join(release.sealed)} are not drawn again, because it is sealed.",
+            command="Leave --label-draws out.",
         )
 
 

@@ -110,7 +110,7 @@ def check_pooling(store: Store, depth: int, author: str = COMMAND_LINE) -> None:
     RefusedError: the author is no lead.
     """
     if depth < 1:
-        raise InputError(f"--to-pool {depth}: expected at least 1 document a query.")
+        raise InputError(f"A depth of {depth}: expected at least 1 document a query.")
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
 

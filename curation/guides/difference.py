@@ -9,6 +9,7 @@ from typing import Any
 from curation.guides.front_matter import read_values, split_source
 from curation.guides.guide import Grade, Guide
 from curation.similarity.text_blocks import TextBlock, word_blocks
+from curation.text import amount
 
 _WORDS = re.compile(r"\S+|\n+")
 _SOFT = re.compile(r"(?<!\n)\n[ \t]*(?![\n#|>*\-\d])")
@@ -97,7 +98,7 @@ class GuideDifference:
         said += [_sentence(one) for one in self.changed_grades]
         removed, added = self.body_changes
         if removed or added:
-            said.append(f"The text loses {removed:,} words and gains {added:,}.")
+            said.append(f"The text loses {amount(removed, 'word')} and gains {added:,}.")
         said += [f"The entry “{name}” of the front matter changes." for name in self.other]
         if not said:
             said.append("They are the same." if self.same else "Only spaces or the file's layout differ.")

@@ -86,7 +86,8 @@ def import_collection(
         raise InputError(
             f"{files.of(JUDGMENTS)[0].path.name} holds judgments, and does not say who gave them",
             path=path,
-            way_out="Name who did with --annotator, such as --annotator nist.",
+            way_out="Name who did.",
+            command="--annotator does, such as --annotator nist.",
         )
     rehearsed = _rehearse(store, files, options, progress, author)
     return rehearsed if dry_run else _take(store, files, options, progress, author)

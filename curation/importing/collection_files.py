@@ -136,7 +136,8 @@ def _of_one_style(
         raise InputError(
             f"holds files of several forms of collection: {shown}",
             path=path,
-            way_out=f"Say which one is meant: --format {' or --format '.join(styles)}.",
+            way_out="Say which one is meant.",
+            command=f"--format {' or --format '.join(styles)} does.",
         )
     taken = [file for file in files if file.style in ("", style or file.style)]
     others = [PassedFile(file.path, f"{file.found}, not {style}") for file in files if file not in taken]

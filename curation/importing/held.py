@@ -13,7 +13,7 @@ class HeldKind(NamedTuple):
 
     Attributes
     ----------
-    number: of `unit`, such as 'documents'.
+    number: of `unit`, such as 'documents', or 'document' of one.
     source, by, at: the last import of this kind; None where nothing of it was imported.
     """
 
@@ -30,19 +30,19 @@ def held_kinds(cursor: Cursor) -> list[HeldKind]:
     counts = cursor.execute(_COUNTS, [get_setting(cursor, "corpus")]).fetchall()[0]
     last = {row[0]: row[1:] for row in cursor.execute(_LAST).fetchall()}
     return [
-        HeldKind(what, int(number), unit, *last.get(action, (None, None, None)))
-        for (what, unit, action), number in zip(_KINDS, counts, strict=True)
+        HeldKind(what, int(number), one if number == 1 else many, *last.get(action, (None, None, None)))
+        for (what, one, many, action), number in zip(_KINDS, counts, strict=True)
     ]
 
 
 _KINDS = (
-    ("corpus", "documents", "import corpus"),
-    ("traffic", "rows of traffic", "import traffic"),
-    ("queries", "queries", "import queries"),
-    ("runs", "runs", "import run"),
-    ("judgments", "imported judgments", "import judgments"),
-    ("decisions", "decisions", "adjudicate from a file"),
-    ("answers", "queries with reference answers", "import answers"),
+    ("corpus", "document", "documents", "import corpus"),
+    ("traffic", "row of traffic", "rows of traffic", "import traffic"),
+    ("queries", "query", "queries", "import queries"),
+    ("runs", "run", "runs", "import run"),
+    ("judgments", "imported judgment", "imported judgments", "import judgments"),
+    ("decisions", "decision", "decisions", "adjudicate from a file"),
+    ("answers", "query with reference answers", "queries with reference answers", "import answers"),
 )
 
 _COUNTS = """

@@ -12,7 +12,7 @@ from curation.jobs import releasing
 from curation.people.annotators import EVALUATING
 from curation.progress import Progress
 from curation.store import Store
-from curation.text import amount
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.sampling.sample import SampleReport
@@ -128,7 +128,7 @@ def _coverage(store: Store, parameters: Parameters, progress: Progress, author: 
     from curation.coverage.report import find_coverage
 
     report = find_coverage(store, MapSettings(**parameters), progress)
-    share = "unknown" if report.msc is None else f"{report.msc:.0%}"
+    share = "unknown" if report.msc is None else percent(report.msc)
     return (
         f"{amount(report.regions.clusters, 'region')} at a resolution of {report.resolution:g}, "
         f"{report.chosen}. "

@@ -13,6 +13,8 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from curation.text import decimal, percent
+
 
 def render(template: str, **values: object) -> Markup:
     """A template of this room with its values filled in, escaped."""
@@ -32,10 +34,10 @@ def _environment() -> Environment:
     environment.filters |= {
         "cell": _cell,
         "count": "{:,}".format,
-        "figure": "{:.3f}".format,
-        "percent": "{:.0%}".format,
+        "figure": decimal,
+        "percent": percent,
         "pixels": "{:.1f}".format,
-        "plain": "{:g}".format,
+        "plain": _plain,
         "shorten": _shorten,
     }
     return environment
@@ -46,8 +48,13 @@ def _cell(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):
-        return f"{value:.3f}"
+        return decimal(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _plain(value: float) -> str:
+    """A number of a scale, without zeros that say nothing."""
+    return f"{value:g}".replace("-", "\u2212")
 
 
 def _shorten(name: str, letters: int = 27) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.reports.sizes import NARROW, in_two_sizes
-from curation.text import isolated
+from curation.text import decimal, isolated
 
 STEPS = 5
 _WIDTH = 800
@@ -53,7 +53,7 @@ class RegionMark(NamedTuple):
         """What the region is and has, in words."""
         value = "nothing was asked" if not self.queries else "not evaluated"
         if self.queries and self.value is not None:
-            value = f"{measure} {self.value:.3f}"
+            value = f"{measure} {decimal(self.value)}"
         return f"{isolated(self.name)}: {self.documents:,} documents, {self.queries:,} queries, {value}"
 
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from curation.reports.charts import BarGroup, bars
 from curation.reports.page import Section, Table, html_page
 from curation.sampling.designs import Stratum
+from curation.text import percent
 
 _COLUMNS = (
     "stratum", "queries", "traffic", "drawn", "mean probability", "share of traffic", "share of sample",
@@ -58,7 +59,7 @@ def _table(strata: Sequence[Stratum]) -> Table:
         (
             *(stratum.name, stratum.population, stratum.traffic, stratum.drawn),
             None if stratum.probability is None else f"{stratum.probability:.4g}",
-            *(f"{share:.1%}" for share in shares),
+            *(percent(share, 1) for share in shares),
         )
         for stratum, shares in zip(strata, _shares(strata), strict=True)
     )

@@ -25,7 +25,7 @@ from curation.sampling.tags.stored_tags import unanswerable_share
 from curation.sources.queries import query_id_of
 from curation.store import Cursor, Store, append, fetch, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
-from curation.text import canonical_json, digest
+from curation.text import canonical_json, digest, percent
 
 FEW = 10
 """A stratum with fewer queries is too small for figures of its own."""
@@ -60,9 +60,9 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
     if LEAST_UNANSWERABLE * queries <= tagged <= MOST_UNANSWERABLE * queries:
         return []
     return [
-        f"{tagged:,} of {queries:,} queries of the sample ({tagged / queries:.0%}) are tagged unanswerable; "
-        f"{LEAST_UNANSWERABLE:.0%} to {MOST_UNANSWERABLE:.0%} would show whether systems keep silent when "
-        "they should, without hiding how well they find."
+        f"{tagged:,} of {queries:,} queries of the sample ({percent(tagged / queries)}) are tagged "
+        f"unanswerable; {percent(LEAST_UNANSWERABLE)} to {percent(MOST_UNANSWERABLE)} would show whether "
+        "systems keep silent when they should, without hiding how well they find."
     ]
 
 

@@ -53,7 +53,7 @@ def corpus_duplicates(
     """
     if not LEAST_THRESHOLD <= threshold <= 1:
         raise InputError(
-            f"--threshold {threshold:g}: expected a Jaccard similarity from {LEAST_THRESHOLD} to 1"
+            f"A threshold of {threshold:g}: expected a Jaccard similarity from {LEAST_THRESHOLD} to 1"
         )
     with store.reading() as cursor:
         snapshot = current_snapshot(cursor)

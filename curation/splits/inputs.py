@@ -232,6 +232,6 @@ def _checked(relevant_grade: int | None, scale: tuple[int, ...]) -> int:
     if relevant_grade not in scale[1:]:
         choices = ", ".join(map(str, scale[1:]))
         raise InputError(
-            f"--relevant-grade {relevant_grade}: expected a grade above the scale's lowest: {choices}"
+            f"Relevant from grade {relevant_grade}: expected a grade above the scale's lowest: {choices}"
         )
     return relevant_grade

@@ -20,6 +20,7 @@ from curation.people.annotators import able_to_judge
 from curation.steps.preparing import Prepared
 from curation.steps.step import Action, State, Step, counted, named
 from curation.store import Cursor, Store
+from curation.text import percent
 
 RECENT = timedelta(hours=1)
 """Who answered within it is at work."""
@@ -119,7 +120,7 @@ def _finished(found: OpenWork) -> str:
 def _open(found: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Step:
     whole = found.answered + found.left
     names = named([one.round for one in found.open])
-    line = f"{names}: {found.answered:,} of {whole:,} answered ({found.answered / whole:.0%})."
+    line = f"{names}: {found.answered:,} of {whole:,} answered ({percent(found.answered / whole)})."
     newest = found.open[-1].round
     progress = Action("See progress", "rounds", f"goldset round status {newest}", {"round": newest})
     step = Step("round", "at work", line, progress, daily_answers(work, now))

@@ -112,7 +112,7 @@ def test_a_split_is_previewed_without_being_stored_and_then_stored_as_it_was(pro
     field(page.number_input, "Part 2, % of queries").set_value(50.0)
     page = press(project, page.run(), "Preview the split", "Split")
     shown = html(page)
-    assert "dev 4 (50%), test 4 (50%)" in shown
+    assert "dev 4 (50\u00a0%), test 4 (50\u00a0%)" in shown
     assert "8 queries are tied to no other" in shown
     with project.reading() as cursor:
         assert not cursor.execute("SELECT 1 FROM splits").fetchall()

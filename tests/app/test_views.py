@@ -197,7 +197,7 @@ def test_a_second_click_while_the_first_hands_work_over_shows_what_was_moved(
     assert "2 pairs of ben are with others now" in shown.success[0].value
 
 
-def test_steering_is_the_leads_whatever_page_asks(running: Store) -> None:
+def test_managing_a_round_is_the_leads_whatever_page_asks(running: Store) -> None:
     page = run("rounds", Annotator("rosa", "lead", False))  # a forged role
     page.session_state["part"] = "Manage"
     press(page.run(), "Close")

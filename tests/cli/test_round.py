@@ -41,7 +41,7 @@ def test_known_answers_and_practice_by_command(project: Store, goldset: Any) -> 
     add_pairs(project, {f"fresh {n}": [f"f{n}.{d}" for d in range(5)] for n in range(8)})
     goldset("round", "open", "first", "--annotators", "ada,grace", "--known", "0.1")
     assert "Control items" in goldset("round", "status", "first")
-    assert "pass mark 80%" in goldset(
+    assert "pass mark 80\u00a0%" in goldset(
         "practice", "open", "welcome", "--annotators", "ada,grace", "--queries", "2"
     )
     grade_next(project, "ada", 10, grade=3)

@@ -42,7 +42,7 @@ def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:
 def test_a_negative_figure_has_its_place_on_the_scale() -> None:
     svg = elements(intervals("t", [Mark("a", -0.4, -0.6, -0.2)]))
     labels = [text.text for text in svg.findall("text")]
-    assert "-0.5" in labels
+    assert "\u22120.5" in labels
     assert "0" in labels
 
 

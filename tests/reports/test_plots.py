@@ -58,7 +58,7 @@ def test_each_series_has_a_shape_of_its_own() -> None:
 def test_an_axis_has_round_ends_around_negative_differences() -> None:
     svg = elements(dot_plot("t", [""], [DotRow("pair", "", [Mark("", -0.031, -0.07, 0.008)])], 0.0))
     ticks = [text.text for text in svg.findall("text") if text.get("text-anchor") == "middle"]
-    assert ticks == ["-0.08", "-0.06", "-0.04", "-0.02", "0", "0.02"]
+    assert ticks == ["\u22120.08", "\u22120.06", "\u22120.04", "\u22120.02", "0", "0.02"]
 
 
 def test_a_mark_without_a_value_says_why() -> None:

@@ -337,7 +337,7 @@ def test_bars_are_as_long_as_the_shares_beside_them() -> None:
     widths = [float(width) for width in drawn_bars[1:]]  # the first is the legend's
     assert len(widths) == 4
     assert [width / widths[0] for width in widths] == pytest.approx([1, 50 / 60, 40 / 60, 50 / 60], abs=1e-3)
-    assert re.findall(r">([\d.]+%)<", picture) == ["60.0%", "50.0%", "40.0%", "50.0%"]
+    assert re.findall(r">([\d.]+)\s%<", picture) == ["60.0", "50.0", "40.0", "50.0"]
 
 
 def test_long_crossed_names_are_shown_whole_and_no_row_runs_into_the_next() -> None:

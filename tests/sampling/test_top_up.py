@@ -206,10 +206,12 @@ def test_the_unanswerable_share_is_unknown_before_anybody_looked_and_told_when_o
         return [warning for warning in stored.warnings if "unanswerable" in warning]
 
     tag(ids[:1], "multi-hop")
-    assert told()[0].startswith("0 of 60 queries of the sample (0%) are tagged unanswerable; 5% to 20%")
+    assert told()[0].startswith(
+        "0 of 60 queries of the sample (0\u00a0%) are tagged unanswerable; 5\u00a0% to 20\u00a0%"
+    )
     tag(ids[:3], "unanswerable")
     assert told() == []
     tag(ids[3:12], "unanswerable")
     assert told() == []
     tag(ids[12:13], "unanswerable")
-    assert told()[0].startswith("13 of 60 queries of the sample (22%)")
+    assert told()[0].startswith("13 of 60 queries of the sample (22\u00a0%)")

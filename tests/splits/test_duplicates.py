@@ -61,7 +61,7 @@ def test_texts_that_differ_in_letters_only_outside_their_words_are_near_not_iden
 
 
 def test_a_corpus_and_a_threshold_are_needed(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"--threshold 1\.2"):
+    with pytest.raises(InputError, match=r"A threshold of 1\.2"):
         corpus_duplicates(store, 1.2)
     with pytest.raises(RefusedError, match="import corpus"):
         corpus_duplicates(store)

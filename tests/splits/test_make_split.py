@@ -185,7 +185,7 @@ def test_a_group_over_the_share_is_refused_with_the_chain_and_the_weakest_links(
     with pytest.raises(RefusedError) as refused:
         make_split(store, rules=LEXICAL, options=AssignmentOptions(largest_group=0.05))
     told = str(refused.value)
-    assert "One leakage group holds 12 of 60 queries (20%; allowed are 5%)" in told
+    assert "One leakage group holds 12 of 60 queries (20\u00a0%; allowed are 5\u00a0%)" in told
     assert told.index("11 of its 11 ties are of one kind: shared document.") < told.index("a chain of 11:")
     assert "tied by a chain of 11:" in told
     assert "“{}” – “{}”: shared document 1.00".format(*sorted(names[:2])) in told
@@ -207,7 +207,9 @@ def test_a_large_group_that_spoils_no_part_is_reported_and_not_refused(store: St
         ["--project", str(store.path), "split", "--no-paraphrase", "--largest-group", "0.2"],
         catch_exceptions=False,
     )
-    assert "WARNING: one group holds 12 queries (20% of all); the parts are as asked for" in shown.stdout
+    assert (
+        "WARNING: one group holds 12 queries (20\u00a0% of all); the parts are as asked for" in shown.stdout
+    )
 
 
 def test_a_large_group_that_fills_most_of_a_part_is_refused_with_its_kind_of_tie(
@@ -217,7 +219,9 @@ def test_a_large_group_that_fills_most_of_a_part_is_refused_with_its_kind_of_tie
     with pytest.raises(RefusedError) as refused:
         make_split(store, rules=LEXICAL)
     told = str(refused.value)
-    assert "One leakage group holds 12 of 20 queries (60%), and it is 12 of the 14 queries of dev." in told
+    assert (
+        "One leakage group holds 12 of 20 queries (60\u00a0%), and it is 12 of the 14 queries of dev." in told
+    )
     assert told.index("11 of its 11 ties are of one kind: shared document.") < told.index("a chain of 11:")
 
 
@@ -338,7 +342,7 @@ def test_nothing_graded_is_refused_with_the_way_out(store: Store, tmp_path: Path
         (
             {"dev": 1.0},
             {"relevant_grade": 0},
-            "--relevant-grade 0: expected a grade above the scale's lowest: 1, 2, 3",
+            "Relevant from grade 0: expected a grade above the scale's lowest: 1, 2, 3",
         ),
     ],
 )

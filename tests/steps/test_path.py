@@ -95,7 +95,7 @@ def test_an_open_round_says_how_far_it_is_and_who_is_at_it(judging: Store) -> No
     grade_next(judging, "ada", 12)
     found = step(judging, "round")
     assert found.state == "at work"
-    assert found.line == "first: 12 of 48 answered (25%). In the last hour: ada."
+    assert found.line == "first: 12 of 48 answered (25\u00a0%). In the last hour: ada."
     assert found.answers is not None
     assert (len(found.answers.given), found.answers.given[-1][1]) == (14, 12)
     assert path_of(judging).next == "round"

@@ -15,7 +15,7 @@ from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_
 from curation.people.annotators import able_to_judge
 from curation.sampling.tags.stored_tags import TAGS
 from curation.store import Store
-from curation.text import amount
+from curation.text import amount, percent
 
 SHOWN = 100
 SHOWS = {
@@ -128,8 +128,8 @@ def _agreement(status: AnswerTaskStatus) -> None:
         )
     else:
         ui.quiet(
-            f"All writers agree in {found.share:.0%} of {found.queries:,} queries with two answers (95 % "
-            f"interval {found.low:.0%} to {found.high:.0%})."
+            f"All writers agree in {percent(found.share)} of {found.queries:,} queries with two answers (95 "
+            f"% interval {percent(found.low)} to {percent(found.high)})."
         )
 
 

@@ -12,6 +12,7 @@ from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
 from curation.coverage.writing.written import GAP, UNANSWERABLE
 from curation.people.annotators import able_to_judge
+from curation.text import percent
 
 SHOWN = 25
 KINDS = {"Gaps: regions without a query": GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
@@ -34,10 +35,10 @@ def show(context: CurateContext, state: CoverageState) -> None:
 def _figures(state: CoverageState) -> None:
     found = state.regions
     with st.container(horizontal=True, gap="large"):
-        st.metric("Regions with a query", ui.share(found.msc), width="content")
+        st.metric("Regions with a query", percent(found.msc), width="content")
         st.metric("Regions without", f"{found.zqc:,} of {found.clusters:,}", width="content")
-        st.metric("Documents in regions with 5 queries", ui.share(found.scc), width="content")
-        st.metric("Searches in regions with a query", ui.share(found.msc_by_traffic), width="content")
+        st.metric("Documents in regions with 5 queries", percent(found.scc), width="content")
+        st.metric("Searches in regions with a query", percent(found.msc_by_traffic), width="content")
     small = len(state.clusters) - found.clusters
     ui.quiet(
         f"{found.documents:,} documents in {found.clusters:,} regions; {small:,} clusters with fewer than "

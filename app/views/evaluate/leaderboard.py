@@ -8,6 +8,7 @@ from app import ui
 from app.views.evaluate.further import ChosenPart
 from curation.evaluation.submitted import SubmittedBoard, SubmittedRow, SubmittedRun, board, ranked
 from curation.store import Store
+from curation.text import decimal
 
 KEPT = 8
 """Leaderboards that are kept in memory."""
@@ -40,6 +41,7 @@ def _ranked(_runs: list[SubmittedRun], measure: str, state: tuple[object, ...]) 
 
 def _row(row: SubmittedRow) -> tuple[object, ...]:
     rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
-    span = "" if row.low is None or row.high is None else f" ({row.low:.3f}\u00a0to\u00a0{row.high:.3f})"
+    known = row.low is not None and row.high is not None
+    span = f" ({decimal(row.low)}\u00a0to\u00a0{decimal(row.high)})" if known else ""
     by = f"{row.by}, {row.at:%Y-%m-%d}".replace("-", "\u2011")
-    return rank, row.system, f"{row.value:.3f}{span}", row.n, row.letters, by
+    return rank, row.system, f"{decimal(row.value)}{span}", row.n, row.letters, by

@@ -13,6 +13,7 @@ from curation.relabeling.staleness.judged_pairs import CHANGED, GONE
 from curation.relabeling.staleness.staleness import SetStaleness
 from curation.relabeling.staleness.text_changes import text_change
 from curation.store import Store
+from curation.text import percent
 
 
 class ChangedDocument(NamedTuple):
@@ -49,7 +50,7 @@ def _difference(store: Store, chosen: ChangedDocument) -> None:
     except NotFoundError as error:
         ui.problem(error)
         return
-    kept = "" if change.kept is None else f"{change.kept:.0%} of the words are in both. "
+    kept = "" if change.kept is None else f"{percent(change.kept)} of the words are in both. "
     left = f" {change.words_left_out:,} more words are not shown." if change.words_left_out else ""
     ui.quiet(f"{kept}Struck: only in the text that was judged. Underlined: only in the text of now.{left}")
     ui.text_difference(change.title, change.body)

@@ -11,6 +11,7 @@ from curation.relabeling.staleness.query_traffic import STEADY, UNKNOWN_TREND, T
 from curation.relabeling.staleness.score import STALE, WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, QueryStaleness, SetStaleness
 from curation.store import Store
+from curation.text import percent
 
 SHOWN = 20
 """Rows of each table; the command line has all."""
@@ -36,7 +37,7 @@ def _calendar(found: SetStaleness) -> None:
         st.metric("Stale pairs", f"{found.stale:,} of {len(found.pairs):,}", width="content")
         done = due.state if work is None or work.round is None else f"{work.whole:,} of {work.pairs:,}"
         st.metric("Judged again this quarter", done, width="content")
-        st.metric("Renewed in four quarters", ui.share(calendar.renewed_share), width="content")
+        st.metric("Renewed in four quarters", percent(calendar.renewed_share), width="content")
     ui.sentences("\n".join(_due(calendar)))
     ui.table("Calendar", CALENDAR, [_quarter(one) for one in calendar.quarters if one.judged or one.work])
     for name, count in (("before these quarters", calendar.older), ("at an unknown time", calendar.unknown)):
@@ -85,7 +86,7 @@ def _pairs(found: SetStaleness) -> None:
     rows = [_pair(pair, texts[pair.query_id]) for pair in found.pairs[:SHOWN]]
     ui.heading("Stalest pairs")
     ui.table(_counted("Pairs by score", len(found.pairs)), PAIRS, rows, words=True)
-    weights = ", ".join(f"{name} {weight:.0%}" for name, weight in WEIGHTS.items())
+    weights = ", ".join(f"{name} {percent(weight)}" for name, weight in WEIGHTS.items())
     ui.quiet(
         f"The score is the weighted mean of the known parts ({weights}); a dash is unknown and has no say. "
         f"From {STALE:g} on a pair is stale."
@@ -124,7 +125,7 @@ def _moved(one: QueryStaleness) -> tuple[object, ...]:
 def _share(found: TrafficShare | None) -> str:
     if found is None:
         return "–"
-    return f"{found.share:.2%} ({found.low:.2%}\u00a0to\u00a0{found.high:.2%})"
+    return f"{percent(found.share, 2)} ({percent(found.low, 2)}\u00a0to\u00a0{percent(found.high, 2)})"
 
 
 def _counted(what: str, count: int) -> str:

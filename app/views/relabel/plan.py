@@ -14,6 +14,7 @@ from curation.jobs import jobs_of
 from curation.relabeling.plan.plan import LEAST, MOST, OVERLAP, planning_problem
 from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
 from curation.store import Store
+from curation.text import percent
 
 PAIRS = ["Query", "Document", "Part", "Type", "Grade", "Judged"]
 QUERIES = ["Query", "What", "Why", "Searches"]
@@ -106,7 +107,9 @@ def _told(report: dict[str, Any]) -> list[str]:
     if report["short"]:
         lines.append(f"{report['short']:,} pairs will be older than two years: there is no room for them.")
     if report["needed"] is not None:
-        lines.append(f"To judge everything again within two years takes {report['needed']:.0%} this quarter.")
+        lines.append(
+            f"To judge everything again within two years takes {percent(report['needed'])} this quarter."
+        )
     return [*lines, *(f"Left out: {count:,} pairs ({why})." for why, count in report["left_out"].items())]
 
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from curation.text import percent
+
 LEAST = 0.07
 """The share from which on a part's number is written into it."""
 COLOURS = 6
@@ -66,7 +68,7 @@ def _row(row: StackRow, legend: Sequence[str], ends: Sequence[float]) -> str:
     whole = sum(row.counts)
     shares = [count / whole for count in row.counts]
     said = ", ".join(
-        f"{part} {count:,.0f} ({share:.0%})"
+        f"{part} {count:,.0f} ({percent(share)})"
         for part, count, share in zip(legend, row.counts, shares, strict=True)
     )
     parts = "".join(

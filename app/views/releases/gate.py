@@ -12,6 +12,7 @@ from app.views.releases.bars import measure
 from app.views.releases.rule import state_of
 from curation.agreement.gate import ALPHA, Demand, Gate, GateCheck, gate_now, read_demand, set_demand
 from curation.store import Store
+from curation.text import decimal
 
 STATES = {
     "met": "Met",
@@ -71,7 +72,7 @@ def _name(check: GateCheck) -> str:
 def _check(check: GateCheck) -> None:
     known = check.value is not None and check.state in ("met", "missed")
     ui.heading(_name(check))
-    ui.verdict(ui.figure(check.value) if known else "–", STATES[check.state], _told(check))
+    ui.verdict(decimal(check.value) if known else "–", STATES[check.state], _told(check))
     if known:
         measure(_told(check), check.value, check.low, check.high, check.wanted)
 

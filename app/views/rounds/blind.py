@@ -10,6 +10,7 @@ from curation.labeling.rounds.control_items import MINIMUM_ANSWERED
 from curation.labeling.rounds.spacing import NAMES
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
+from curation.text import decimal
 
 
 def figure_row(
@@ -18,8 +19,8 @@ def figure_row(
     """A figure with its interval, or why there is none, as `figures` shows it."""
     if why or value is None:
         return (label, "–", "–", "", n, why or "")
-    interval = "–" if low is None or high is None else f"{low:.3f} to {high:.3f}"
-    return (label, ui.figure(value), interval, ui.IntervalCell(value, low, high), n, "")
+    interval = "–" if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
+    return (label, decimal(value), interval, ui.IntervalCell(value, low, high), n, "")
 
 
 def figures(caption: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""Rounds, steering: pause, resume, close and reopen a round; below, transfers of work.
+"""Rounds, Manage: pause, resume, close and reopen a round; below, transfers of work.
 
 These four need a second click: the first button says what will happen, the second one does it.
 """
@@ -10,7 +10,7 @@ import streamlit as st
 from app import ui
 from app.acts import Acts
 from app.views.rounds import people
-from app.views.rounds.people import STEER, Steered
+from app.views.rounds.people import MANAGE, Managed
 from curation.labeling.rounds.lifecycle import close_round, pause_round, reopen_round, resume_round
 from curation.labeling.rounds.rounds import asked_from
 from curation.labeling.rounds.status import RoundStatus
@@ -29,11 +29,11 @@ ACTIONS = {
 
 
 def show(store: Store, status: RoundStatus, acts: Acts) -> None:
-    steered: Steered | None = acts.form(STEER).result
-    if steered is not None and steered.round == status.round:
-        st.success(ui.plain(f"{steered.at:%H:%M} UTC: {steered.said}"), icon=":material/check:")
+    managed: Managed | None = acts.form(MANAGE).result
+    if managed is not None and managed.round == status.round:
+        st.success(ui.plain(f"{managed.at:%H:%M} UTC: {managed.said}"), icon=":material/check:")
     offered = ["Reopen"] if status.closed else ["Resume" if status.paused else "Pause", "Close"]
-    place = f"{acts.form(STEER).key} {status.round} {status.paused} {status.closed}"
+    place = f"{acts.form(MANAGE).key} {status.round} {status.paused} {status.closed}"
     ui.quiet("What you do here is recorded with your name. No answer is lost.")
     for name in offered:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -61,7 +61,7 @@ def _ask(name: str, place: str) -> None:
 
 def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
     act, words, done = ACTIONS[name]
-    form = acts.form(STEER)
+    form = acts.form(MANAGE)
     with st.form(f"sure {form.key} {name} {status.round}", width=640):
         st.markdown(ui.plain(words.format(status.round)))
         reason = st.text_input("Reason (optional)", max_chars=500)
@@ -69,10 +69,10 @@ def _confirm(store: Store, status: RoundStatus, acts: Acts, name: str) -> None:
             sure = st.form_submit_button(f"{name} “{ui.plain(status.round)}”", type="primary")
             back = st.form_submit_button("Leave it as it is")
 
-    def deed() -> Steered:
+    def deed() -> Managed:
         state = act(store, status.round, acts.by, reason.strip())
         still = ", and still paused" if name == "Reopen" and state.paused else ""
-        return Steered.now(status.round, f"“{status.round}” {done}{still}.")
+        return Managed.now(status.round, f"“{status.round}” {done}{still}.")
 
     if sure:
         acts.do(form, deed)

@@ -1,4 +1,4 @@
-"""Rounds: how far a round is and when it ends, what its judgments are worth, and steering it."""
+"""Rounds: how far a round is and when it ends, what its judgments are worth, and managing it."""
 
 from __future__ import annotations
 

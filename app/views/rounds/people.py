@@ -16,11 +16,11 @@ from curation.people.annotators import able_to_judge
 from curation.store import Store, utc_now
 
 SOMEBODY = "Choose somebody"
-STEER = "steer"
+MANAGE = "manage"
 """The form state that all forms of this part share: each act brings new fields and buttons."""
 
 
-class Steered(NamedTuple):
+class Managed(NamedTuple):
     """The last act of this session: the round, when, and what was done."""
 
     round: str
@@ -28,7 +28,7 @@ class Steered(NamedTuple):
     said: str
 
     @classmethod
-    def now(cls, name: str, said: str) -> Steered:
+    def now(cls, name: str, said: str) -> Managed:
         return cls(name, utc_now(), said)
 
 
@@ -54,7 +54,7 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
         ui.quiet("Every annotator is in this round.")
         return
     given = sum(one.presentations for one in status.annotators)
-    form = acts.form(STEER)
+    form = acts.form(MANAGE)
     place = f"{form.key} {status.round} {given}"
     with st.form(f"extend {place}", width=640):
         joining = st.multiselect(
@@ -71,11 +71,11 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
         st.error("Say who joins, or tick the box.", icon=":material/error:")
         return
 
-    def deed() -> Steered:
+    def deed() -> Managed:
         done = extend_round(store, status.round, joining, new, acts.by)
         stays = "".join(f" {count:,}: {why}." for why, count in done.left_out.items())
         said = f"{done.candidates:,} candidates added; {done.moved:,} pairs are with those who joined.{stays}"
-        return Steered.now(status.round, said)
+        return Managed.now(status.round, said)
 
     acts.do(form, deed)
 
@@ -91,7 +91,7 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     if from_ is None:
         return
     inside = [one.annotator for one in status.annotators if one.annotator != from_]
-    form = acts.form(STEER)
+    form = acts.form(MANAGE)
     with st.form(f"hand over {form.key} {status.round} {from_}", width=640):
         to = st.multiselect("To", [*inside, *outside], default=inside)
         sure = st.checkbox(f"{ui.plain(from_)} loses what they have not touched; the others get it for good")
@@ -102,9 +102,9 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
         st.error("Say to whom, and tick the box.", icon=":material/error:")
         return
 
-    def deed() -> Steered:
+    def deed() -> Managed:
         moved = reassign(store, status.round, from_, to, acts.by)
         stays = "".join(f" {count:,} {why}." for why, count in moved.left_out.items())
-        return Steered.now(status.round, f"{moved.moved:,} pairs of {from_} are with others now.{stays}")
+        return Managed.now(status.round, f"{moved.moved:,} pairs of {from_} are with others now.{stays}")
 
     acts.do(form, deed)

@@ -16,6 +16,7 @@ from curation.agreement.report.report import AgreementReport, in_words
 from curation.agreement.report.verdict import not_shown
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
+from curation.text import percent
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
@@ -47,8 +48,8 @@ def _worth_a_look(found: RoundQuality) -> None:
         checks = CHECKS | {signal.name: signal.label for signal in DURING_ROUND}
         ui.sentences("\n".join(f"{name.capitalize()}: {label}." for name, label in checks.items()))
         ui.sentences(
-            f"In at most {FALSE_ROUNDS:.0%} of rounds in which nothing is the matter a signal of a person is "
-            "shown here, for one look and for answers that do not depend on each other."
+            f"In at most {percent(FALSE_ROUNDS)} of rounds in which nothing is the matter a signal of a "
+            "person is shown here, for one look and for answers that do not depend on each other."
         )
 
 

@@ -120,7 +120,7 @@ def at_boundary(grades: Grades, scale: Sequence[int], boundary: int) -> Grades:
     """
     if boundary not in scale[1:]:
         above = ", ".join(map(str, scale[1:]))
-        raise InputError(f"--boundary {boundary}: expected a grade above the lowest: {above}")
+        raise InputError(f"Boundary {boundary}: expected a grade above the lowest: {above}.")
     _refuse_outside(grades.grades[grades.graded], np.asarray(scale, dtype=np.int64))
     return grades._replace(grades=(grades.grades >= boundary).astype(np.int64))
 

@@ -100,7 +100,7 @@ def plan_overlap(store: Store, half_width: float, seed: int = 0) -> OverlapPlan:
     RefusedError: grades are not on the scale of the guide in force.
     """
     if not 0.005 <= half_width <= 0.5:
-        raise InputError(f"--half-width {half_width:g}: expected 0.005 to 0.5")
+        raise InputError(f"A half-width of {half_width:g}: expected 0.005 to 0.5.")
     with store.reading() as cursor:
         grades, scale = read_grades(cursor), current_guide(cursor).values
         (open_pairs,) = cursor.execute(_OPEN).fetchall()[0]

@@ -16,7 +16,7 @@ from curation.agreement.between.inter_annotator import (
 )
 from curation.agreement.report.report import AgreementReport
 from curation.agreement.report.verdict import not_shown
-from curation.text import amount
+from curation.text import amount, decimal, percent
 
 REMARKABLE = 0.005
 """How far too low a mean of kappas must be to be mentioned."""
@@ -62,7 +62,7 @@ def span(figure: Alpha | RawAgreement | AgreementFigure, places: int = 3) -> str
     """The interval in words, or why there is none."""
     if figure.low is None or figure.high is None:
         return figure.no_interval or "no interval"
-    return f"95 % interval {figure.low:.{places}f} to {figure.high:.{places}f}"
+    return f"95 % interval {decimal(figure.low, places)} to {decimal(figure.high, places)}"
 
 
 def _levels(result: InterAgreement) -> str:
@@ -71,13 +71,14 @@ def _levels(result: InterAgreement) -> str:
         counts = ", ".join(
             f"grade {g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True) if n
         )
-        return f"Equal grades: {raw.share:.1%}. Alpha is undefined ({result.ordinal.undefined}; {counts})."
+        equal = percent(raw.share, 1)
+        return f"Equal grades: {equal}. Alpha is undefined ({result.ordinal.undefined}; {counts})."
     if not_shown(raw) or raw.share is None or ac2.value is None:
         return f"Agreement between annotators is {not_shown(raw)}."
     return (
-        f"{raw.share:.1%} of {raw.pairs:,} pairs of grades are equal ({span(raw)}). Alpha takes off what "
-        f"chance would give with these grades; Gwet's AC2 takes off less where one grade is very common "
-        f"({ac2.value:.3f})."
+        f"{percent(raw.share, 1)} of {raw.pairs:,} pairs of grades are equal ({span(raw)}). Alpha takes off "
+        "what chance would give with these grades; Gwet's AC2 takes off less where one grade is very "
+        f"common ({decimal(ac2.value)})."
     )
 
 
@@ -86,9 +87,10 @@ def _cannot_tell(result: InterAgreement) -> str:
     if not judged.cannot_tell:
         return "Nobody said that a pair cannot be judged."
     alpha = judged.nominal
-    how = not_shown(alpha) or f"alpha {alpha.alpha:.3f} ({span(alpha)})"
+    how = not_shown(alpha) or f"alpha {decimal(alpha.alpha)} ({span(alpha)})"
     return (
-        f"“Cannot tell” was said {judged.cannot_tell:,} times, {judged.cannot_tell / judged.judgments:.1%} "
+        f"“Cannot tell” was said {judged.cannot_tell:,} times, "
+        f"{percent(judged.cannot_tell / judged.judgments, 1)} "
         f"of the judgments; on {judged.mixed:,} pairs somebody else gave a grade. Agreement on what can be "
         f"judged: {how}."
     )
@@ -101,7 +103,7 @@ def _boundaries(parts: Sequence[Part]) -> str:
     worst = min(found, key=lambda part: part.alpha.alpha or 0.0)
     lower, upper = worst.name.split("|")
     return (
-        f"The boundary between {lower} and {upper} is drawn least alike: alpha {worst.alpha.alpha:.3f} "
+        f"The boundary between {lower} and {upper} is drawn least alike: alpha {decimal(worst.alpha.alpha)} "
         f"({span(worst.alpha)}) for below it against above it."
     )
 
@@ -128,8 +130,8 @@ def _types(parts: Sequence[Part], whole: Alpha) -> str:
         return f"None of {len(found)} types is below the whole by more than its interval."
     worst = min(low, key=lambda part: part.alpha.alpha or 0.0)
     return (
-        f"Annotators agree least on “{worst.name}”: ordinal alpha {worst.alpha.alpha:.3f} "
-        f"({span(worst.alpha)}) against {whole.alpha:.3f} overall; {len(low)} of {len(found)} types are "
+        f"Annotators agree least on “{worst.name}”: ordinal alpha {decimal(worst.alpha.alpha)} "
+        f"({span(worst.alpha)}) against {decimal(whole.alpha)} overall; {len(low)} of {len(found)} types are "
         "below it by more than their interval."
     )
 
@@ -141,7 +143,8 @@ def _weeks(parts: Sequence[Part], untimed: int) -> str:
         return f"There are not yet two weeks with enough doubly judged pairs to compare.{left}"
     first, last = found[0].alpha, found[-1].alpha
     ends = (
-        f"{first.alpha:.3f} in the week of {found[0].name} and {last.alpha:.3f} in that of {found[-1].name}"
+        f"{decimal(first.alpha)} in the week of {found[0].name} and {decimal(last.alpha)} in that of "
+        f"{found[-1].name}"
     )
     apart = None not in (first.low, first.high, last.low, last.high) and (
         (last.low or 0.0) > (first.high or 0.0) or (last.high or 0.0) < (first.low or 0.0)
@@ -164,7 +167,9 @@ def _left_out(parts: Sequence[Part]) -> str:
     if not named:
         return "Leaving out no single annotator would raise agreement."
     doubt = "" if clear else "; its interval holds 0, so this may be chance"
-    each = "; ".join(f"without {name} {value:.3f} higher ({span(change)})" for value, name, change in named)
+    each = "; ".join(
+        f"without {name} {decimal(value)} higher ({span(change)})" for value, name, change in named
+    )
     return f"Of {len(changes)} annotators left out one by one, ordinal alpha would be {each}{doubt}."
 
 
@@ -175,9 +180,9 @@ def _annotator_pairs(cohen: Cohen) -> str:
     worst = min(pairs, key=lambda pair: pair.quadratic.value or 0.0)
     apart = max(pairs, key=lambda pair: abs(pair.difference.value or 0.0))
     return (
-        f"Cohen's kappa with quadratic weights is {cohen.quadratic.value:.3f} on average over "
+        f"Cohen's kappa with quadratic weights is {decimal(cohen.quadratic.value)} on average over "
         f"{amount(len(pairs), 'pair')} ({span(cohen.quadratic)}); the lowest is "
-        f"{worst.quadratic.value:.3f}, {worst.first} and {worst.second} on {worst.raw.units:,} pairs. "
+        f"{decimal(worst.quadratic.value)}, {worst.first} and {worst.second} on {worst.raw.units:,} pairs. "
         f"{_too_low(cohen.quadratic)}{_higher(apart)}"
     )
 
@@ -215,6 +220,6 @@ def _guide(origins: DisagreementSources) -> str:
     if most.decided:
         decided += f", {most.towards_upper:,} for {most.upper} and {most.towards_lower:,} for {most.lower}"
     return (
-        f"{most.disagreement:.0%} of the disagreement is between {most.lower} and {most.upper}: look first "
-        f"at the lines of the guide that tell these two apart. {decided}."
+        f"{percent(most.disagreement)} of the disagreement is between {most.lower} and {most.upper}: look "
+        f"first at the lines of the guide that tell these two apart. {decided}."
     )

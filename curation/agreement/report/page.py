@@ -13,7 +13,7 @@ from curation.agreement.report.report import AgreementReport, findings
 from curation.agreement.report.sections import ANNOTATORS, sections
 from curation.reports.charts import ControlChart, control_charts
 from curation.reports.page import Section, Table, html_page
-from curation.text import amount
+from curation.text import amount, percent
 
 HOW = (
     "The charts add up the evidence that repeats were not graded alike: up with each that was not, down with "
@@ -45,7 +45,8 @@ def _sentence(people: Sequence[AnnotatorDetails]) -> str:
         found = f"There is something to discuss with {named:,} of {len(people):,} annotators."
     else:
         found = f"No findings about the work of {amount(len(people), 'annotator')}."
-    return f"{found} Where nothing is the matter, at most {FALSE_SHARE:.0%} of people are named all the same."
+    most = percent(FALSE_SHARE)
+    return f"{found} Where nothing is the matter, at most {most} of people are named all the same."
 
 
 def _charts(people: Sequence[AnnotatorDetails]) -> list[ControlChart]:

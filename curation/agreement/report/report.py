@@ -38,7 +38,7 @@ from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store
-from curation.text import amount
+from curation.text import amount, percent
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _chosen(cursor: Cursor, annotators: Sequence[str] | None) -> list[str] | Non
         return None
     names = sorted(set(annotators))
     if len(names) < 2:
-        raise InputError(f"--annotators {', '.join(names)}: agreement between annotators takes at least two")
+        raise InputError(f"Agreement between annotators takes at least two; found: {', '.join(names)}.")
     require_annotators(cursor, names)
     return names
 
@@ -228,7 +228,7 @@ def _within_finding(report: AgreementReport) -> str:
     same = sum((row.identical or 0.0) * row.n for row in shown)
     who = amount(len(shown), "annotator")
     return (
-        f"{who} repeated {same / repeats:.0%} of {repeats:,} grades on blind duplicates."
+        f"{who} repeated {percent(same / repeats)} of {repeats:,} grades on blind duplicates."
         f"{_uninformative(report)}"
     )
 

@@ -22,7 +22,7 @@ from curation.agreement.report.verdict import RELIABLE, TENTATIVE, not_shown
 from curation.reports import charts
 from curation.reports.charts import HeatCell, Mark, heat_map, weeks
 from curation.reports.page import Section, Table
-from curation.text import isolated
+from curation.text import decimal, isolated, percent
 
 intervals = partial(charts.intervals, references=(TENTATIVE, RELIABLE))
 
@@ -128,21 +128,23 @@ def _grades(report: AgreementReport, details: Details, sentences: dict[str, str]
     names = [f"{value} {name}" for value, name in zip(report.scale, report.steps, strict=True)]
     drawings = (
         *_drawn("Alpha of the two sides of each boundary", details.by.boundary, None),
-        _confusion(details.confusion, names),
+        *_confusion(details.confusion, names),
     )
     return Section("Grades and their boundaries", sentences["boundary"], drawings, (), sentences["confusion"])
 
 
-def _confusion(table: GradeConfusion, names: Sequence[str]) -> Markup:
-    """A row says what others said where one annotator said this."""
+def _confusion(table: GradeConfusion, names: Sequence[str]) -> tuple[Markup, ...]:
+    """A row says what others said where one annotator said this; nothing where no grades met."""
+    if not any(map(any, table.pairs)):
+        return ()
     rows = [[_cell(table, names, row, column) for column in range(len(names))] for row in range(len(names))]
-    return heat_map("Which grades met", "Another annotator said", names, rows)
+    return (heat_map("Which grades met", "Another annotator said", names, rows),)
 
 
 def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) -> HeatCell:
     shares, pairs = table.shares[row], table.pairs[row][column]
     share = shares[column] if shares is not None else None
-    words = "–" if share is None else f"{share:.0%}"
+    words = percent(share)
     description = (
         f"{names[row]} and {names[column]}: {pairs:,} pairs of grades; where one said {names[row]}, {words}"
     )
@@ -177,6 +179,8 @@ def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> tuple[Mark
     if not parts:
         return ()
     marks = [mark(_name(part), part.alpha.alpha, part.alpha, _pairs(part.alpha.units)) for part in parts]
+    if all(one.value is None for one in marks):
+        return ()  # the section's sentence says so
     return (intervals(title, marks, whole),)
 
 
@@ -231,7 +235,7 @@ def _annotator_pair(one: AnnotatorPair) -> tuple[object, ...]:
 def _queries(found: DisagreementSources) -> tuple[Table, ...]:
     columns = ("Query", "Of the disagreement", "Of the pairs", "Pairs", "With different grades")
     rows = tuple(
-        (one.text, f"{one.disagreement:.1%}", f"{one.pairs:.1%}", one.units, one.disputed)
+        (one.text, percent(one.disagreement, 1), percent(one.pairs, 1), one.units, one.disputed)
         for one in found.queries
     )
     return (
@@ -247,7 +251,7 @@ def _guide(found: DisagreementSources, report: AgreementReport) -> tuple[Table, 
     rows = tuple(
         (
             f"{line.lower} {names[line.lower]} – {line.upper} {names[line.upper]}",
-            f"{line.disagreement:.1%}",
+            percent(line.disagreement, 1),
             line.met,
             line.units,
             _decided(line),
@@ -332,7 +336,9 @@ def _consensus(report: AgreementReport) -> Section:
 
 
 def _ends(figure: AgreementFigure) -> str:
-    return "–" if figure.low is None or figure.high is None else f"{figure.low:.3f} to {figure.high:.3f}"
+    if figure.low is None or figure.high is None:
+        return "–"
+    return f"{decimal(figure.low)} to {decimal(figure.high)}"
 
 
 def _pairs(number: int) -> str:

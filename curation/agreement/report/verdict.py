@@ -18,6 +18,7 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
+from curation.text import decimal
 
 RELIABLE, TENTATIVE = 0.8, 0.667
 """Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
@@ -61,7 +62,8 @@ def chance_unknown(alpha: Alpha) -> str | None:
     if why or alpha.low is None or alpha.high is None:
         return why or "no interval"
     if alpha.low <= 0 and alpha.high >= TENTATIVE:
-        return f"the interval of ordinal alpha, {alpha.low:.3f} to {alpha.high:.3f}, allows chance and more"
+        ends = f"{decimal(alpha.low)} to {decimal(alpha.high)}"
+        return f"the interval of ordinal alpha, {ends}, allows chance and more"
     return None
 
 
@@ -72,15 +74,16 @@ def verdict_of(result: InterAgreement) -> Verdict:
     if why or alpha.alpha is None:
         return Verdict("no figure", f"Agreement between annotators is {why}.")
     if alpha.low is None or alpha.high is None:
-        found = f"Ordinal alpha is {alpha.alpha:.3f} on {alpha.units:,} pairs; {alpha.no_interval}."
-        return Verdict("no interval", found, f"{alpha.alpha:.2f}")
+        found = f"Ordinal alpha is {decimal(alpha.alpha)} on {alpha.units:,} pairs; {alpha.no_interval}."
+        return Verdict("no interval", found, decimal(alpha.alpha, 2))
     state, words = _judged(alpha, alpha.low, alpha.high)
     doubt = result.doubts.get("ordinal")
     return Verdict(
         state,
-        f"Ordinal alpha is {alpha.alpha:.3f} (95 % interval {alpha.low:.3f} to {alpha.high:.3f}) on "
-        f"{alpha.units:,} pairs of {result.queries:,} queries: {words}.{f' But {doubt}.' if doubt else ''}",
-        f"{alpha.alpha:.2f}",
+        f"Ordinal alpha is {decimal(alpha.alpha)} (95 % interval {decimal(alpha.low)} to "
+        f"{decimal(alpha.high)}) on {alpha.units:,} pairs of {result.queries:,} queries: "
+        f"{words}.{f' But {doubt}.' if doubt else ''}",
+        decimal(alpha.alpha, 2),
     )
 
 

@@ -78,7 +78,8 @@ def grade_noise(judged: Iterable[Sequence[int]], scale: Iterable[int]) -> GradeN
     if not units:
         raise InputError(
             "No pair was judged by two annotators, so nothing is known about how another would grade. Open a "
-            "round with --overlap 2."
+            "round in which two judge each pair.",
+            command="--overlap 2 asks for that.",
         )
     known = met.sum(axis=1)
     shares = np.where(known[:, None] > 0, met / np.where(known > 0, known, 1)[:, None], np.eye(len(values)))

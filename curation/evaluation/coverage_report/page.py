@@ -9,7 +9,7 @@ from curation.evaluation.coverage_report.values import EvaluatedValues
 from curation.reports.page import html_page
 from curation.store import Store
 from curation.store.documents import snapshot_titles
-from curation.text import amount
+from curation.text import amount, percent
 
 
 def coverage_page(store: Store, found: EvaluatedValues | None = None) -> str:
@@ -34,7 +34,7 @@ def coverage_page(store: Store, found: EvaluatedValues | None = None) -> str:
 
 def _findings(state: CoverageState, found: EvaluatedValues | None) -> list[str]:
     regions = state.regions
-    share = "unknown" if regions.msc is None else f"{regions.msc:.0%}"
+    share = "unknown" if regions.msc is None else percent(regions.msc)
     told = [
         f"{regions.zqc:,} of {regions.clusters:,} regions have no query; {share} have one.",
         f"{regions.queries:,} queries are about a region, {len(state.nowhere):,} about nothing that it has.",

@@ -169,7 +169,7 @@ def declared_strata(qrels: Qrels, pooled: PooledPairs, bands: Sequence[int]) -> 
     """
     refuse_problems(
         [
-            f"--pool-sample {', '.join(map(str, bands))}: expected ascending ranks from 1 on"
+            f"Bands of the pool sample, {', '.join(map(str, bands))}: expected ascending ranks from 1 on."
             for before, rank_ in zip([0, *bands], bands, strict=False)
             if rank_ <= before
         ][:1]

@@ -9,6 +9,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
 from curation.reports.charts import Mark
 from curation.reports.page import Section, Table
+from curation.text import decimal, percent
 
 MOST_COLUMNS = 6
 """Systems that are columns of a table."""
@@ -41,14 +42,14 @@ def interval(figure: _Ends) -> str:
     """A 95 % interval in words, a dash without one."""
     if figure.low is None or figure.high is None:
         return "–"
-    return f"{figure.low:.3f}\u00a0to\u00a0{figure.high:.3f}"
+    return f"{decimal(figure.low)}\u00a0to\u00a0{decimal(figure.high)}"
 
 
 def told(figure: _Figure) -> str:
     """A figure with its interval, a dash where it is unknown."""
     if figure.value is None:
         return "–"
-    return f"{figure.value:.3f}" + ("" if figure.low is None else f" ({interval(figure)})")
+    return decimal(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
 
 
 def by_measure(caption: str, found: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:
@@ -77,4 +78,4 @@ def left_out_depths(found: Evaluation) -> str:
 
 def share(value: float | None) -> str:
     """A share as a percentage, a dash where it is unknown."""
-    return "–" if value is None else f"{value:.1%}"
+    return percent(value, 1)

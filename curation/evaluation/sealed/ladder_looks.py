@@ -100,8 +100,8 @@ def ladder_looks(
     release = read_release(store, release_name, part, relevant)
     if release.sealed != release.parts:
         raise InputError(
-            f"--ladder is for sealed parts, and of {', '.join(release.parts)} not all are. Name one with "
-            "--split."
+            f"The Ladder is for sealed parts, and of {', '.join(release.parts)} not all are. Name one.",
+            command="--split does.",
         )
     measure = measures_for(release.qrels.scale, measures)[0]
     refuse_fine_measures(release.sealed, [measure])

@@ -198,9 +198,7 @@ def write_draw(draw: QueryDraw, path: Path) -> None:
     try:
         path.write_text(draw.table, encoding="utf-8")
     except OSError as error:
-        raise RefusedError(
-            f"--out {path}: it cannot be written ({error.strerror}). Name another file."
-        ) from None
+        raise RefusedError(f"{path} cannot be written ({error.strerror}). Name another file.") from None
 
 
 def _read(cursor: Cursor) -> _DrawInputs:

@@ -27,6 +27,7 @@ from curation.labeling.session.matched_passages import Span, matched_passages
 from curation.labeling.session.recent import recent
 from curation.store import Cursor, Store, utc_now
 from curation.store.documents import VERSION
+from curation.text import percent
 
 
 class Showing(NamedTuple):
@@ -307,7 +308,7 @@ def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) 
         state = practice.state
         return (
             f"You gave the expected grade {state.right} times of {state.total}; to pass, "
-            f"{state.pass_mark:.0%} is needed. Read the guide once more. The lead sees this and decides "
+            f"{percent(state.pass_mark)} is needed. Read the guide once more. The lead sees this and decides "
             "whether you practise again or go on; either way this page fills by itself."
         )
     if over:

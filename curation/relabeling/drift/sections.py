@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
 from curation.relabeling.drift.report import DriftReport
 from curation.reports.charts import HeatCell, heat_map
 from curation.reports.page import Section, Table, html_page
+from curation.text import decimal, percent
 
 LIMIT = 50
 """Pairs with another grade that are shown."""
@@ -36,7 +38,8 @@ def drift_findings(report: DriftReport) -> list[str]:
             more = "more" if row.difference > 0 else "less"
             told.append(
                 f"{row.cause.capitalize()}: grades changed {more} often than where all was the same, by "
-                f"{abs(row.difference):.1%} of the pairs ({row.from_:.1%} to {row.to:.1%}, p {row.p:.3f})."
+                f"{percent(abs(row.difference), 1)} of the pairs ({percent(row.from_, 1)} to "
+                f"{percent(row.to, 1)}, p {row.p:.3f})."
             )
     told += _orders_told(report)
     if report.sealed:
@@ -99,7 +102,8 @@ def _wrong_told(report: DriftReport) -> str:
         pairs = 0 if wrong is None else wrong.pairs
         return f"How much of the whole set is wrong is unknown: the random part has {pairs:,} judged pairs."
     return (
-        f"Of the whole set, {wrong.share:.1%} would get another grade ({wrong.low:.1%} to {wrong.high:.1%}, "
+        f"Of the whole set, {percent(wrong.share, 1)} would get another grade "
+        f"({percent(wrong.low, 1)} to {percent(wrong.high, 1)}, "
         f"from {wrong.pairs:,} pairs drawn at random): about {wrong.wrong:,} of {wrong.population:,} pairs."
     )
 
@@ -161,7 +165,7 @@ def _orders(report: DriftReport) -> Table:
         (
             one.measure,
             "kept" if one.kept else "turned: " + ", ".join(f"{a} and {b}" for a, b in one.swapped),
-            ", ".join(f"{s.system} {s.before:.3f} → {s.after:.3f}" for s in one.systems),
+            ", ".join(f"{s.system} {decimal(s.before)} → {decimal(s.after)}" for s in one.systems),
         )
         for one in report.orders
     )
@@ -182,11 +186,11 @@ def _regraded(report: DriftReport, limit: int) -> Table:
 def _told(figure: DriftFigure, share: bool = False) -> str:
     if figure.value is None:
         return figure.why or "unknown"
-    form = "{:.1%}" if share else "{:.3f}"
+    form = partial(percent, places=1) if share else "{:.3f}".format
     if figure.low is None or figure.high is None:
-        return f"{form.format(figure.value)} ({figure.why})"
-    return f"{form.format(figure.value)} ({form.format(figure.low)} to {form.format(figure.high)})"
+        return f"{form(figure.value)} ({figure.why})"
+    return f"{form(figure.value)} ({form(figure.low)} to {form(figure.high)})"
 
 
 def _ends(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{low:.3f} to {high:.3f}"
+    return "–" if low is None or high is None else f"{decimal(low)} to {decimal(high)}"

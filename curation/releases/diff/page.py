@@ -11,7 +11,7 @@ from dataclasses import replace
 from curation.releases.diff.changes import DocumentRow, QueryRow, Regrade
 from curation.releases.diff.diff import UNEXPLAINED, ComparedFigure, Count, Diff
 from curation.reports.page import Section, Table, html_page
-from curation.text import isolated
+from curation.text import decimal, isolated
 
 LIMIT = 50
 """Rows of a table that are shown, unless somebody asks for more."""
@@ -185,12 +185,12 @@ def _figure(figure: ComparedFigure) -> tuple[object, ...]:
 def _interval(figure: ComparedFigure) -> str:
     if figure.low is None or figure.high is None:
         return figure.why or "–"
-    return f"{figure.low:.3f} to {figure.high:.3f}"
+    return f"{decimal(figure.low)} to {decimal(figure.high)}"
 
 
 def _figure_told(name: str, before: ComparedFigure, after: ComparedFigure) -> str:
     one, other = (
-        "unknown" if figure.value is None else f"{figure.value:.3f} ({_interval(figure)})"
+        "unknown" if figure.value is None else f"{decimal(figure.value)} ({_interval(figure)})"
         for figure in (before, after)
     )
     return f"Agreement, {name}: {one} → {other}."

@@ -169,7 +169,7 @@ def graded_parts(
     asked = sorted(set(parts).intersection(sealed))
     if FORMATS[format].never_sealed and asked:
         raise InputError(
-            f"--part {asked[0]}: the format {format} has no grades of sealed parts; choose beir for them"
+            f"The format {format} has no grades of sealed parts, and {asked[0]} is one. Choose beir for it."
         )
     chosen = set(parts or known)
     if not parts and not FORMATS[format].sealed_by_default:

@@ -119,7 +119,7 @@ def freeze(
     """
     check_name(name)
     if override is not None and not override.strip():
-        raise InputError("--override: expected a reason; the release carries it")
+        raise InputError("An override needs a reason: the release carries it.")
     check_rule(share)
     with store.reading() as cursor:
         require_author(cursor, actor, "lead")

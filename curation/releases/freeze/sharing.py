@@ -31,7 +31,7 @@ Pair = tuple[str, str]
 def check_rule(rule: str | None) -> None:
     """Refuse a rule that there is not."""
     if rule is not None and rule not in RULES:
-        raise InputError(f"--share {rule}: expected {', '.join(RULES)}")
+        raise InputError(f"A rule of sharing, {rule}: expected {', '.join(RULES)}.")
 
 
 def with_shared(content: Content, rule: str, corpus: Sequence[Document]) -> Content:

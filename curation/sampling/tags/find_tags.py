@@ -140,7 +140,9 @@ def find_tags(
     ]
     with store.transaction(appends=True) as cursor:
         if active_queries(cursor) != queries or get_setting(cursor, "corpus") != snapshot:
-            raise RefusedError("Queries or corpus changed while the tags were looked for. Look again.")
+            raise RefusedError(
+                "Queries or corpus changed while the tags were looked for. Look for them again."
+            )
         in_force = tags_in_force(cursor, by_person=False)
         new = [word for word in said if is_new(word, in_force, by_person=False)]
         append_statements(cursor, new, by_person=False, author=rules.VERSION)

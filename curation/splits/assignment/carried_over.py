@@ -52,7 +52,7 @@ def read_carried_over(cursor: Cursor, names: Sequence[str] | None = None) -> Car
     unknown = [name for name in names or () if name not in known]
     if unknown:
         have = f"It has {', '.join(known)}." if known else "It has none yet."
-        raise NotFoundError(f"--keep {unknown[0]}: the project has no such release. {have}")
+        raise NotFoundError(f"The project has no release {unknown[0]!r} to keep parts of. {have}")
     found: dict[str, str] = {}
     releases: list[str] = []
     disagreeing = set()

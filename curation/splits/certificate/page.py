@@ -14,7 +14,7 @@ from curation.splits.certificate.certificate import Certificate
 from curation.splits.certificate.documents import NEAR_DUPLICATE
 from curation.splits.certificate.findings import ClosestPair, Crossing, TieCheck
 from curation.splits.certificate.shared import SHARED_DOCUMENT
-from curation.text import isolated
+from curation.text import amount, isolated
 
 SHOWN = 200
 """Pairs that are listed one by one."""
@@ -39,7 +39,7 @@ def findings(certificate: Certificate) -> list[str]:
             f"{certificate.parameters['model']} cannot read their language."
         )
     told.append(
-        f"{certificate.queries:,} queries form {certificate.groups:,} leakage groups, the largest of "
+        f"{certificate.queries:,} queries form {amount(certificate.groups, 'leakage group')}, the largest of "
         f"{certificate.largest:,}; groups are whole in their parts."
     )
     return [*told, _parts_told(certificate)]

@@ -17,7 +17,7 @@ def parsed_cut(text: str) -> tuple[str, str]:
     """
     first, separator, second = text.partition("~")
     if not (separator and first.strip() and second.strip()):
-        raise InputError(f"--cut {text}: expected two queries, by id or text, with ~ between them")
+        raise InputError(f"Cut {text}: expected two queries, by id or text, with ~ between them.")
     return first.strip(), second.strip()
 
 

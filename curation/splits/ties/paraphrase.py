@@ -82,8 +82,9 @@ def query_vectors(
         vectors = embed(store, texts, "query", model, progress)
     except RefusedError as error:
         raise RefusedError(
-            f"Paraphrases among the queries cannot be looked for: {error} Or leave them out with "
-            "--no-paraphrase; lexical similarity alone finds about a fifth of them."
+            f"Paraphrases among the queries cannot be looked for: {getattr(error, 'found', error)} Or leave "
+            "them out; lexical similarity alone finds about a fifth of them.",
+            command="--no-paraphrase leaves them out.",
         ) from error
     vectors[unread_texts(texts, vectors, model)] = 0
     return vectors

@@ -112,7 +112,7 @@ def test_at_a_boundary_only_its_two_sides_count(store: Store) -> None:
     assert found.between.marginals == (8, 8)
     assert agreement_report(store, boundary=3).between.raw.share == 7 / 8
     for boundary in (0, 4):
-        with pytest.raises(InputError, match=f"--boundary {boundary}: .* above the lowest: 1, 2, 3"):
+        with pytest.raises(InputError, match=f"Boundary {boundary}: .* above the lowest: 1, 2, 3"):
             agreement_report(store, boundary=boundary)
 
 

@@ -14,6 +14,7 @@ from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.report.page import all_sections, evaluation_report, report_sections
 from curation.store import Store
+from curation.text import percent
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
 from tests.support.svg import wide
@@ -70,7 +71,7 @@ def test_the_headline_has_its_interval_queries_and_judged_share(two: Evaluation)
         figure.value,
         f"{figure.low:.3f}\u00a0to\u00a0{figure.high:.3f}",
         30,
-        f"{figure.judged:.1%}",
+        percent(figure.judged, 1),
     )
 
 

@@ -58,7 +58,7 @@ def test_looks_that_had_all_their_figures_count_as_rungs(store: Store, tmp_path:
 
 
 def test_the_ladder_is_for_sealed_parts_and_needs_a_reason(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="--ladder is for sealed parts, and of dev not all are"):
+    with pytest.raises(InputError, match="The Ladder is for sealed parts, and of dev not all are"):
         climbed(store, tmp_path, "best", best(), "dev")
     run = RunSource("best", write_run(tmp_path / "best.trec", best()))
     with pytest.raises(RefusedError, match="--reason"):
@@ -91,7 +91,7 @@ def test_who_cannot_pool_spends_no_look(store: Store, tmp_path: Path) -> None:
     command = ["--project", str(store.path), "evaluate", "v1", "--run", str(run), "--split", "test"]
     refused = invoke([*command, "--reason", "nightly", "--to-pool", "0"])
     assert refused.exit_code != 0
-    assert "--to-pool 0" in str(refused.exception)
+    assert "A depth of 0" in str(refused.exception)
     assert show(store, "v1").looks == ()
 
 

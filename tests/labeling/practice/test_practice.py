@@ -64,7 +64,7 @@ def test_who_does_not_pass_learns_it_and_waits(decided: Store) -> None:
     practise(decided, 4, 2)
     queue = next_showings(decided, "ada", 20)
     assert (queue.showings, queue.practice) == ([], (6, 6, 4, 0.8, False))
-    assert "4 times of 6; to pass, 80% is needed" in queue.message
+    assert "4 times of 6; to pass, 80\u00a0% is needed" in queue.message
 
 
 def test_practising_again_brings_other_queries_and_only_those_count(decided: Store) -> None:

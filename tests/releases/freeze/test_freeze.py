@@ -532,7 +532,7 @@ def test_an_override_that_is_not_needed_changes_nothing(tmp_path: Path) -> None:
     store = gold_project(tmp_path)
     plain = freeze(store, "v1")
     assert freeze(store, "v2", override="to be safe").release_id == plain.release_id
-    with pytest.raises(InputError, match="--override: expected a reason"):
+    with pytest.raises(InputError, match="An override needs a reason"):
         freeze(store, "v3", override=" ")
 
 

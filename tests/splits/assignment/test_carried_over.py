@@ -126,7 +126,7 @@ def test_parts_of_a_release_must_be_there_and_releases_too(released: Store) -> N
         RefusedError, match=r"3 queries are in the part 'test' of a release.*--part test=.*--fresh"
     ):
         make_split(released, {"dev": 0.5, "train": 0.5}, 1, LEXICAL)
-    with pytest.raises(NotFoundError, match=r"--keep v9: the project has no such release. It has v1"):
+    with pytest.raises(NotFoundError, match=r"The project has no release 'v9' to keep parts of. It has v1"):
         make_split(released, PARTS, 1, LEXICAL, options=AssignmentOptions(keep=("v9",)))
 
 
@@ -159,7 +159,7 @@ def test_the_commands_split_into_named_parts_and_show_the_certificate(
     [
         (["--part", "train"], "--part train: expected NAME=FRACTION"),
         (["--part", "dev=0.5", "--dev", "0.5"], "the part 'dev' was given twice"),
-        (["--cut", "amber"], "--cut amber: expected two queries, by id or text, with ~ between them"),
+        (["--cut", "amber"], "Cut amber: expected two queries, by id or text, with ~ between them"),
         (["--time-block", "soon"], "--time-block soon: expected a number and s, m, h, d or w"),
         (["--keep", "v1", "--fresh"], "--keep and --fresh contradict each other"),
         (["--numbers", "odd"], "--numbers odd: expected one of text, apart, tie"),

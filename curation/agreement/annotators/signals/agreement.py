@@ -5,6 +5,7 @@ from __future__ import annotations
 from curation.agreement.annotators.agreement_with_others import OthersAgreement
 from curation.agreement.annotators.signals.one_grade import ONE_GRADE_THROUGHOUT
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import decimal
 
 
 def look(person: Evidence) -> Look | str:
@@ -12,14 +13,16 @@ def look(person: Evidence) -> Look | str:
     one = person.agreement
     if one is None or one.p is None or one.kappa is None:
         return (one and one.undefined) or "no grades of others to compare with"
-    span = f"95 % interval {one.low:.2f} to {one.high:.2f}, " if None not in (one.low, one.high) else ""
+    span = ""
+    if one.low is not None and one.high is not None:
+        span = f"95 % interval {decimal(one.low, 2)} to {decimal(one.high, 2)}, "
     return single(
         "agreement",
         one.p,
-        f"Grades agree with the others' on the same pairs {_how_far(one)}: weighted kappa {one.kappa:.2f} "
-        f"({span}{one.pairs:,} pairs of {one.queries:,} queries), among the others {one.others:.2f}. Grade "
-        "some of these pairs together, with the guide open. A scale read upside down, or a task that was "
-        "misunderstood, can do that, too.",
+        f"Grades agree with the others' on the same pairs {_how_far(one)}: weighted kappa "
+        f"{decimal(one.kappa, 2)} ({span}{one.pairs:,} pairs of {one.queries:,} queries), among the others "
+        f"{decimal(one.others, 2)}. Grade some of these pairs together, with the guide open. A scale read "
+        "upside down, or a task that was misunderstood, can do that, too.",
         one._asdict(),
     )
 

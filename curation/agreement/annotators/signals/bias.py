@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import decimal
 
 REMARKABLE = 0.1
 """Grades; a smaller bias needs no conversation, however certain."""
@@ -13,7 +14,9 @@ def look(person: Evidence) -> Look | str:
     one = person.bias
     if one is None or one.bias is None or one.bias_p is None:
         return (one and one.undefined) or "no grades of others to compare with"
-    interval = f"{one.low:+.2f} to {one.high:+.2f}, " if None not in (one.low, one.high) else ""
+    interval = ""
+    if one.low is not None and one.high is not None:
+        interval = f"{decimal(one.low, 2, '+')} to {decimal(one.high, 2, '+')}, "
     return single(
         "bias",
         one.bias_p if abs(one.bias) >= REMARKABLE else 1.0,

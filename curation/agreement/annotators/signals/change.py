@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from curation.agreement.annotators.change_points import SHORTEST
 from curation.agreement.annotators.signals.signal import Evidence, Finding, Look, Signal
+from curation.text import percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -13,8 +14,9 @@ def look(person: Evidence) -> Look | str:
     findings = []
     for change in person.changes:
         sentence = (
-            f"From {change.at:%Y-%m-%d %H:%M} on, {change.after:.0%} of the pairs that came again got the "
-            f"same grade, before it {change.before:.0%} (p {change.p:.3f}). What was different then?"
+            f"From {change.at:%Y-%m-%d %H:%M} on, {percent(change.after)} of the pairs that came again got "
+            f"the same grade, before it {percent(change.before)} (p {change.p:.3f}). What was different "
+            "then?"
         )
         findings.append((change.p, Finding("change", sentence, change._asdict())))
     return Look(min((p for p, _ in findings), default=1.0), tuple(findings))

@@ -6,6 +6,7 @@ from scipy.special import bdtr
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import percent
 
 WANTED = 0.8
 """The share of identical grades, and of right known answers, that needs no conversation."""
@@ -19,14 +20,15 @@ def look(person: Evidence) -> Look | str:
     return single(
         "consistency",
         float(bdtr(round(one.identical * one.n), one.n, WANTED)),
-        f"{one.identical:.0%} of {one.n:,} pairs that came again got the same grade (95 % interval up to "
-        f"{one.high:.0%}). Which of the grades were hard to tell apart?",
+        f"{percent(one.identical)} of {one.n:,} pairs that came again got the same grade (95 % interval up "
+        f"to {percent(one.high)}). Which of the grades were hard to tell apart?",
         {"identical": one.identical, "low": one.low, "high": one.high, "n": one.n},
     )
 
 
 CONSISTENCY = Signal(
     "consistency",
-    f"share of at least {MINIMUM_REPEATS} blind duplicates graded alike: significantly below {WANTED:.0%}",
+    f"share of at least {MINIMUM_REPEATS} blind duplicates graded alike: significantly below "
+    f"{percent(WANTED)}",
     look,
 )

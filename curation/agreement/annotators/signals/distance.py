@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -17,8 +18,9 @@ def look(person: Evidence) -> Look | str:
     return single(
         "distance",
         p,
-        f"Pairs that came again soon got the same grade in {near.share:.0%}, those after {far.nearest:,} "
-        f"or more others in {far.share:.0%} (p {p:.3f}): the share owes something to memory.",
+        f"Pairs that came again soon got the same grade in {percent(near.share)}, those after "
+        f"{far.nearest:,} or more others in {percent(far.share)} (p {p:.3f}): the share owes something to "
+        "memory.",
         {"near": near._asdict(), "far": far._asdict()},
     )
 

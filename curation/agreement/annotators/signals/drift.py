@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import decimal
 
 
 def look(person: Evidence) -> Look | str:
@@ -13,8 +14,8 @@ def look(person: Evidence) -> Look | str:
     return single(
         "drift",
         one.trend_p,
-        f"Beside the others, grades have moved by {one.trend:+.2f} from the first query to the last "
-        f"(p {one.trend_p:.3f}). Has a reading of the guide changed?",
+        f"Beside the others, grades have moved by {decimal(one.trend, 2, '+')} from the first query to the "
+        f"last (p {one.trend_p:.3f}). Has a reading of the guide changed?",
         {"trend": one.trend, "queries": one.queries},
     )
 

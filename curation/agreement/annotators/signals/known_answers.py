@@ -7,6 +7,7 @@ from scipy.special import bdtr
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.consistency import WANTED
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -18,13 +19,13 @@ def look(person: Evidence) -> Look | str:
         "known answers",
         float(bdtr(known.right, known.answered, WANTED)),
         f"{known.right:,} of {known.answered:,} pairs that the reviewer has decided got the decided "
-        f"grade (95 % interval up to {known.high:.0%}). Look at those decisions together.",
+        f"grade (95 % interval up to {percent(known.high)}). Look at those decisions together.",
         known._asdict(),
     )
 
 
 KNOWN_ANSWERS = Signal(
     "known answers",
-    f"share of at least {MINIMUM_REPEATS} known answers given right: significantly below {WANTED:.0%}",
+    f"share of at least {MINIMUM_REPEATS} known answers given right: significantly below {percent(WANTED)}",
     look,
 )

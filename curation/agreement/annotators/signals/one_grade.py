@@ -5,6 +5,7 @@ from __future__ import annotations
 from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS
 from curation.agreement.annotators.favourite_grade import ONE_GRADE, FavouriteGrade
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -34,7 +35,7 @@ def _runs(one: FavouriteGrade) -> str:
 
 ONE_GRADE_THROUGHOUT = Signal(
     "one grade",
-    f"one grade on at least {ONE_GRADE:.0%} of at least {FEWEST_ANSWERS} pairs that others graded, too, more "
-    "often than theirs explain",
+    f"one grade on at least {percent(ONE_GRADE)} of at least {FEWEST_ANSWERS} pairs that others graded, "
+    "too, more often than theirs explain",
     look,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import decimal, percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -14,9 +15,9 @@ def look(person: Evidence) -> Look | str:
     return single(
         "pace",
         pace.p,
-        f"Of the {worse} answers fewer agree with the others than of the {than} ones: {pace.fast:.0%} of "
-        f"{pace.fast_grades:,} fast and {pace.slow:.0%} of {pace.slow_grades:,} slow grades (difference "
-        f"{pace.low:+.2f} to {pace.high:+.2f}).",
+        f"Of the {worse} answers fewer agree with the others than of the {than} ones: {percent(pace.fast)} "
+        f"of {pace.fast_grades:,} fast and {percent(pace.slow)} of {pace.slow_grades:,} slow grades "
+        f"(difference {decimal(pace.low, 2, '+')} to {decimal(pace.high, 2, '+')}).",
         pace._asdict(),
     )
 

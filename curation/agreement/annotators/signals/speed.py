@@ -6,6 +6,7 @@ from scipy.special import bdtrc
 
 from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_ANSWERS, FastAnswers
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import percent
 
 USUAL_FAST = 0.25
 """A share of fast answers that is not yet remarkable: quick readers stay below it."""
@@ -44,6 +45,6 @@ def _excuse(fast: FastAnswers) -> str:
 SPEED = Signal(
     "speed",
     f"answers in less than {FASTEST:g} second, or a third of the others' median time over texts as long: "
-    f"more than {USUAL_FAST:.0%} of at least {FEWEST_ANSWERS}",
+    f"more than {percent(USUAL_FAST)} of at least {FEWEST_ANSWERS}",
     look,
 )

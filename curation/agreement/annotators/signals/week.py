@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Finding, Look, Signal
+from curation.text import decimal
 
 
 def look(person: Evidence) -> Look | str:
@@ -14,8 +15,9 @@ def look(person: Evidence) -> Look | str:
     for week in weeks:
         p = min(1.0, week.p * len(weeks))
         sentence = (
-            f"In the week of {week.monday:%Y-%m-%d} grades lay {week.bias:+.2f} beside the others', "
-            f"unlike in the other weeks ({week.grades:,} grades of {week.queries:,} queries, p {p:.3f})."
+            f"In the week of {week.monday:%Y-%m-%d} grades lay {decimal(week.bias, 2, '+')} beside the "
+            f"others', unlike in the other weeks ({week.grades:,} grades of {week.queries:,} queries, p "
+            f"{p:.3f})."
         )
         evidence = {"monday": week.monday, "bias": week.bias, "weeks": len(weeks), "p": p}
         findings.append((p, Finding("week", sentence, evidence)))

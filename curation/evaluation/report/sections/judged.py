@@ -7,6 +7,7 @@ from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.report.section import ReportSection, by_measure, share
 from curation.reports.page import Section, Table
 from curation.reports.plots import SharesRow, shares
+from curation.text import percent
 
 
 def write(found: Evaluation) -> list[Section]:
@@ -29,7 +30,9 @@ def write(found: Evaluation) -> list[Section]:
 
 
 def _bar(name: str, judged: float | None) -> SharesRow:
-    return SharesRow(name, judged, "no document was returned" if judged is None else f"{judged:.1%} judged")
+    return SharesRow(
+        name, judged, "no document was returned" if judged is None else f"{percent(judged, 1)} judged"
+    )
 
 
 def _bounds(found: Evaluation) -> Table:
