@@ -32,6 +32,9 @@ MODULES = (
     "search",
     "keyboard",
     "keylist",
+    "keymap",
+    "rest",
+    "settings",
     "trace",
     "grading",
 )

@@ -17,12 +17,15 @@ import { History } from "./history.js";
 import { Item, preload } from "./item.js";
 import { Keyboard } from "./keyboard.js";
 import { KeyList } from "./keylist.js";
+import { Keymap } from "./keymap.js";
 import { Memory } from "./memory.js";
 import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
 import { Question } from "./question.js";
+import { Rest } from "./rest.js";
 import { Search } from "./search.js";
 import { ask, pause } from "./server.js";
+import { Settings } from "./settings.js";
 import { Sight } from "./sight.js";
 import { Status } from "./status.js";
 import { Trace } from "./trace.js";
@@ -32,7 +35,6 @@ const LOW = 3; // so few, and more are asked for
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const MOST_HOLDING = 100; // items that a request may name as held
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
-const TOOLS = { x: "cannot", l: "later", f: "flag", n: "note", u: "undo", w: "whole", t: "put-off", h: "history", g: "guide", "?": "keys" };
 const PAGE = 20; // answers of a page of the history
 
 export default function mount({ data, parentElement }) {
@@ -62,6 +64,14 @@ class Loop {
     this.item = new Item(root, this.status, memory, signal);
     this.sight = new Sight(); // of what is no item
     this.guide = new Guide(root, memory, (grade) => this.answer("grade", { grade }));
+    this.keymap = new Keymap(root, memory, () => this.guide.given);
+    this.guide.draw((grade) => this.keymap.ofGrade(grade));
+    this.keymap.show();
+    this.rest = new Rest(root, memory);
+    this.settings = new Settings(root, memory, this.keymap, this.rest, {
+      opened: () => this.#count(),
+      keysChanged: () => this.#takeKeys(),
+    }, signal);
     this.practice = new Practice(root, this.guide);
     this.question = new Question(root, (answer) => this.#answerQuestion(answer));
     this.history = new History(root, this.guide, (one) => (this.listing === "put-off" ? this.#takeUp(one) : this.#change(one)));
@@ -94,6 +104,18 @@ class Loop {
     await this.outbox.send(); // what an earlier page left comes first, so that it is not shown again
     if (this.card?.kind === "feedback" && !this.card.feedback && !this.#isUnsent(this.card.showing)) this.#setCard(null);
     await this.#fetch();
+    this.#count();
+  }
+
+  // How much was answered today and in this session.
+  async #count() {
+    const since = this.rest.since.map((moment) => `since=${encodeURIComponent(moment)}`).join("&");
+    try {
+      const unsent = this.outbox.worth;
+      this.rest.counts = (await ask(`/api/worked?${since}`)).map((count) => count + unsent);
+      this.settings.showWork();
+      this.#showState();
+    } catch { /* the page counts on */ }
   }
 
   // ── What comes next ──
@@ -223,10 +245,13 @@ class Loop {
     this.root.toggleAttribute("data-practice", showing.kind === "practice");
     this.#banner(showing);
     this.root.dataset.presentation = showing.presentation_id;
+    const { note, flagged } = this.item.draft;
+    const rest = this.rest.due && !note && !flagged && !showing.changing;
+    this.rest.hint(rest);
     this.#phase("item");
     this.item.settle();
     const { done, total } = this.state;
-    this.status.announce(`${done} of ${total} answered. ${said}Document: ${isolated(this.item.name)}.`);
+    this.status.announce(`${done} of ${total} answered. ${rest ? "Time for a break. " : ""}${said}Document: ${isolated(this.item.name)}.`);
   }
 
   // Frame what was answered before: a grade, or that none could be given and why.
@@ -301,6 +326,7 @@ class Loop {
     this.state.done += worth;
     this.state.hour += worth;
     this.state.put_off += later;
+    this.rest.worked(active_ms, worth);
     if (showing.kind === "practice") this.#practised(worth);
     else this.#traceOf(showing, kind, more);
     this.#cardAfter(showing, kind);
@@ -339,6 +365,7 @@ class Loop {
       revision += 1;
       this.state.done -= 1;
       this.state.hour = Math.max(0, this.state.hour - 1);
+      this.rest.add(-1);
     }
     const asks = showing.asks || this.#asksAbout(presentation_id); // what the server gives back does not say
     if (this.card?.kind === "question") this.#setCard(null);
@@ -407,7 +434,7 @@ class Loop {
     if (!this.item.is(showing)) this.item.paint(showing);
     this.#banner(kind === "feedback" ? showing : {}, kind === "feedback");
     if (kind === "question") {
-      this.question.show(this.#used());
+      this.question.show(this.keymap.used);
       this.#showPhase("question", "Does the corpus answer this query?");
     } else if (feedback) this.#showPhase("feedback", this.practice.show(feedback));
     else {
@@ -565,14 +592,29 @@ class Loop {
   }
 
   #showState() {
-    this.status.show(this.state, this.outbox);
+    this.status.show({ ...this.state, today: this.rest.today }, this.outbox);
   }
 
   async #readGuide(hash) {
     await this.guide.load(hash);
+    this.#listKeys();
+  }
+
+  // Keys were given anew: everything that shows one shows the new one.
+  #takeKeys() {
+    this.guide.draw();
+    this.keymap.show();
+    this.guide.mark(this.queue[0]?.was);
+    this.#listKeys();
+  }
+
+  #listKeys() {
+    if (!this.guide.scale) return;
     this.search.fill(this.guide.scale);
-    const asked = this.question.choices(this.#used()).map(([key]) => key).join(" ");
-    this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: where a query ends with that question"], ["t", "Items put off: take one up now"]]);
+    const asked = this.question.choices(this.keymap.used).map(([key]) => key).join(" ");
+    this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: where a query ends with that question"],
+      [this.keymap.ofCommand("mark"), "Next marked word"], [this.keymap.ofCommand("put-off"), "Items put off: take one up now"],
+      [this.keymap.ofCommand("settings"), "Settings"]], this.keymap.ofCommand("whole"));
   }
 
   async #loadGuide(hash) {
@@ -588,11 +630,6 @@ class Loop {
       this.loadingGuide = false;
     }
     if (!this.ending.signal.aborted) this.#next();
-  }
-
-  // Keys that mean something on an item.
-  #used() {
-    return new Set([...this.guide.keys.keys(), ...Object.keys(TOOLS)]);
   }
 
   #mode(mode) {
@@ -642,12 +679,13 @@ class Loop {
       this.#goOn();
       return true;
     }
-    if (TOOLS[pressed]) this.#do(TOOLS[pressed]);
-    return Boolean(TOOLS[pressed]);
+    const command = this.keymap.command(pressed);
+    if (command) this.#do(command);
+    return Boolean(command);
   }
 
   #pressGrade(pressed, digit) {
-    const grade = this.guide.keys.get(pressed) ?? (TOOLS[pressed] ? undefined : this.guide.keys.get(digit));
+    const grade = this.guide.keys.get(pressed) ?? (this.keymap.command(pressed) ? undefined : this.guide.keys.get(digit));
     if (grade) this.answer("grade", { grade: grade.value });
     return Boolean(grade);
   }
@@ -673,6 +711,9 @@ class Loop {
   #do(name) {
     if (name === "guide") this.guide.toggle();
     else if (name === "keys") this.keys.show();
+    else if (name === "settings") this.settings.show();
+    else if (name === "rested") this.rest.dismiss();
+    else if (name === "mark") this.#on("item", "feedback") && this.item.nextMark();
     else if (name === "undo") this.undo();
     else if (name === "history") this.#openHistory("answers");
     else if (name === "put-off" && (this.state.put_off || this.#on("history"))) this.#openHistory("put-off");

@@ -12,6 +12,7 @@ export class Guide {
     Object.assign(this, { root, memory, chosen });
     this.panel = root.querySelector(".guide");
     this.keys = new Map();
+    this.given = []; // the scale as the guide has it
     this.fold(memory.get("guide") ?? (innerWidth >= wide ? "open" : "folded"));
   }
 
@@ -21,7 +22,16 @@ export class Guide {
   }
 
   async load(hash) {
-    const guide = await ask(`/api/guides/${encodeURIComponent(hash)}`);
+    this.read = await ask(`/api/guides/${encodeURIComponent(hash)}`);
+    this.draw();
+  }
+
+  // Draw it, again once keys have changed; `keyOf` says which key a grade has.
+  draw(keyOf = this.keyOf) {
+    this.keyOf = keyOf;
+    if (!this.read) return;
+    this.given = this.read.scale;
+    const guide = { ...this.read, scale: this.given.map((grade) => ({ ...grade, key: keyOf?.(grade) ?? grade.key })) };
     Object.assign(this, { hash: guide.guide_hash, scale: guide.scale });
     this.keys = new Map(guide.scale.map((grade) => [grade.key, grade]));
     drawGuide(this.panel, guide);

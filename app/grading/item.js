@@ -92,6 +92,18 @@ export class Item {
     }
   }
 
+  // Bring the next marked word on screen; after the last comes the first.
+  nextMark() {
+    const marks = [...this.root.querySelectorAll(".found mark")];
+    const at = marks.findIndex((mark) => mark.hasAttribute("data-here"));
+    marks[at]?.removeAttribute("data-here");
+    if (!marks.length) return this.status.announce("No word is marked here.");
+    const next = marks[(at + 1) % marks.length];
+    next.setAttribute("data-here", "");
+    next.scrollIntoView({ block: "nearest" });
+    this.status.announce(`Marked word ${((at + 1) % marks.length) + 1} of ${marks.length}.`);
+  }
+
   // Where the whole document is.
   wholeAt({ presentation_id: id }) {
     return `/api/presentations/${id}/document`;

@@ -15,7 +15,7 @@ export class KeyList {
   }
 
   get open() {
-    return this.dialog.open;
+    return Boolean(this.root.querySelector("dialog[open]"));
   }
 
   show() {
@@ -24,16 +24,16 @@ export class KeyList {
 
   // Whether there was something to close.
   close() {
-    const { open } = this.dialog;
+    const { open } = this.dialog; // of all dialogs only this one
     if (open) this.dialog.close();
     return open;
   }
 
-  // The keys of the grades, others, and those of the tools on screen.
-  fill(scale, others) {
+  // The keys of the grades, others, and those of the tools on screen; `whole` is that of the whole document.
+  fill(scale, others, whole = "w") {
     const tools = Array.from(this.root.querySelectorAll(".tools .tool"), (tool) => [
       tool.querySelector("kbd").textContent, tool.lastChild.textContent.trim()]);
-    const rows = [...scale.map((grade) => [grade.key, grade.name]), ...others, ["w", "Whole document, and back"],
+    const rows = [...scale.map((grade) => [grade.key, grade.name]), ...others, [whole, "Whole document, and back"],
       ["↑ ↓", "Scroll the document"], ...tools];
     this.root.querySelector(".keys dl").replaceChildren(...rows.map(([key, name]) =>
       node("div", {}, node("dt", {}, node("kbd", {}, key)), node("dd", {}, name))));

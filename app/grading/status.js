@@ -35,7 +35,7 @@ export class Status {
   }
 
   // `count` are the words on how far it is, where they are not 'done of total'.
-  show({ done, total, hour, seconds_each: each, count, put_off: later }, outbox) {
+  show({ done, total, hour, seconds_each: each, count, put_off: later, today }, outbox) {
     this.#putOff(later);
     const track = this.#find(".track");
     track.setAttribute("aria-valuemax", total);
@@ -43,7 +43,7 @@ export class Status {
     track.setAttribute("aria-valuetext", `${done} of ${total} answered`);
     track.firstElementChild.style.inlineSize = total ? `${(100 * done) / total}%` : "0";
     this.#find(".count").textContent = count ?? (total ? `${done} of ${total}` : "");
-    this.#find(".pace").textContent = pace(hour, total - done, each);
+    this.#find(".pace").textContent = pace(hour, total - done, each, today);
     this.#saved(outbox);
   }
 
@@ -95,8 +95,9 @@ export class Status {
   }
 }
 
-function pace(hour, open, each) {
+function pace(hour, open, each, today = 0) {
   const parts = hour ? [`${hour} this hour`] : [];
+  if (today > hour) parts.push(`${today} today`);
   if (each && open > 0) parts.push(`${duration(open * each)} left`);
   return parts.join("  ·  ");
 }

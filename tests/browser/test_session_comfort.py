@@ -1,0 +1,73 @@
+"""What makes six hours comfortable: settings of one annotator in one browser, and the hint at a break."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser, expect
+
+from tests.support.accessibility import passes
+from tests.support.served import Event, Served, open_tab, sign_in
+
+FIFTY_MINUTES = """() => {
+  const name = Object.keys(localStorage).find((one) => one.endsWith(":wim:work"));
+  localStorage[name] = JSON.stringify({ ...JSON.parse(localStorage[name]), work: 50 * 60_000 });
+}"""
+
+
+def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
+    browser: Browser, session: Served
+) -> None:
+    wim = open_tab(sign_in(browser, session, "wim"), session)
+    keys, said = wim.page.keyboard, wim.root.locator(".settings .said")
+    first = wim.press("0")
+    wim.look()
+    size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
+    before = wim.root.locator(".text").evaluate(size)
+    keys.press("s")
+    expect(wim.root.locator(".settings .work")).to_contain_text("Answered today: 1.")
+    passes(wim.page, "settings")
+    wim.root.get_by_label("Largest").check()
+    wim.root.locator(".own").filter(has_text="Later").click()
+    keys.press("x")
+    expect(said).to_have_text(
+        "“x” is the key of Cannot tell. Press another key, or give that one another key first."
+    )
+    keys.press("k")
+    expect(said).to_have_text("Kept.")
+    wim.root.locator(".own").filter(has_text="Exactly it").click()
+    keys.press("j")
+    expect(said).to_have_text("Kept.")
+    keys.press("Escape")
+    assert wim.phase == "item", "a key for the panel answers nothing"
+    wim.page.evaluate(FIFTY_MINUTES)
+    wim.page.reload()
+    wim.wait_for_item()
+    assert wim.root.locator(".text").evaluate(size) > before * 1.3
+    rest = wim.root.locator(".rest")
+    expect(rest).to_be_visible()
+    passes(wim.page, "time for a break")
+    keys.press("f")
+    expect(rest).to_be_hidden()
+    wim.look()
+    pressed = [wim.press("k"), wim.press("j")]
+    expect(rest).to_be_visible()
+    wim.look()
+    keys.press("m")
+    keys.press("m")
+    expect(wim.root.locator("mark").nth(1)).to_have_attribute("data-here", "")
+    rest.click()
+    expect(rest).to_be_hidden()
+    wim.saved()
+    assert session.events("wim") == [
+        Event(first, 0, "grade", 0),
+        Event(pressed[0], 0, "later", None),
+        Event(pressed[1], 0, "grade", 3),
+    ]
+    keys.press("s")
+    wim.root.locator('.settings input[value="Dark"]').dispatch_event("click")
+    wim.page.wait_for_function("() => document.documentElement.style.colorScheme === 'dark'")
+    wim.wait_for_item()
+    keys.press("s")
+    expect(wim.root.locator('.settings input[value="Dark"]')).to_be_checked()
+    paper = wim.page.locator(".stApp").evaluate("(one) => getComputedStyle(one).backgroundColor")
+    assert all(int(part) < 60 for part in paper.strip("rgb()").split(", "))
+    passes(wim.page, "settings in the dark")
