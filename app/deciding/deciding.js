@@ -462,7 +462,7 @@ class Deciding {
       escape: (typing) => this.#escape(typing),
       send: () => this.#send(),
       covered: () => this.keys.covered,
-      closeKeys: () => this.keys.close(),
+      closeKeys: (key) => key === "?" && this.keys.close(),
       // In a small window it is the page that scrolls.
       scrolls: () => [this.root.querySelector(".found"), document.querySelector('[data-testid="stMain"]')],
     }, signal);

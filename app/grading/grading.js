@@ -597,7 +597,9 @@ class Loop {
 
   async #readGuide(hash) {
     await this.guide.load(hash);
+    this.keymap.show();
     this.#listKeys();
+    if (this.keymap.displaced) this.status.notice(this.keymap.displaced);
   }
 
   // Keys were given anew: everything that shows one shows the new one.
@@ -613,8 +615,8 @@ class Loop {
     this.search.fill(this.guide.scale);
     const asked = this.question.choices(this.keymap.used).map(([key]) => key).join(" ");
     this.keys.fill(this.guide.scale, [[asked, "Yes, Partly, No: where a query ends with that question"],
-      [this.keymap.ofCommand("mark"), "Next marked word"], [this.keymap.ofCommand("put-off"), "Items put off: take one up now"],
-      [this.keymap.ofCommand("settings"), "Settings"]], this.keymap.ofCommand("whole"));
+      [this.keymap.of("mark"), "Next marked word"], [this.keymap.of("put-off"), "Items put off: take one up now"],
+      [this.keymap.of("settings"), "Settings"]], this.keymap.of("whole"));
   }
 
   async #loadGuide(hash) {
@@ -654,7 +656,7 @@ class Loop {
       press: (key, digit) => this.#press(key, digit),
       escape: (typing) => this.#escape(typing),
       covered: () => this.keys.covered,
-      closeKeys: () => this.keys.close(),
+      closeKeys: (key) => key.toLowerCase() === this.keymap.of("keys") && this.keys.close(),
       // In a small window it is the page that scrolls.
       scrolls: () => [this.#on("welcome") ? this.guide.panel : this.root.querySelector(".found"), document.querySelector('[data-testid="stMain"]')],
     }, signal);

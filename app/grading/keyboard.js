@@ -11,7 +11,7 @@ const SCROLL = {
 
 export class Keyboard {
   // `press(key, digit)` and `escape(typing)` return whether they used it; `send()`, where there is one, takes Enter
-  // in a field; `scrolls()` are the boxes that a key may scroll; `covered()` is whether something covers the screen.
+  // in a field; `closeKeys(key)` is whether the key closed the list of keys; `scrolls()` are the boxes that a key may scroll; `covered()` is whether something covers the screen.
   constructor(uses, signal) {
     this.uses = uses;
     addEventListener("keydown", (event) => this.#down(event), { signal, capture: true });
@@ -33,7 +33,7 @@ export class Keyboard {
     }
     if (repeat && key !== "Tab" && target.closest?.("button")) event.preventDefault(); // a held Enter would click on and on
     if (event.ctrlKey || event.metaKey || event.altKey || typing(target)) return;
-    if (key === "?" && !repeat && this.uses.closeKeys()) return taken(event);
+    if (!repeat && this.uses.closeKeys(key)) return taken(event);
     if (this.uses.covered()) return;
     if (!event.shiftKey && this.#scroll(key, target)) return taken(event);
     if (repeat || (target.closest?.("button, a, summary") && (key === "Enter" || key === " "))) return; // it is clicked

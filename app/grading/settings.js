@@ -30,7 +30,7 @@ export class Settings {
     this.#check("size", this.size);
     this.#check("theme", theme());
     this.#box.checked = this.rest.suggests;
-    this.#say("");
+    this.#say(this.keymap.displaced);
     this.#lines();
     this.dialog.showModal();
     this.showWork();
@@ -63,7 +63,7 @@ export class Settings {
     this.dialog.querySelector(".own-keys").replaceChildren(...this.keymap.entries.map(([name, words, key]) => {
       const line = node("button", { type: "button", className: "own" }, node("span", {}, words), node("kbd", {}, key));
       line.addEventListener("click", () => this.#ask(name, line));
-      line.addEventListener("blur", () => this.asking === name && this.#ask(null));
+      line.addEventListener("blur", () => this.asking === name && this.#leave());
       line.name = name;
       return line;
     }));
@@ -77,15 +77,17 @@ export class Settings {
     if (line) this.#say(`Press the new key of ${line.firstChild.textContent}. Esc leaves it as it is.`);
   }
 
+  #leave() {
+    this.#ask(null);
+    this.#say("");
+  }
+
   #key(event) {
-    const { key, ctrlKey, metaKey, altKey } = event;
+    const { key, repeat, ctrlKey, metaKey, altKey } = event;
     if (key.length === 1 || this.asking) event.stopPropagation(); // Streamlit listens to single keys too
-    if (!this.asking || ctrlKey || metaKey || altKey || ["Shift", "Tab", "AltGraph", "CapsLock"].includes(key)) return;
+    if (!this.asking || repeat || ctrlKey || metaKey || altKey || ["Shift", "Tab", "AltGraph", "CapsLock"].includes(key)) return;
     event.preventDefault();
-    if (key === "Escape") {
-      this.#ask(null);
-      return this.#say("");
-    }
+    if (key === "Escape") return this.#leave();
     const refused = this.keymap.choose(this.asking, key);
     if (refused) this.#say(refused);
     else this.#changed("Kept.");
@@ -109,14 +111,10 @@ export class Settings {
   }
 }
 
-// Streamlit keeps the theme by the path at which a page was loaded, and reads it when it loads.
-function themeOf(path) {
-  return `stActiveTheme-${path}-v2`;
-}
-
+// The index page gives it to Streamlit, which keeps it by the path of a page.
 function theme() {
   try {
-    const kept = JSON.parse(localStorage.getItem(themeOf(location.pathname)));
+    const kept = JSON.parse(localStorage.getItem("goldset:theme"));
     return THEMES[kept] ? kept : "System";
   } catch {
     return "System";
@@ -124,13 +122,10 @@ function theme() {
 }
 
 function takeTheme(name) {
-  const pages = Array.from(document.querySelectorAll("a[href]"), ({ href }) => new URL(href)).filter(({ origin }) => origin === location.origin);
-  for (const path of new Set(["/", location.pathname, ...pages.map(({ pathname }) => pathname)])) {
-    try {
-      localStorage.setItem(themeOf(path), JSON.stringify(name));
-    } catch {
-      return; // nothing is kept in this browser
-    }
+  try {
+    localStorage.setItem("goldset:theme", JSON.stringify(name));
+  } catch {
+    return; // nothing is kept in this browser
   }
   location.reload(); // what is not saved yet and what is half written are kept
 }

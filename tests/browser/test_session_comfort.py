@@ -11,6 +11,11 @@ FIFTY_MINUTES = """() => {
   const name = Object.keys(localStorage).find((one) => one.endsWith(":wim:work"));
   localStorage[name] = JSON.stringify({ ...JSON.parse(localStorage[name]), work: 50 * 60_000 });
 }"""
+ANOTHER_GUIDES_KEY = """() => {
+  const name = Object.keys(localStorage).find((one) => one.endsWith(":wim:keys"));
+  localStorage[name] = JSON.stringify({ later: "2" });
+}"""
+"""As if Later had got its key under a guide whose grades have others."""
 
 
 def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
@@ -31,6 +36,9 @@ def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
     expect(said).to_have_text(
         "“x” is the key of Cannot tell. Press another key, or give that one another key first."
     )
+    keys.press("Escape")
+    expect(said).to_have_text("")  # and the panel is still open
+    wim.root.locator(".own").filter(has_text="Later").click()
     keys.press("k")
     expect(said).to_have_text("Kept.")
     wim.root.locator(".own").filter(has_text="Exactly it").click()
@@ -62,10 +70,13 @@ def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
         Event(pressed[0], 0, "later", None),
         Event(pressed[1], 0, "grade", 3),
     ]
+    wim.page.evaluate(ANOTHER_GUIDES_KEY)
     keys.press("s")
     wim.root.locator('.settings input[value="Dark"]').dispatch_event("click")
     wim.page.wait_for_function("() => document.documentElement.style.colorScheme === 'dark'")
     wim.wait_for_item()
+    expect(wim.trouble()).to_have_text("This guide uses “2”, so your key of Later is “l”.")
+    expect(wim.root.locator(".tools [data-do=later]")).to_have_text("l Later")
     keys.press("s")
     expect(wim.root.locator('.settings input[value="Dark"]')).to_be_checked()
     paper = wim.page.locator(".stApp").evaluate("(one) => getComputedStyle(one).backgroundColor")
