@@ -16,6 +16,7 @@ from app.acts import Acts
 from app.views.curate.jobs import CurateContext
 from app.views.importing import file_step, verdict
 from curation.errors import RefusedError
+from curation.importing.kinds import FILE_KINDS
 from curation.importing.outcome import DryRun
 from curation.importing.request import ImportRequest
 from curation.jobs import jobs_of, last_job
@@ -259,6 +260,15 @@ def test_judgments_of_a_wide_table_are_mapped_by_picking(project: Store) -> None
     shown = press(shown, "Dry run")
     assert "<b>3</b>" in html(shown)
     assert "1 judgments" not in html(shown)
+
+
+def test_every_kind_of_file_is_looked_at_and_can_be_rehearsed(project: Store) -> None:
+    """Whatever a kind asks besides its columns, no two fields of the page are the same."""
+    rows = b"query,document,grade,annotator,reason,answer,id\ntea,d1,2,ada,It names it,leaves,q1\n"
+    for kind in FILE_KINDS:
+        shown = sent(page(kind=kind), "rows.csv", rows)
+        assert button(shown, "Dry run")
+        press(shown, "Another file")
 
 
 def test_a_link_chooses_the_kind_of_file(project: Store) -> None:

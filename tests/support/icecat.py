@@ -1,16 +1,36 @@
 """The whole path on the Icecat products, as the commands a lead would type.
 
-Used by the pipeline test and by benchmarks/bench_path.py.
+Used by the pipeline test, by benchmarks/bench_path.py, and in small by the story of a lead in a browser.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
+import json
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 RATERS = ("agent_1_rating", "agent_2_rating", "agent_3_rating")
+FEW = (
+    "phone charger", "ipod", "tripod", "camera bag", "projector", "hdmi cable",
+    "cd player", "night light", "calculator", "usb hub", "microsoft office", "coffee",
+)  # fmt: skip
+"""Queries about which the raters differ here and there, and which share few products."""
+A_QUERY, OTHERS = 24, 60
+"""Of the cut: rated products of a query at most, and products besides."""
 
 
+class Cut(NamedTuple):
+    """Files of a small part of the data: products, the log, and the ratings with the final one."""
+
+    corpus: Path
+    traffic: Path
+    ratings: Path
+
+
+@cache
 def ratings(shared: Path) -> list[dict[str, str]]:
     """The rows of the three raters' file: query, docid, three ratings, the final one."""
     path = shared / "chorus_icecat" / "Broad_Query_Set_individual_ratings.csv"
@@ -27,6 +47,38 @@ def write_traffic(shared: Path, path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow(["query", "count"])
         writer.writerows(counts.items())
+
+
+def write_cut(shared: Path, folder: Path) -> Cut:
+    """A dozen queries with their first rated products, and some products that nobody rated."""
+    rows = [row for text in FEW for row in _rated(shared, text)[:A_QUERY]]
+    rated, others = {row["docid"] for row in rows}, 0
+    found = Cut(folder / "products.jsonl", folder / "traffic.csv", folder / "ratings.csv")
+    whole = shared / "chorus_icecat" / "products.jsonl.gz"
+    with (
+        gzip.open(whole, "rt", encoding="utf-8") as products,
+        found.corpus.open("w", encoding="utf-8") as out,
+    ):
+        for line in products:
+            is_rated = json.loads(line)["id"] in rated
+            others += not is_rated
+            if is_rated or others <= OTHERS:
+                out.write(line)
+    counts = {text: len(_rated(shared, text)) for text in FEW}
+    _write(found.traffic, [{"query": text, "count": str(count)} for text, count in counts.items()])
+    _write(found.ratings, rows)
+    return found
+
+
+def _rated(shared: Path, query: str) -> list[dict[str, str]]:
+    return [row for row in ratings(shared) if row["query"] == query]
+
+
+def _write(path: Path, rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def path(shared: Path, folder: Path, raters: tuple[str, ...] = RATERS) -> list[str]:

@@ -143,7 +143,9 @@ def _people_of_columns(context: CurateContext, found: FileLook, key: str) -> dic
 
 
 def _decisions(context: CurateContext, asked: ImportRequest, found: FileLook, key: str) -> ImportRequest:
-    reason = st.text_input("Reason of decisions without one of their own", max_chars=500, key=f"reason {key}")
+    reason = st.text_input(
+        "Reason of decisions without one of their own", max_chars=500, key=f"usual reason {key}"
+    )
     every = st.toggle("Decide every judged pair of the file, disputed or not", key=f"every {key}")
     return asked._replace(options={"reason": reason, "every_pair": every})
 
