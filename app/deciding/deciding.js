@@ -42,6 +42,8 @@ class Deciding {
     this.past = []; // what was done on this page, newest last
     this.later = []; // pairs that were put off
     this.counts = { done: 0, left: 0, elsewhere: 0, waiting: 0 };
+    this.counted = false; // whether the server has said how many there are
+    this.acts = 0; // what was done on this page, sent or not
     this.unreachable = 0; // how often in a row the queue could not be fetched
     this.ending = new AbortController();
     const { signal } = this.ending;
@@ -80,11 +82,12 @@ class Deciding {
     if (this.fetching || this.ending.signal.aborted) return;
     this.fetching = true;
     const named = this.#holding().map((id) => `&holding=${encodeURIComponent(id)}`).join("");
+    const [unsent, acts] = [this.outbox.waiting.length, this.acts];
     try {
       const queue = await ask(`/api/disputes/next?limit=${UPCOMING}${named}`);
       this.unreachable = 0;
       this.status.unreachable("");
-      this.#take(queue);
+      this.#take(queue, !unsent && acts === this.acts);
       this.dry = !queue.showings.length;
       this.exhausted = this.dry;
       if (this.dry && !this.queue.length && this.later.length) { // all were put off: they come again
@@ -102,9 +105,12 @@ class Deciding {
     if (!this.#on("history")) this.#next();
   }
 
-  #take(queue) {
+  // The server may have counted before it had what was done meanwhile: then our own count, which has it, remains.
+  #take(queue, current) {
     const known = new Set(this.#holding());
     this.queue.push(...queue.showings.filter(({ pair_id: id }) => !known.has(id)));
+    if (this.counted && !current) return;
+    this.counted = true;
     const { disputed, elsewhere, waiting } = queue;
     Object.assign(this.counts, { left: Math.max(0, disputed - this.outbox.worth), elsewhere, waiting });
   }
@@ -241,6 +247,7 @@ class Deciding {
     this.queue.shift();
     this.past = [...this.past.filter((one) => one.showing.pair_id !== pair_id).slice(-49), { showing, kind, ...done }];
     this.dry = false;
+    this.acts += 1;
     this.counts.left = Math.max(0, this.counts.left - worth);
     if (kind === "decide") this.counts.done += 1;
     else this.counts.waiting += 1;

@@ -1,13 +1,14 @@
 """A lead's whole path in a browser, on real products and ratings, against the same path by command.
 
 The lead who was added on the command line signs in and never returns there: corpus, log, sample, pool,
-people, judgments, a decision at the keyboard and the others from a file, gate, split, freeze, verify, export.
+people, judgments, decisions at the keyboard, gate, split, freeze, verify, export.
 A second project gets the same files and seeds by command. Both have one release id, and the same bytes.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +27,9 @@ SEED = 7
 RATERS = ("anna", "ben", "cara")
 FIRST = ["init", "annotator add lead --role lead --password-stdin"]
 """What nobody can do in a browser: there is no project yet, and nobody who could sign in."""
-REASON, FINAL, OVERRIDE, TAKEN = "The pack names it", "Final rating", "Few queries, a trial", "Both paths"
-DECIDED = "SELECT query_id, document_id, grade FROM adjudications WHERE reason = ?"
+REASON, OVERRIDE, TAKEN = "The pack names it", "Few queries, a trial", "Both paths"
+DISPUTED = 9
+DECIDED = "SELECT query_id, document_id, grade FROM adjudications WHERE reason = ? ORDER BY rowid"
 
 
 @pytest.fixture
@@ -105,7 +107,7 @@ class Leading:
         """Give a file of a kind where the page asks for that, and see its first rows."""
         asks = self.page.get_by_test_id("stFileUploader").filter(has_text=f"{kind}: JSON lines")
         asks.locator("input[type=file]").set_input_files(file)
-        expect(self.page.get_by_text("The first 10 rows")).to_be_visible()
+        expect(self.page.get_by_text(re.compile(r"The first \d+ rows"))).to_be_visible()
         settled(self.page)
 
     def bring(self, then: str) -> None:
@@ -126,7 +128,7 @@ def bring_in(lead: Leading, cut: icecat.Cut) -> None:
     expect(page.locator(".gs-next")).to_contain_text("Import")
     lead.follow("Import a corpus")
     lead.give("Corpus", cut.corpus)
-    lead.bring("The corpus now has 285 documents.")
+    lead.bring("The corpus now has 195 documents.")
     lead.follow("Import traffic")
     lead.give("Traffic", cut.traffic)
     lead.bring("Imported")
@@ -134,17 +136,17 @@ def bring_in(lead: Leading, cut: icecat.Cut) -> None:
     expect(page.get_by_role("button", name="Draw the sample")).to_be_visible()
     lead.fill("Queries to draw", str(len(icecat.FEW)))
     lead.fill("Seed", str(SEED))
-    lead.press("Draw the sample", "Drew 12 queries")
+    lead.press("Draw the sample", "Drew 7 queries")
     lead.choose("Pool")
     systems = page.get_by_role("combobox", name="Systems")
     systems.press("Backspace")  # dense and hybrid, last to first: they would load a model
     systems.press("Backspace")
     lead.fill("Seed", str(SEED))
-    lead.press("Build the pool", "The pool has 169 candidates")
+    lead.press("Build the pool", "The pool has 95 candidates")
 
 
 def judge(lead: Leading, cut: icecat.Cut) -> None:
-    """Three people, their judgments, one dispute decided by keys and the rest by the final ratings."""
+    """Three people, their judgments, and what they disagree on decided."""
     page = lead.page
     lead.to("Set up", "People")
     for name in RATERS:
@@ -156,22 +158,26 @@ def judge(lead: Leading, cut: icecat.Cut) -> None:
     lead.give("Judgments", cut.ratings)
     for column, name in zip(icecat.RATERS, RATERS, strict=True):
         lead.pick(f"Whose is “{plain(column)}”", name)
-    lead.bring("678 new judgments")
+    lead.bring("405 new judgments")
     lead.to("Judge", "Adjudicate")
-    deciding = page.locator(".deciding")
-    expect(deciding).to_have_attribute("data-phase", "item")
-    page.evaluate(DRAWN)
-    page.wait_for_timeout(170)
-    page.keyboard.press("2")
-    page.keyboard.type(REASON)
-    page.keyboard.press("Enter")
+    decide(page)
+
+
+def decide(page: Page) -> None:
+    """Each disputed pair by keys: a grade, the reason, Enter."""
+    deciding, shown = page.locator(".deciding"), ""
+    for left in reversed(range(DISPUTED)):
+        expect(deciding).to_have_attribute("data-phase", "item")
+        expect(deciding).not_to_have_attribute("data-pair", shown)
+        shown = deciding.get_attribute("data-pair") or ""
+        page.evaluate(DRAWN)
+        page.wait_for_timeout(170)
+        page.keyboard.press(str(left % 4))
+        page.keyboard.type(REASON)
+        page.keyboard.press("Enter")
+        expect(deciding.locator(".count")).to_have_text(f"{left} disputed")
+    expect(deciding).to_have_attribute("data-phase", "nothing")
     expect(deciding.locator(".saved")).to_have_text("Saved")
-    expect(deciding.locator(".count")).to_have_text("38 disputed")
-    lead.to("Set up", "Import")
-    lead.choose("Reviewer's decisions")
-    lead.give("Reviewer's decisions", cut.ratings)
-    lead.fill("Reason of decisions without one of their own", FINAL)
-    lead.bring("38 pairs decided")
 
 
 def release(lead: Leading) -> None:
@@ -195,7 +201,7 @@ def release(lead: Leading) -> None:
     lead.choose("Freeze")
     lead.fill("Name of the release", "v1")
     lead.fill("Why you freeze against the gate", OVERRIDE)
-    lead.press("Freeze the release", "Froze v1: 12 queries, 226 grades")
+    lead.press("Freeze the release", "Froze v1: 7 queries, 135 grades")
     lead.press("Open v1", "Frozen on")
     lead.press("Verify every line", "v1 is what was frozen")
 
@@ -211,11 +217,10 @@ def export(lead: Leading) -> Path:
     return waiting.value.path()
 
 
-def the_same(cut: icecat.Cut, out: Path, decided: tuple[str, str, int]) -> list[str]:
+def the_same(cut: icecat.Cut, out: Path, decided: list[tuple[str, str, int]]) -> list[str]:
     """The commands of the same path."""
     rated = f"{cut.ratings} --query-field query --document-field docid"
     whose = ",".join(f"{column}={name}" for column, name in zip(icecat.RATERS, RATERS, strict=True))
-    query, document, grade = decided
     return [
         *FIRST,
         f"import corpus {cut.corpus} --id-field id --title-field title --body-field short_description",
@@ -224,8 +229,10 @@ def the_same(cut: icecat.Cut, out: Path, decided: tuple[str, str, int]) -> list[
         f"pool --systems bm25 --depth 10 --random-negatives 5 --seed {SEED}",
         *(f"annotator add {name} --role annotator --password-stdin" for name in RATERS),
         f"import judgments {rated} --annotator-columns {whose}",
-        f"adjudicate decide {query} {document} --grade {grade} --reason '{REASON}' --reviewer lead",
-        f"adjudicate decide --from {rated} --grade-field final_rating --reason '{FINAL}' --reviewer lead",
+        *(
+            f"adjudicate decide {query} {document} --grade {grade} --reason '{REASON}' --reviewer lead"
+            for query, document, grade in decided
+        ),
         "gate --alpha 0.6",
         f"split --dev 0.6 --test 0.4 --seed {SEED} --no-paraphrase",
         f"freeze v1 --override '{OVERRIDE}' --by lead",
@@ -244,7 +251,8 @@ def test_a_lead_goes_from_an_empty_project_to_an_exported_release_in_the_browser
     release(lead)
     downloaded = export(lead)
 
-    (decided,) = rows_of(served.store, DECIDED, REASON)
+    decided = rows_of(served.store, DECIDED, REASON)
+    assert len(decided) == DISPUTED
     project, out = tmp_path / "commands.duckdb", tmp_path / "out"
     by_command(project, the_same(cut, out, decided))
     written = {

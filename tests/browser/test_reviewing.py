@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -236,6 +237,27 @@ def test_a_decision_is_shown_at_once_survives_a_lost_answer_and_a_reload_and_is_
     rosa.saved()
     assert rosa.decisions[2:] == [(2, "It answers a part", "rosa", 0)]
     assert rosa.page.evaluate(KEPT) == []
+
+
+def test_a_count_from_before_a_decision_does_not_take_it_back(browser: Browser, fresh: Served) -> None:
+    rosa = adjudicating(browser, fresh)
+    disputed, late = len(disputes(fresh.store)), []
+    rosa.page.route("**/api/disputes/next*", lambda route: late.append((route, route.fetch())))
+    while not late:
+        rosa.press("1")
+        rosa.page.keyboard.type("A part")
+        rosa.leave_by("Enter")
+    rosa.press("1")
+    rosa.page.keyboard.type("A part")
+    rosa.leave_by("Enter")
+    rosa.saved()
+    left = re.compile(f"^{disputed - len(rosa.decisions)} disputed")
+    expect(rosa.root.locator(".count")).to_have_text(left)
+    for route, answer in late:
+        with rosa.page.expect_response("**/api/disputes/next*"):
+            route.fulfill(response=answer)
+    rosa.look()
+    expect(rosa.root.locator(".count")).to_have_text(left)
 
 
 def test_enter_without_a_grade_or_a_reason_decides_nothing_and_says_what_is_missing(

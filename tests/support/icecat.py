@@ -13,10 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 RATERS = ("agent_1_rating", "agent_2_rating", "agent_3_rating")
-FEW = (
-    "phone charger", "ipod", "tripod", "camera bag", "projector", "hdmi cable",
-    "cd player", "night light", "calculator", "usb hub", "microsoft office", "coffee",
-)  # fmt: skip
+FEW = ("tripod", "camera bag", "projector", "calculator", "usb hub", "microsoft office", "coffee")
 """Queries about which the raters differ here and there, and which share few products."""
 A_QUERY, OTHERS = 24, 60
 """Of the cut: rated products of a query at most, and products besides."""
@@ -50,7 +47,7 @@ def write_traffic(shared: Path, path: Path) -> None:
 
 
 def write_cut(shared: Path, folder: Path) -> Cut:
-    """A dozen queries with their first rated products, and some products that nobody rated."""
+    """A few queries with their first rated products, and some products that nobody rated."""
     rows = [row for text in FEW for row in _rated(shared, text)[:A_QUERY]]
     rated, others = {row["docid"] for row in rows}, 0
     found = Cut(folder / "products.jsonl", folder / "traffic.csv", folder / "ratings.csv")
