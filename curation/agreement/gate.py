@@ -167,9 +167,9 @@ def set_demand(store: Store, demand: Demand, actor: str = COMMAND_LINE) -> None:
     """
     problems = []
     if not -1 <= demand.alpha <= 1:
-        problems.append(f"--alpha {demand.alpha:g}: expected -1 to 1")
+        problems.append(f"Alpha {demand.alpha:g}: expected -1 to 1.")
     if not 0 <= demand.consistency <= 1:
-        problems.append(f"--consistency {demand.consistency:g}: expected a share from 0 to 1")
+        problems.append(f"Consistency {demand.consistency:g}: expected a share from 0 to 1.")
     refuse_problems(problems)
     with store.transaction() as cursor:
         require_author(cursor, actor, "lead")

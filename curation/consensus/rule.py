@@ -98,9 +98,9 @@ def check_consensus_rule(rule: ConsensusRule) -> None:
     """
     problems = []
     if rule.name not in RULES:
-        problems.append(f"--rule {rule.name!r}: expected one of {', '.join(RULES)}")
+        problems.append(f"The rule {rule.name!r}: expected one of {', '.join(RULES)}.")
     if not 0 <= rule.smoothing <= 100:
-        problems.append(f"--smoothing {rule.smoothing:g}: expected 0 to 100 cases")
+        problems.append(f"Smoothing {rule.smoothing:g}: expected 0 to 100 cases.")
     if not 0.5 <= rule.least < 1:
-        problems.append(f"--least {rule.least:g}: expected a probability from 0.5 to below 1")
+        problems.append(f"Least probability {rule.least:g}: expected 0.5 to below 1.")
     refuse_problems(problems)

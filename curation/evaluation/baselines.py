@@ -215,7 +215,7 @@ def _checked(systems: Sequence[str], depth: int) -> list[str]:
 def _queries(release: Opened, part: str) -> list[Query]:
     rows = release.rows("queries")
     if part != ALL:
-        refuse_unknown_parts("--split", release.header["queries"], [part])
+        refuse_unknown_parts(release.header["queries"], [part])
     return [
         Query(
             row["query_id"],

@@ -190,7 +190,7 @@ def _lines(path: Path, start: str, layout: FileLayout) -> CollectionFile | Passe
         if all(whole_number(row[3]) is not None for row in rows):
             return CollectionFile(path, "", JUDGMENTS, layout._replace(format="qrels"), "TREC qrels")
     if rows and all(len(row) >= 6 and whole_number(row[3]) is not None for row in rows):
-        return PassedFile(path, "a run; `goldset import run` takes it")
+        return PassedFile(path, "a run, which is imported by itself")
     return PassedFile(path, "in no form of collection that is known")
 
 

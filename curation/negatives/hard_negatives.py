@@ -221,7 +221,7 @@ def _check_numbers(want: int, threshold: float) -> None:
     if want < 1:
         problems.append(f"{want} hard negatives a query were asked for; expected at least 1.")
     if not 0 < threshold <= 1:
-        problems.append(f"--threshold {threshold:g}: expected a similarity above 0 and up to 1.")
+        problems.append(f"A threshold of {threshold:g}: expected a similarity above 0 and up to 1.")
     refuse_problems(problems)
 
 

@@ -44,15 +44,15 @@ def chosen_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[
     ------
     InputError: the split has no such part.
     """
-    refuse_unknown_parts("--seal", parts, wanted)
+    refuse_unknown_parts(parts, wanted)
     return tuple(sorted({*wanted, *(part for part in parts if part == TEST)}))
 
 
-def refuse_unknown_parts(option: str, parts: Iterable[str], wanted: Iterable[str]) -> None:
+def refuse_unknown_parts(parts: Iterable[str], wanted: Iterable[str]) -> None:
     """Stop where something other than a part is asked for, naming all of it."""
     known = sorted(parts)
     problems = [
-        f"{option} {name}: the split has no such part; it has {', '.join(known)}"
+        f"The split has no part {name!r}; it has {', '.join(known)}."
         for name in sorted(set(wanted).difference(known))
     ]
     refuse_problems(problems)
@@ -102,7 +102,7 @@ def open_sealed(
     """
     release = opened(store, name)
     wanted = release.header["queries"] if parts is None else parts
-    refuse_unknown_parts("part", release.header["queries"], wanted)
+    refuse_unknown_parts(release.header["queries"], wanted)
     sealed = sorted(set(sealed_parts(release.header)).intersection(wanted))
     if not sealed:
         return None
@@ -136,10 +136,13 @@ def _told(opening: Opening) -> dict[str, Any]:
 
 def _no_reason(name: str, sealed: Collection[str]) -> RefusedError:
     parts = ", ".join(sealed)
-    without = " ".join(f"--without-grades {part}" for part in sealed)
+    command = (
+        f'--reason "why" says it, and `goldset release show {name}` shows the log. Without them: '
+        f"`goldset export {name} --format leaderboard --out DIR`, or any other format with "
+        f"{' '.join(f'--without-grades {part}' for part in sealed)}."
+    )
     return RefusedError(
         f"The grades of {parts} in the release {name!r} are sealed. Who takes them says why, which is logged "
         "with name and time. Without them it can be given to anybody.",
-        command=f'--reason "why" says it, and `goldset release show {name}` shows the log. Without them: '
-        f"`goldset export {name} --format leaderboard --out DIR`, or any other format with {without}.",
+        command=command,
     )

@@ -154,8 +154,9 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
     if name in releases:
         return releases[name]
     names = list(releases)
-    have = f"It has {', '.join(names)}." if names else "It has none yet: `goldset freeze NAME` makes one."
-    raise NotFoundError(f"The project has no release {name!r}. {have}")
+    have = f"It has {', '.join(names)}." if names else "It has none yet."
+    command = "" if names else "`goldset freeze NAME` makes one."
+    raise NotFoundError(f"The project has no release {name!r}. {have}", command=command)
 
 
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, str]:

@@ -59,11 +59,11 @@ def check_request(parts: Mapping[str, float], rules: Rules, options: AssignmentO
     """
     found = part_problems(parts) + problems(rules)
     if options.largest_group is not None and not 0 < options.largest_group <= 1:
-        found.append(f"--largest-group {options.largest_group:g}: expected a share above 0 and at most 1")
+        found.append(f"A largest group of {options.largest_group:g}: expected a share above 0 and at most 1")
     if options.undated is not None and not options.by_time:
-        found.append("--undated goes with --by-time alone")
+        found.append("a part for queries without a date goes with a split by time alone")
     elif options.undated is not None and options.undated not in parts:
-        found.append(f"--undated {options.undated}: expected one of the parts {_listed(parts)}")
+        found.append(f"Queries without a date in {options.undated}: expected one of {_listed(parts)}")
     if found:
         raise InputError(found)
 

@@ -124,7 +124,7 @@ def test_a_check_is_told_with_its_figures() -> None:
 
 
 def test_a_demand_is_stored_and_out_of_range_refused(store: Store) -> None:
-    with pytest.raises(InputError, match=r"--alpha 1.5.*\n.*--consistency -1"):
+    with pytest.raises(InputError, match=r"Alpha 1.5.*\n.*Consistency -1"):
         set_demand(store, Demand(1.5, -1))
     set_demand(store, Demand(0.5, 0.7))
     with store.reading() as cursor:

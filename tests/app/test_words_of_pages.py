@@ -56,14 +56,33 @@ NO_PAGE = (
     "coverage/language_model/",
     "evaluation/answers/",
     "evaluation/baselines.py",
+    "evaluation/fail_if.py",
     "evaluation/judges/",
     "labeling/judged_elsewhere.py",
     "negatives/audit",
+    "operations/",
     "releases/export/verify_export.py",
+    "splits/groups/sweep.py",
 )
 """Where errors are raised that no page shows: what they do is done by commands alone."""
-FILES = ("sources/", "labeling/judgments/import")
-"""Where errors name options that the page Import calls by its own labels (`importing.wording`)."""
+FILES = (
+    "evaluation/inputs/system_runs.py",
+    "importing/wording.py",
+    "labeling/judgments/import",
+    "sources/",
+)
+"""Where sentences name options that a page calls by its own labels (`importing.wording`, `submission`)."""
+COMMAND_LINES = (
+    "demo/build.py",
+    "evaluation/coverage_report/",
+    "labeling/practice/practice_file.py",
+    "releases/card/card.py",
+    "sampling/tags/import_tags.py",
+    "splits/refusals.py",
+    "steps/",
+    "store/",
+)
+"""Where texts are commands by themselves: those of a report, a card, files that no page reads, of `command`s."""
 
 
 @pytest.fixture(scope="session")
@@ -164,26 +183,50 @@ def test_the_check_finds_what_it_looks_for() -> None:
 
 
 def test_errors_that_pages_show_name_commands_apart() -> None:
-    """A page shows what an error found, without its `command`."""
+    """A page shows what an error found, without its `command`; `problems` and reasons have no options at all."""
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / "curation").rglob("*.py"))
-        if "/cli/" not in str(path) and not str(path.relative_to(ROOT / "curation")).startswith(NO_PAGE)
-        for line in _with_commands(
-            path, options=not str(path.relative_to(ROOT / "curation")).startswith(FILES)
-        )
+        if "/cli/" not in str(path) and not _within(path, NO_PAGE)
+        for line in _with_commands(path)
     ]
     assert not found
 
 
-def _with_commands(path: Path, options: bool) -> Iterator[int]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def _within(path: Path, places: tuple[str, ...]) -> bool:
+    return str(path.relative_to(ROOT / "curation")).startswith(places)
+
+
+def _with_commands(path: Path) -> Iterator[int]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
             continue
         if re.fullmatch(r"(Curation|Input|NotFound|Refused|Store\w*)Error|refuse_problems", node.func.id):
             said = [node.args[0], *(one.value for one in node.keywords if one.arg == "way_out")]
-            if any(re.search(f"`|{OPTION}" if options else "`", _constants(part)) for part in said):
+            if any(
+                re.search("`" if _within(path, FILES) else f"`|{OPTION}", _constants(one)) for one in said
+            ):
                 yield node.lineno
+    if not _within(path, (*FILES, *COMMAND_LINES)):
+        yield from (text.lineno for text in _texts(tree) if re.search(f"`goldset |{OPTION}", text.value))
+
+
+def _texts(node: ast.AST) -> Iterator[ast.Constant]:
+    """The texts of a module, without docstrings, names of options, and what a `command` is made of."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Constant) and isinstance(child.value, str):
+            if not re.fullmatch(r"--[a-z-]+", child.value):
+                yield child
+        elif not _is_command(child):
+            yield from _texts(child)
+
+
+def _is_command(node: ast.AST) -> bool:
+    if isinstance(node, ast.Assign):
+        return bool(re.search("HOW_TO|command", ast.unparse(node.targets[0])))
+    docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return docstring or (isinstance(node, ast.keyword) and node.arg == "command")
 
 
 def _constants(node: ast.expr) -> str:

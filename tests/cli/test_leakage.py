@@ -73,8 +73,8 @@ def test_a_cut_may_name_queries_by_their_texts_as_in_split(project: Store, golds
     with pytest.raises(InputError) as wrong:
         goldset("leakage", "groups", "--no-paraphrase", "--cut", "a~Red Shoe", "--cut", "b~nothing")
     assert str(wrong.value).splitlines() == [
-        "--cut a~Red Shoe: both name the query a; expected two queries",
-        "--cut b~nothing: 'nothing' is no graded query's id or text; no query has that",
+        "Cut a~Red Shoe: both name the query a; expected two queries",
+        "Cut b~nothing: 'nothing' is no graded query's id or text; no query has that",
     ]
 
 

@@ -133,7 +133,7 @@ def test_a_system_counts_as_it_was_pooled_last(pooled: Store, tmp_path: Path) ->
 
 
 def test_numbers_out_of_bounds_and_missing_pools_are_sentences(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"(?s)0 hard negatives.*--threshold 1.5"):
+    with pytest.raises(InputError, match=r"(?s)0 hard negatives.*threshold of 1.5"):
         hard_negatives(store, want=0, threshold=1.5)
     put_texts(store, tmp_path, TEXTS, {"q1": "red shoe"})
     with pytest.raises(RefusedError, match="Build a pool"):

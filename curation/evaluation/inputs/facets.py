@@ -35,8 +35,8 @@ CLUSTER, GRID = "cluster", "grid"
 COVERAGE = (CLUSTER, GRID)
 """Facets of the release's coverage map."""
 NO_COVERAGE = (
-    "the release has no coverage map, which says what the clusters and the grid are. Make one with `goldset "
-    "coverage`, and freeze a release after it"
+    "the release has no coverage map, which says what the clusters and the grid are. Map the corpus and "
+    "freeze a release after it"
 )
 
 Mask = NDArray[np.bool_]

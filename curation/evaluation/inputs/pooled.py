@@ -71,12 +71,10 @@ def sample_sentence(pooled: PooledPairs, judged: Collection[Pair]) -> str:
         why = "A budget took the best ranked pairs of the pool, which is no random sample"
     else:
         why = f"{unjudged:,} of {len(pooled.ranks):,} pooled pairs have no grade, not left out by chance"
-    own = (
-        "" if pooled.budgets else " If people judged a random sample of the pool, say so with --pool-sample."
-    )
+    own = "" if pooled.budgets else " If people judged a random sample of the pool, say down to which ranks."
     audit = (
-        f" An audit drew {len(pooled.audited):,} pairs of all queries together: `goldset negatives audit` "
-        "has the share of relevant ones."
+        f" An audit drew {len(pooled.audited):,} pairs of all queries together; its "
+        "report has the share of relevant ones."
         if pooled.audited
         else ""
     )

@@ -110,7 +110,7 @@ def measures_named(names: Iterable[str]) -> tuple[Measure, ...]:
         else:
             found[measure] = None
     if not found and not problems:
-        problems = ["no measure was named: expected at least one, such as --measures ndcg_exp@10,recall@100"]
+        problems = ["no measure was named: expected at least one, such as ndcg_exp@10,recall@100"]
     refuse_problems(problems, way_out=f"Measures: {', '.join(map(_pattern, KINDS.values()))}.")
     return tuple(found)
 

@@ -161,14 +161,14 @@ def _check(name: str, names: Sequence[str], queries: int, pass_mark: float, with
     if not name.strip():
         problems.append("the round needs a name")
     if not names:
-        problems.append("name at least one annotator with --annotators")
+        problems.append("name at least one annotator")
     if queries < 1:
-        problems.append(f"--queries {queries}: practice has at least 1 query, usually {QUERIES}")
+        problems.append(f"{queries} queries: practice has at least 1 query, usually {QUERIES}")
     if not 0 < pass_mark <= 1:
-        problems.append(f"--pass-mark {pass_mark} is not a share above 0 and up to 1, such as {PASS_MARK}")
+        problems.append(f"A pass mark of {pass_mark} is not a share above 0 and up to 1, such as {PASS_MARK}")
     if within < 0:
         problems.append(
-            f"--within {within}: expected 0 for the expected grade alone, or 1 for a step beside it"
+            f"Within {within}: expected 0 for the expected grade alone, or 1 for a step beside it"
         )
     if problems:
         raise InputError(problems)
@@ -177,7 +177,7 @@ def _check(name: str, names: Sequence[str], queries: int, pass_mark: float, with
 def _plan(name: str, parameters: dict[str, Any], inputs: _PracticeInputs) -> _PracticePlan:
     pool = inputs.stock.read() if isinstance(inputs.stock, PracticeFile) else inputs.stock
     if not pool.items:
-        raise RefusedError(_nothing_known(pool))
+        raise _nothing_known(pool)
     round_id = digest("round", name, inputs.guide_hash, parameters)
     rows: list[Presentation] = []
     queries: dict[str, int] = {}
@@ -218,11 +218,12 @@ def _write(cursor: Cursor, planned: _PracticePlan, parameters: Mapping[str, Any]
     record_event(cursor, "open practice", {"name": opened.round, **parameters, "known": len(items)}, author)
 
 
-def _nothing_known(pool: ControlItemPool) -> str:
+def _nothing_known(pool: ControlItemPool) -> RefusedError:
     why = "; ".join(f"{count:,} {reason}" for reason, count in pool.left_out.items())
-    return (
-        f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some with "
-        "`goldset adjudicate`, or give a file of query, document, grade and explanation with --file."
+    return RefusedError(
+        f"There are no known pairs to practise on{f' ({why})' if why else ''}. Decide some, or give a file "
+        "of query, document, grade and explanation.",
+        command="`goldset adjudicate` decides pairs, and --file names such a file.",
     )
 
 

@@ -233,8 +233,8 @@ def _against(state: RoundState, kind: str) -> RefusedError | None:
     if state.closed:
         return RefusedError(f"{name} is closed.", command=f"`goldset round reopen {quoted}` takes that back.")
     if kind == "pause" and state.paused:
-        again = f"`goldset round resume {quoted}` lets it go on."
-        return RefusedError(f"{name} is paused already.", command=again)
+        command = f"`goldset round resume {quoted}` lets it go on."
+        return RefusedError(f"{name} is paused already.", command=command)
     if kind == "resume" and not state.paused:
         return RefusedError(f"{name} is not paused.")
     return None

@@ -27,7 +27,7 @@ from curation.store import COMMAND_LINE, Cursor, Store, get_setting
 from curation.text import seeded
 
 NO_STRATUM = "not drawn from traffic"
-NO_POOL = "the query has no pool: `goldset pool` finds its documents"
+NO_POOL = "the query has no pool, which would find its documents"
 NOT_DRAWN = "the query was not drawn"
 
 

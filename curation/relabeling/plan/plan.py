@@ -108,11 +108,11 @@ def make_plan(
     problems = []
     if not LEAST <= fraction <= MOST:
         problems.append(
-            f"--fraction {fraction:g}: expected {LEAST:.2f} to {MOST:.2f}. With less, a set is not judged "
+            f"A fraction of {fraction:g}: expected {LEAST:.2f} to {MOST:.2f}. With less, a set is not judged "
             "again within two years; with more, nobody keeps the pace of a quarter"
         )
     if overlap < 1:
-        problems.append(f"--overlap {overlap}: expected how many people judge each pair, 1 or more")
+        problems.append(f"{overlap} people for each pair: expected 1 or more")
     if problems:
         raise InputError(problems)
     with store.reading() as cursor:

@@ -143,13 +143,11 @@ def _check(format: str, options: ExportOptions) -> None:
         problems.append(f"the format {format!r}: expected one of {', '.join(FORMATS)}")
     elif options.unjudged and not FORMATS[format].takes_unjudged:
         others = ", ".join(other.name for other in FORMATS.values() if other.takes_unjudged)
-        problems.append(
-            f"--unjudged: the format {format} has no place for pairs without a grade; {others} has"
-        )
+        problems.append(f"the format {format} has no place for pairs without a grade; {others} has")
     if options.negatives < 1:
-        problems.append(f"--negatives {options.negatives}: expected at least 1")
+        problems.append(f"{options.negatives} negatives for each row: expected at least 1")
     if not options.licence.strip() or not options.licence.isprintable():
-        problems.append(f"--license {options.licence!r}: expected a licence's name on one line")
+        problems.append(f"The licence {options.licence!r}: expected its name on one line")
     refuse_problems(problems)
 
 
@@ -163,8 +161,8 @@ def graded_parts(
     InputError: the release has no such part, or the format never has grades of a sealed one that is named.
     """
     known = header["queries"]
-    refuse_unknown_parts("--part", known, parts)
-    refuse_unknown_parts("--without-grades", known, without)
+    refuse_unknown_parts(known, parts)
+    refuse_unknown_parts(known, without)
     sealed = sealed_parts(header)
     asked = sorted(set(parts).intersection(sealed))
     if FORMATS[format].never_sealed and asked:

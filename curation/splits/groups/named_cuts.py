@@ -42,15 +42,15 @@ def cuts_by_id(cuts: Iterable[tuple[str, str]], queries: Mapping[str, str]) -> t
             texts = by_text.get(normalise_query(name), [])
             if name in queries and any(other != name for other in texts):
                 two = f"the id of {queries[name]!r} and the text of {texts[0]!r}"
-                wrong.append(f"--cut {'~'.join(cut)}: {name!r} is {two}; name them by text and by id")
+                wrong.append(f"Cut {'~'.join(cut)}: {name!r} is {two}; name them by text and by id")
             elif name in queries or len(texts) == 1:
                 ids.append(name if name in queries else texts[0])
             else:
                 has = f"several queries have that text: {', '.join(texts)}" if texts else "no query has that"
-                wrong.append(f"--cut {'~'.join(cut)}: {name!r} is no graded query's id or text; {has}")
+                wrong.append(f"Cut {'~'.join(cut)}: {name!r} is no graded query's id or text; {has}")
         if len(set(ids)) == 2:
             found.add((min(ids), max(ids)))
         elif len(ids) == 2:
-            wrong.append(f"--cut {'~'.join(cut)}: both name the query {ids[0]}; expected two queries")
+            wrong.append(f"Cut {'~'.join(cut)}: both name the query {ids[0]}; expected two queries")
     refuse_problems(wrong)
     return tuple(sorted(found))

@@ -25,9 +25,9 @@ def problems(rules: Rules) -> list[str]:
     problems_of_kinds = [_problem(kind, rules) for kind in KINDS.values()]
     found = [problem for problem in problems_of_kinds if problem is not None]
     if rules.numbers not in get_args(Numbers):
-        found.append(f"--numbers {rules.numbers}: expected one of {', '.join(get_args(Numbers))}")
+        found.append(f"Numbers, {rules.numbers}: expected one of {', '.join(get_args(Numbers))}")
     found += [
-        f"--cut {first}~{second}: a query is not tied to itself; expected two query ids"
+        f"Cut {first}~{second}: a query is not tied to itself; expected two query ids"
         for first, second in rules.cut
         if first == second
     ]
@@ -42,5 +42,5 @@ def _problem(kind: TieKind, rules: Rules) -> str | None:
         return None
     if kind.threshold is not None and not kind.threshold.least <= value <= 1:
         least, measure = kind.threshold
-        return f"--{kind.setting}-threshold {value:g}: expected {measure} from {least} to 1"
+        return f"A threshold of {value:g} for {kind.label}: expected {measure} from {least} to 1"
     return kind.problem(value)

@@ -53,7 +53,7 @@ def unread_reason(model: str) -> str:
     """Why queries have no paraphrases, and what to do about it."""
     return (
         f"query in a language that the model {Path(model).name} cannot read, so not compared by meaning: "
-        f"name a multilingual model with --model, such as {MULTILINGUAL}"
+        f"choose a multilingual model, such as {MULTILINGUAL}"
     )
 
 

@@ -49,16 +49,16 @@ def read_keys(cursor: Cursor, inputs: SplitInputs, kinds: Sequence[str]) -> Keys
     for kind in dict.fromkeys(kinds):
         if kind == SESSION:
             found = _numbered(cursor.execute(_SESSIONS, {"queries": list(inputs.queries)}).fetchall())
-            missing = "the traffic has no sessions of these queries: `goldset import traffic --session-field`"
+            missing = "the traffic has no sessions of these queries; import a log that has them"
         elif kind == GROUP:
             found = _groups(cursor, inputs)
-            missing = "no relevant document has a group: `goldset import corpus --group-field`"
+            missing = "no relevant document has a group; import the corpus with them"
         else:
             pointer = "/" + kind.replace("~", "~0").replace("/", "~1")
             found = cursor.execute(_FIELD, {"queries": list(inputs.queries), "pointer": pointer}).fetchall()
             missing = f"no query has a field {kind!r}; expected session, group or one of {_fields(cursor)}"
         if not found:
-            problems.append(f"--same {kind}: {missing}")
+            problems.append(f"The same {kind}: {missing}.")
         for query_id, value in found:
             keys[query_id].add((kind, value))
     refuse_problems(problems)

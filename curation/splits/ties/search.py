@@ -86,7 +86,7 @@ def _cut_pairs(rules: Rules) -> frozenset[QueryPair]:
 
 def _check_cut(inputs: SplitInputs, rules: Rules) -> None:
     unknown = [
-        f"--cut {'~'.join(pair)}: there is no graded query {name!r}; expected the ids of two graded queries"
+        f"Cut {'~'.join(pair)}: there is no graded query {name!r}; expected the ids of two graded queries"
         for pair in rules.cut
         for name in pair
         if name not in inputs.queries

@@ -54,7 +54,7 @@ def test_a_sentence_says_why_nothing_is_inferred() -> None:
     )
     assert sample_sentence(POOLED, every).startswith("Every pair that the pools proposed has a grade")
     assert sample_sentence(POOLED, [("q", "d0")]).startswith("6 of 7 pooled pairs have no grade")
-    own = "If people judged a random sample of the pool, say so with --pool-sample."
+    own = "If people judged a random sample of the pool, say down to which ranks."
     assert sample_sentence(POOLED, [("q", "d0")]).endswith(own)
     assert (share_unjudged(POOLED, [("q", "d0")]), share_unjudged(POOLED, every)) == (6 / 7, 0)
     rows = [{"query_id": "q", "document_id": "d9", "system": "audit:below", "rank": None}]

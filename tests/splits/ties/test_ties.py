@@ -150,11 +150,11 @@ def test_numbers_and_model_names_are_text_or_set_apart_or_tie_by_choice(
 def test_rules_that_cannot_be_are_named_all_together() -> None:
     wrong = Rules(query=1.5, paraphrase=0.1, document=0.0, time_block=0, cut=(("a", "a"),))
     assert [text.split(":")[0] for text in problems(wrong)] == [
-        "--query-threshold 1.5",
-        "--paraphrase-threshold 0.1",
-        "--document-threshold 0",
+        "A threshold of 1.5 for query text",
+        "A threshold of 0.1 for paraphrase",
+        "A threshold of 0 for near-duplicate document",
         "a time block of 0 seconds",
-        "--cut a~a",
+        "Cut a~a",
     ]
     assert problems(NONE) == [
         "every kind of tie is switched off; expected at least one, or nothing is kept together"

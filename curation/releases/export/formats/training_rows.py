@@ -181,6 +181,5 @@ def _nothing(parts: Sequence[str], left_out: Counter[str]) -> str:
     reasons = "; ".join(f"{count:,} × {reason}" for reason, count in sorted((+left_out).items()))
     return (
         f"No row can be made of the grades of {', '.join(parts) or 'no part'}: {reasons or 'there is none'}. "
-        "Negatives are documents that a pool ranked and people graded below relevant: `goldset negatives` "
-        "says what is missing."
+        "Negatives are documents that a pool ranked and people graded below relevant."
     )
