@@ -82,7 +82,7 @@ COMMAND_LINES = (
     "steps/",
     "store/",
 )
-"""Where texts are commands by themselves: those of a report, a card, files that no page reads, of `command`s."""
+"""Where texts are commands by themselves: of reports, cards, files that no page reads, and `command`."""
 
 
 @pytest.fixture(scope="session")
@@ -183,7 +183,7 @@ def test_the_check_finds_what_it_looks_for() -> None:
 
 
 def test_errors_that_pages_show_name_commands_apart() -> None:
-    """A page shows what an error found, without its `command`; `problems` and reasons have no options at all."""
+    """A page shows what an error found, without its `command`; reasons have no options at all."""
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sorted((ROOT / "curation").rglob("*.py"))
