@@ -22,6 +22,7 @@ from curation.evaluation.to_pool import check_pooling, pool_runs
 from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
 from curation.store import Store
+from curation.text import amount
 
 _OPTION = re.compile(r" \(--[^)]*\)")
 
@@ -108,8 +109,8 @@ def _submitted(
     answered = _answered(store, asked, answers, author, progress) if answers else None
     found = _evaluated(store, asked, runs, author, progress) if runs else None
     evaluation_id = store_submitted(store, found, answered, author)
-    counts = [f"{len(runs):,} runs"] if runs else []
-    counts += [f"{len(answers):,} files of answers"] if answers else []
+    counts = [amount(len(runs), "run")] if runs else []
+    counts += [amount(len(answers), "file of answers", "files of answers")] if answers else []
     sentences = [f"Evaluated {' and '.join(counts)} on {asked.release}, {asked.part}."]
     if asked.to_pool is not None:
         sentences.append(_pooled(store, asked, runs, asked.to_pool, author, progress))

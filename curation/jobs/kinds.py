@@ -195,7 +195,8 @@ def _past_evaluations(store: Store, parameters: Parameters, progress: Progress, 
     finally:
         rmtree(parameters["folder"], ignore_errors=True)
     kept = sum(one.kept for one in found)
-    return f"Compared {len(sources):,} runs on {old} and {new}: {kept:,} of {len(found):,} orders are kept."
+    runs = amount(len(sources), "run")
+    return f"Compared {runs} on {old} and {new}: {kept:,} of {len(found):,} orders are kept."
 
 
 def _check_file(store: Store, parameters: Parameters, progress: Progress, author: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
-import tempfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from curation.evaluation.submitted import board, ranked, submitted_evaluations, 
 from curation.jobs import Job, Jobs, jobs_of, last_job
 from curation.jobs.running import Progressed
 from curation.jobs.stored import begin, end
+from curation.jobs.uploads import uploads_root
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
 from curation.sources.reference_answers import import_answers
@@ -51,13 +52,11 @@ FOLDED = ["Further questions about the runs", "Answers of the systems"]
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     store = evaluated_project(tmp_path)
     monkeypatch.setenv(context.PROJECT, str(store.path))
-    uploaded = tmp_path / "uploads"
-    uploaded.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(uploaded))
     yield store
     jobs_of(store).wait()
+    left = [path for path in uploads_root(store.path).rglob("*") if path.name != "lock" and path.is_file()]
+    assert left == [], "an upload was left"
     store.close()
-    assert list(uploaded.glob(f"{uploads.FOLDER}*")) == [], "an upload was left"
 
 
 def opened(annotator: Annotator, part: str | None = None) -> AppTest:
@@ -177,8 +176,9 @@ def test_many_lines_are_a_job_that_leaves_no_file(
         job = last_job(cursor)
         assert job is not None
         assert (job.kind, job.outcome, job.started_by) == ("evaluate", "done", "vera")
+        assert uploads_root(project.path) in Path(job.parameters["folder"]).parents
         assert len(submitted_evaluations(cursor, VERA)) == 1
-    assert "Evaluated 1 runs on v1, dev." in html(opened(VERA))
+    assert "Evaluated 1 run on v1, dev." in html(opened(VERA))
 
 
 def test_evaluators_see_their_own_evaluations_and_everybodys_rows(project: Store, tmp_path: Path) -> None:
@@ -217,10 +217,28 @@ def test_the_leaderboard_gives_equal_runs_a_common_letter_and_better_ones_a_rank
 
 @pytest.mark.parametrize(
     ("sent", "kept"),
-    [("../../etc/passwd", "passwd"), ("C:\\runs\\a.trec", "a.trec"), (".bashrc", "bashrc"), ("\0/\n", "run")],
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\runs\\a.trec", "a.trec"),
+        (".bashrc", "bashrc"),
+        ("\0/\n", "file"),
+    ],
 )
 def test_names_of_uploads_are_no_paths(sent: str, kept: str) -> None:
     assert uploads.file_name(sent) == kept
+
+
+def test_uploads_that_do_not_fit_on_the_disk_are_refused_with_a_sentence(
+    project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    sent = run_bytes(tmp_path, "a")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    page = submitted(opened(VERA), ("bm25.trec", sent))
+    told = page.error[0].value.replace("\\", "")
+    assert "cannot be kept on the server (No space left on device). Nothing was evaluated" in told
 
 
 def test_an_evaluator_is_told_nothing_of_other_work(project: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,7 +325,7 @@ def sealed_submission(**asked: Any) -> RunSubmission:
     ("asked", "refused"),
     [
         ({"turning": True}, "are named by query, and test is sealed"),
-        ({"pool_sample": [10]}, "nothing is inferred for test, which is sealed"),
+        ({"pool_sample": [10]}, "Nothing is inferred for test, which is sealed"),
         ({"to_pool": 10}, "for the lead"),
         ({"correctness": ["other.duckdb", "v1"]}, "for the lead"),
         ({"faithfulness": ["other.duckdb", "v1"]}, "for the lead"),
@@ -400,11 +418,11 @@ def test_an_evaluator_sees_their_own_job_below_everybody_elses(
     project: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     last = None
-    for name, said in (("vera", "Evaluated 1 runs on v1, dev."), ("walt", "Evaluated 7 runs on v1, test.")):
+    for name, said in (("vera", "Evaluated 1 run on v1, dev."), ("walt", "Evaluated 7 runs on v1, test.")):
         job = begin(project, "evaluate", {"folder": str(tmp_path / "gone")}, name, last).job
         end(project, job.job_id, "done", said)
         last = job.job_id
-    assert "Evaluated 1 runs" in html(opened(VERA))
+    assert "Evaluated 1 run on" in html(opened(VERA))
     assert "walt" not in html(opened(VERA))
     running = Job("id", "evaluate", {"folder": ""}, "walt", datetime(2026, 5, 1))
     monkeypatch.setattr(Jobs, "at_work", lambda _: (running, Progressed("scoring", 1, 2)))

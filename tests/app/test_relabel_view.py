@@ -209,7 +209,7 @@ def test_runs_of_the_past_are_compared_on_two_releases_as_a_job(project: Store) 
     assert not button(page, "Compare").click().run().error
     jobs_of(project).wait()
     shown = html(opened("Report"))
-    assert "Compared 1 runs on v1 and v2: 11 of 11 orders are kept." in shown
+    assert "Compared 1 run on v1 and v2: 11 of 11 orders are kept." in shown
     assert "The same runs on v1 and on v2, queries of dev." in shown
     assert "Order of the systems" in kept.kept_drift(project, quarter).html
 

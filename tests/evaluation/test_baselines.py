@@ -141,7 +141,7 @@ def test_all_that_is_wrong_with_the_request_is_named(gold: Store, tmp_path: Path
     with pytest.raises(InputError) as caught:
         write_baselines(gold, "v1", ["run:ours"], tmp_path / "runs", depth=0)
     assert len(caught.value.problems) == 2
-    with pytest.raises(InputError, match="no such part; it has dev, test"):
+    with pytest.raises(InputError, match="no part 'train'; it has dev, test"):
         write_baselines(gold, "v1", ["bm25"], tmp_path / "runs", part="train")
 
 

@@ -164,7 +164,7 @@ def test_parts_that_are_not_there_are_named(gold: Store, tmp_path: Path) -> None
         export(gold, "v1", "csv", tmp_path / "out", parts=["train"])
     with pytest.raises(InputError, match="no part 'tset'"):
         export(gold, "v1", "csv", tmp_path / "out", without_grades=["tset"])
-    with pytest.raises(InputError, match="part train"):
+    with pytest.raises(InputError, match="no part 'train'"):
         open_sealed(gold, "v1", "evaluate", "why", parts=["train"])
 
 

@@ -11,7 +11,6 @@ from app.views.curate.jobs import CurateContext, look
 from app.views.evaluate import leaderboard, report, submit
 from app.views.evaluate.further import ChosenPart
 from app.views.evaluate.submit import FORM
-from app.views.evaluate.uploads import remove_uploads
 from curation.evaluation.submission import Submitted
 from curation.evaluation.submitted import evaluable_release, submitted_evaluations
 from curation.people.annotators import EVALUATING
@@ -58,10 +57,9 @@ def _chosen(store: Store, releases: list[ReleaseRow]) -> ChosenPart:
 
 
 def _ending(context: CurateContext) -> None:
-    """How this person's last job ended; a job that was stopped has left its files."""
+    """How this person's last job ended."""
     job = context.jobs.get(FORM)
     if job is None or job.job_id == context.at_work:
         return
-    remove_uploads(job.parameters["folder"])
     if job.started_by == context.annotator.name:
         context.ending(FORM)

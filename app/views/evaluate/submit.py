@@ -17,7 +17,6 @@ from app.views.evaluate.uploads import (
     choose_runs,
     choose_times,
     new_folder,
-    remove_uploads,
     unmatched_times,
     write_times,
     write_uploads,
@@ -27,6 +26,7 @@ from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.submission import RunSubmission, Submitted, submit
 from curation.jobs import jobs_of
+from curation.jobs.uploads import discard
 
 USUAL_FACETS = ("stratum", "tag")
 LOWEST = "Every grade above the lowest"
@@ -119,7 +119,7 @@ def _evaluate(
     """Evaluate now, or start a job, which returns none yet."""
     _refuse_unready(asked, files, chosen)
     by, store = context.annotator.name, context.store
-    folder, handed_over = new_folder(), False
+    folder, handed_over = new_folder(store.path), False
     try:
         runs, answers = write_uploads(folder, files.runs), write_uploads(folder, files.answers)
         write_times(runs, files.times)
@@ -133,7 +133,7 @@ def _evaluate(
         return submit(store, asked, sources, by, answers=answered)
     finally:
         if not handed_over:
-            remove_uploads(folder)
+            discard(store.path, str(folder))
 
 
 def _refuse_unready(asked: RunSubmission, files: _Files, chosen: ChosenPart) -> None:

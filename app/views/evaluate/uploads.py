@@ -1,23 +1,23 @@
-"""Files from a browser: their systems' names, and a folder that is removed once they were read."""
+"""Files from a browser: their systems' names, and a folder beside the project until they were read."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from shutil import rmtree
 from tempfile import mkdtemp
 from typing import NamedTuple, Protocol
 
 import streamlit as st
 
+from app.uploads import LARGEST, file_name
+from curation.errors import RefusedError
 from curation.evaluation.inputs.run_seconds import seconds_path
+from curation.jobs.uploads import uploads_folder
 
-LARGEST = 200
-"""Megabytes of one file."""
 AT_ONCE = 1_000_000
 """Bytes of all files that are evaluated while the page waits; more is a job."""
-FOLDER = "goldset-runs-"
 
 
 class Uploaded(Protocol):
@@ -84,21 +84,33 @@ def choose_times(key: str) -> list[Uploaded]:
         )
 
 
-def new_folder() -> Path:
-    """A folder for uploads."""
-    return Path(mkdtemp(prefix=FOLDER))
+@contextmanager
+def _room() -> Iterator[None]:
+    """A disk that is full is nothing that a person at the page can correct: a sentence says whom to ask."""
+    try:
+        yield
+    except OSError as error:
+        raise RefusedError(
+            f"The files cannot be kept on the server ({error.strerror}). Nothing was evaluated. Ask who runs "
+            "the server to make room."
+        ) from error
 
 
-def remove_uploads(folder: str | Path) -> None:
-    """Remove uploads that were read, or what a job that was stopped has left."""
-    if Path(folder).name.startswith(FOLDER):
-        rmtree(folder, ignore_errors=True)
+@_room()
+def new_folder(project: Path) -> Path:
+    """A folder for uploads, which `discard` removes; whatever ends a job, and the server, removes it, too."""
+    return Path(mkdtemp(dir=uploads_folder(project)))
 
 
+@_room()
 def write_uploads(folder: Path, files: Sequence[UploadedFile]) -> list[tuple[str, str]]:
     """Write files into a new folder in this one; their names keep the endings by which formats are known.
 
     Returns name of the system and path, as parameters of a job.
+
+    Raises
+    ------
+    RefusedError: they do not fit on the disk.
     """
     written = []
     inside = Path(mkdtemp(dir=folder))
@@ -124,6 +136,7 @@ def unmatched_times(runs: Sequence[str], times: Sequence[Uploaded]) -> list[str]
     return found
 
 
+@_room()
 def write_times(runs: Sequence[tuple[str, str]], times: Sequence[Uploaded]) -> None:
     """Write files of times beside the run files that they are named as."""
     sent = {file_name(one.name): one for one in times}
@@ -136,13 +149,6 @@ def write_times(runs: Sequence[tuple[str, str]], times: Sequence[Uploaded]) -> N
 def _times_name(run: str) -> str | None:
     beside = seconds_path(Path(file_name(run)))
     return None if beside is None else beside.name
-
-
-def file_name(sent: str) -> str:
-    """The last part of a name from a browser, without what a file system could take for something else."""
-    last = sent.replace("\\", "/").rpartition("/")[2]
-    kept = "".join(letter for letter in last if letter.isprintable() and letter != "\0")
-    return kept.lstrip(".")[-120:] or "run"
 
 
 def system_name(sent: str) -> str:

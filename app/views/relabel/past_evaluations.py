@@ -8,9 +8,10 @@ import streamlit as st
 
 from app import ui
 from app.views.curate.jobs import CurateContext
-from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, remove_uploads, write_uploads
+from app.views.evaluate.uploads import UploadedFile, choose_runs, new_folder, write_uploads
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
+from curation.jobs.uploads import discard
 from curation.releases.stored import list_releases
 
 KIND = "past evaluations"
@@ -23,7 +24,6 @@ def show(context: CurateContext, plan_id: str) -> None:
     ui.heading("Compare past evaluations")
     job = context.jobs.get(KIND)
     if job is not None and job.job_id != context.at_work:
-        remove_uploads(job.parameters["folder"])
         context.ending(KIND)
     with context.store.reading() as cursor:
         names = [row.name for row in list_releases(cursor)]
@@ -60,10 +60,10 @@ def _start(context: CurateContext, asked: dict[str, Any], runs: list[UploadedFil
     if asked["part"] is not None and not (asked["reason"] or "").strip():
         problems.append("Sealed parts are scored: say why.")
     refuse_problems(problems)
-    folder = new_folder()
+    folder = new_folder(context.store.path)
     try:
         parameters = asked | {"runs": write_uploads(folder, runs), "folder": str(folder)}
         return jobs_of(context.store).start(KIND, parameters, context.annotator.name, context.after or None)
     except BaseException:
-        remove_uploads(folder)
+        discard(context.store.path, str(folder))
         raise

@@ -42,5 +42,5 @@ def _problem(kind: TieKind, rules: Rules) -> str | None:
         return None
     if kind.threshold is not None and not kind.threshold.least <= value <= 1:
         least, measure = kind.threshold
-        return f"A threshold of {value:g} for {kind.label}: expected {measure} from {least} to 1"
+        return f"A threshold for {kind.label} of {value:g}: expected {measure} from {least} to 1"
     return kind.problem(value)

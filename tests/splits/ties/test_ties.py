@@ -150,9 +150,9 @@ def test_numbers_and_model_names_are_text_or_set_apart_or_tie_by_choice(
 def test_rules_that_cannot_be_are_named_all_together() -> None:
     wrong = Rules(query=1.5, paraphrase=0.1, document=0.0, time_block=0, cut=(("a", "a"),))
     assert [text.split(":")[0] for text in problems(wrong)] == [
-        "A threshold of 1.5 for query text",
-        "A threshold of 0.1 for paraphrase",
-        "A threshold of 0 for near-duplicate document",
+        "A threshold for query text of 1.5",
+        "A threshold for paraphrase of 0.1",
+        "A threshold for near-duplicate document of 0",
         "a time block of 0 seconds",
         "Cut a~a",
     ]
