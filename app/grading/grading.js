@@ -482,8 +482,9 @@ class Loop {
     this.root.querySelector(".history h1").textContent = title;
     this.root.querySelector(".history").setAttribute("aria-label", title);
     this.root.querySelector(".history .hint").replaceChildren(answers ? "Newest first. " : "They come back after all others, in this order. ",
-      ...["↑", "↓", "Enter"].flatMap((key, place) => [["", " ", " and "][place], node("kbd", {}, key)]),
-      `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`);
+      node("span", { className: "by-key" }, ...["↑", "↓", "Enter"].flatMap((key, place) => [["", " ", " and "][place], node("kbd", {}, key)]),
+        `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`),
+      node("span", { className: "by-touch" }, answers ? "Touch an item to change it." : "Touch one to take it up now."));
     this.root.querySelector(".filter").hidden = !answers;
     this.root.querySelector(".pages").hidden = true;
     this.#showPhase("history", `${title}.`);

@@ -82,3 +82,12 @@ def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
     paper = wim.page.locator(".stApp").evaluate("(one) => getComputedStyle(one).backgroundColor")
     assert all(int(part) < 60 for part in paper.strip("rgb()").split(", "))
     passes(wim.page, "settings in the dark")
+    keys.press("Escape")
+    wim.page.set_viewport_size({"width": 390, "height": 844})
+    grades = wim.root.locator(".grades")
+    long = grades.bounding_box()
+    assert long is not None
+    assert long["y"] + long["height"] == 844
+    wim.root.locator(".text").evaluate("(one) => { one.textContent = 'Short.'; }")
+    assert grades.bounding_box() == long, "on a phone the grades keep their place"
+    passes(wim.page, "item on a phone")
