@@ -65,6 +65,16 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
+def digest_of_list(items: Iterable[Any]) -> str:
+    """`digest` of the list of the items, of which only one is needed at a time."""
+    found, before = hashlib.sha256(b"[["), ""
+    for item in items:
+        found.update(f"{before}{canonical_json(item)}".encode("utf-8", "surrogatepass"))
+        before = ","
+    found.update(b"]]")
+    return found.hexdigest()[:32]
+
+
 def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:
     """The items in an order that depends on the seed and each item's key only.
 

@@ -15,9 +15,9 @@ versions do not count (`counted_judgments`, `counted_adjudications`). Elsewhere 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -27,6 +27,7 @@ from curation.consensus.rule import MAJORITY, MEDIAN, ConsensusRule
 from curation.consensus.votes import Votes, VotesByPair, given_grades, pair_column, read_votes, votes_by_pair
 from curation.store import Cursor
 
+BATCH = 10_000
 HOWS = ("adjudicated", "majority", "single", "disputed", "unjudgeable", "ruled")
 ADJUDICATED, _, SINGLE, DISPUTED, UNJUDGEABLE, RULED = range(len(HOWS))
 
@@ -99,43 +100,57 @@ def consensus(cursor: Cursor, round_id: str | None = None) -> Consensus:
     return settled(read_votes(cursor, round_id))
 
 
-def settled(votes: Votes) -> Consensus:
-    """The consensus on every pair, from what `read_votes` found."""
-    pairs = votes_by_pair(votes.rows)
-    found = settle_pairs(pairs, votes.rule)
-    wanted, changed = (
-        pair_column(pairs, name).to_numpy(zero_copy_only=False).tolist() for name in ("wanted", "changed")
-    )
-    names = (*HOWS[:RULED], votes.rule.name)
-    values = pairs.values.tolist()
-    judgments = _judgments(pairs)
-    rows = zip(
-        pair_column(pairs, "query_id").to_pylist(),
-        pair_column(pairs, "document_id").to_pylist(),
-        pair_column(pairs, "decision").to_pylist(),
-        *(column.tolist() for column in (*found, pairs.tally, judgments)),
-        wanted,
-        changed,
-        strict=True,
-    )
-    settled_pairs = []
-    for query_id, document_id, decision, value, how, confidence, tally, number, asked, older in rows:
-        if asked:
+@dataclass(frozen=True)
+class SettledVotes:
+    """The consensus on every pair, in arrays; walking them makes the pairs one by one."""
+
+    rule: str
+    by_pair: VotesByPair
+    found: SettledPairs
+
+    @property
+    def counts(self) -> ConsensusCounts:
+        """Pairs by how their grade came about."""
+        wanted = pair_column(self.by_pair, "wanted").to_numpy(zero_copy_only=False).astype(bool)
+        return _counts(self.rule, self.found.how[wanted])
+
+    def __iter__(self) -> Iterator[PairConsensus]:
+        names, values = (*HOWS[:RULED], self.rule), self.by_pair.values.tolist()
+        for row in self._rows():
+            query_id, document_id, decision, asked, older, value, how, confidence, tally, number = row
+            if not asked:
+                continue
             given = {grade: times for grade, times in zip(values, tally, strict=True) if times}
             grade = decision if how == ADJUDICATED else values[value] if value >= 0 else None
             sure = confidence if confidence == confidence else None  # NaN is not itself
             silent = number - sum(given.values())
-            settled_pairs.append(
-                PairConsensus(query_id, document_id, grade, names[how], given, silent, number, sure, older)
-            )
-    return Consensus(votes.rule.name, tuple(settled_pairs))
+            yield PairConsensus(query_id, document_id, grade, names[how], given, silent, number, sure, older)
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        """Columns of each pair, as Python's own values; a batch of them at a time."""
+        names = ("query_id", "document_id", "decision", "wanted", "changed")
+        texts = [pair_column(self.by_pair, name) for name in names]
+        numbers = (*self.found, self.by_pair.tally, _judgments(self.by_pair))
+        for start in range(0, len(self.by_pair.first), BATCH):
+            given = [column.slice(start, BATCH).to_pylist() for column in texts]
+            yield from zip(*given, *(row[start : start + BATCH].tolist() for row in numbers), strict=True)
+
+
+def settle_votes(votes: Votes) -> SettledVotes:
+    """The consensus on every pair, from what `read_votes` found; no object is kept for a pair."""
+    pairs = votes_by_pair(votes.rows)
+    return SettledVotes(votes.rule.name, pairs, settle_pairs(pairs, votes.rule))
+
+
+def settled(votes: Votes) -> Consensus:
+    """The consensus on every pair, from what `read_votes` found."""
+    found = settle_votes(votes)
+    return Consensus(found.rule, tuple(found))
 
 
 def counted(votes: Votes) -> ConsensusCounts:
     """Pairs by how their grade came about: `settled(votes).counts`, without an object for each pair."""
-    pairs = votes_by_pair(votes.rows)
-    wanted = pair_column(pairs, "wanted").to_numpy(zero_copy_only=False).astype(bool)
-    return _counts(votes.rule.name, settle_pairs(pairs, votes.rule).how[wanted])
+    return settle_votes(votes).counts
 
 
 def settle(votes: Mapping[int, int]) -> tuple[int | None, str]:

@@ -29,6 +29,7 @@ FORMAT = 2
 """The format of a release's content. Format 1 had no sealed parts, tags, segments, sharing or signed
 manifests; it can still be read."""
 BATCH = 10_000
+PIECE = 1_000_000
 BESIDE = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 NO_NUMBER = "somebody who judged nothing of this release"
@@ -79,7 +80,9 @@ def rounded(value: Any) -> Any:
     return [rounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def without_relevant(queries: Table, qrels: Table, relevant_grade: int) -> list[str]:
+def without_relevant(
+    queries: Iterable[Mapping[str, Any]], qrels: Iterable[Mapping[str, Any]], relevant_grade: int
+) -> list[str]:
     """The ids of a release's queries that have no relevant document."""
     relevant = {row["query_id"] for row in qrels if row["grade"] >= relevant_grade}
     return [row["query_id"] for row in queries if row["query_id"] not in relevant]
@@ -92,14 +95,32 @@ def part_text(rows: Iterable[Any]) -> str:
 
 def part_sum(content: str) -> PartSum:
     """The sums of a part's text."""
-    lines = part_lines(content)
-    sums = "".join(f"{line_sum(line):08x}" for line in lines)
-    return PartSum(hashlib.sha256(content.encode("utf-8")).hexdigest(), len(lines), sums)
+    return sum_of_pieces(_pieces(content))
+
+
+def sum_of_pieces(pieces: Iterable[str]) -> PartSum:
+    """The sums of a part's text that comes in pieces, each of whole lines."""
+    sha256, line_sums, lines = hashlib.sha256(), [], 0
+    for piece in pieces:
+        sha256.update(piece.encode("utf-8"))
+        found = part_lines(piece)
+        lines += len(found)
+        line_sums.append("".join(f"{line_sum(line):08x}" for line in found))
+    return PartSum(sha256.hexdigest(), lines, "".join(line_sums))
 
 
 def part_lines(content: str) -> list[str]:
     """The lines of a part, without their ends."""
     return content.removesuffix("\n").split("\n") if content else []
+
+
+def _pieces(content: str) -> Iterator[str]:
+    """Whole lines, some `PIECE` characters at a time: all at once they take a lot of memory."""
+    start = 0
+    while start < len(content):
+        end = content.find("\n", start + PIECE) + 1 or len(content)
+        yield content[start:end]
+        start = end
 
 
 def line_sum(line: str) -> int:
@@ -174,7 +195,12 @@ def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = No
 
 def part_rows(content: str) -> Table:
     """The rows of a part."""
-    return [json.loads(line) for line in part_lines(content)]
+    return list(walked(content))
+
+
+def walked(content: str) -> Iterator[dict[str, Any]]:
+    """The rows of a part, one by one."""
+    return (json.loads(line) for piece in _pieces(content) for line in part_lines(piece))
 
 
 def parsed_part(name: str, part: str, content: str) -> Table:

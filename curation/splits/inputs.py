@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from curation.consensus.consensus import Consensus
+from curation.consensus.consensus import PairConsensus
 from curation.consensus.votes import Votes, read_votes
 from curation.errors import InputError
 from curation.guides.guide import current_guide
@@ -137,30 +137,37 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
     )
 
 
-def graded_queries(labels: SplitLabels, consensus: Consensus) -> GradedQueries:
-    """The graded queries of a split; `consensus`: the grades that the labels' votes give."""
+def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> GradedQueries:
+    """The graded queries of a split; `pairs`: the consensus that the labels' votes give, walked once."""
     queries = {query.query_id: query for query in labels.queries}
     documents = set(labels.snapshot["document_id"].to_pylist())
-    pairs = [pair for pair in consensus.pairs if pair.grade is not None]
-    known = [pair for pair in pairs if pair.document_id in documents and pair.query_id in queries]
-    texts = {pair.query_id: queries[pair.query_id].text for pair in known}
     relevant: dict[str, set[str]] = defaultdict(set)
-    for pair in known:
-        if pair.grade is not None and pair.grade >= labels.relevant_grade:
-            relevant[pair.query_id].add(pair.document_id)
-    gone = sum(pair.document_id not in documents for pair in pairs)
+    grades: Counter[str] = Counter()
+    gone = outside = 0
+    for pair in pairs:
+        if pair.grade is None:
+            continue
+        if pair.document_id not in documents:
+            gone += 1
+        elif pair.query_id not in queries:
+            outside += 1
+        else:
+            grades[pair.query_id] += 1
+            if pair.grade >= labels.relevant_grade:
+                relevant[pair.query_id].add(pair.document_id)
     left_out = {
-        "query without a grade": len(queries) - len(texts),
+        "query without a grade": len(queries) - len(grades),
         "graded pair whose document is not in the current corpus": gone,
-        "graded pair whose query is not in the current sample": len(pairs) - len(known) - gone,
+        "graded pair whose query is not in the current sample": outside,
     }
+    texts = {query_id: queries[query_id].text for query_id in grades}
     return GradedQueries(
         _inputs(texts, relevant, labels.documents),
         _levels({query_id: queries[query_id] for query_id in sorted(texts)}, labels),
         labels.relevant_grade,
         labels.snapshot_id,
         {reason: count for reason, count in left_out.items() if count},
-        Counter(pair.query_id for pair in known),
+        grades,
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from curation.consensus.consensus import settled
+from curation.consensus.consensus import settle_votes
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.splits.groups.cuts import (
@@ -81,7 +81,7 @@ def project_inputs(
     """
     with store.reading() as cursor:
         labels = read_labels(cursor, relevant_grade)
-    inputs = graded_queries(labels, settled(labels.votes)).inputs
+    inputs = graded_queries(labels, settle_votes(labels.votes)).inputs
     if not inputs.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing that could leak. Judge first; disputed pairs "

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from curation.consensus.consensus import settled
+from curation.consensus.consensus import settle_votes
 from curation.errors import RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
@@ -301,7 +301,7 @@ def _read(
     with store.reading() as cursor:
         labels = read_labels(cursor, relevant_grade)
         carried = read_carried_over(cursor, options.keep) if options.keep != () else NOTHING_CARRIED_OVER
-    graded = graded_queries(labels, settled(labels.votes))
+    graded = graded_queries(labels, settle_votes(labels.votes))
     if not graded.inputs.queries:
         raise RefusedError(
             "No query has a grade yet, so there is nothing to split. Judge first; disputed pairs count once "

@@ -21,7 +21,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -70,7 +70,9 @@ class Store:
             yield cursor
 
     @contextmanager
-    def transaction(self, *, new_data_version: bool = True, appends: bool = False) -> Iterator[Cursor]:
+    def transaction(
+        self, *, new_data_version: bool = True, appends: bool = False, large: bool = False
+    ) -> Iterator[Cursor]:
         """A lease whose writes are kept all together when the block ends, or not at all.
 
         Transactions of one process follow each other, so that none fails on another's rows.
@@ -79,13 +81,18 @@ class Store:
         ----------
         new_data_version: False if the caller itself updates whatever memory holds of the rows that it writes.
         appends: rows come through `append`; what that needs is loaded before the file is taken.
+        large: long texts are written. They go straight into the file: a log of them is made in memory first,
+            and the file is written from it a moment later in any case.
         """
         self._refuse_nesting()
         if appends:
             load_arrow()
         with self._writer, self._lease() as cursor:
             try:
-                with _transaction(cursor, "BEGIN TRANSACTION"):
+                with (
+                    _past_the_log(cursor) if large else nullcontext(),
+                    _transaction(cursor, "BEGIN TRANSACTION"),
+                ):
                     yield cursor
             finally:
                 # After the commit: what other threads have read until then is of the older version.
@@ -362,6 +369,17 @@ def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
         except BaseException:
             _roll_back(cursor)
             raise
+
+
+@contextmanager
+def _past_the_log(cursor: Cursor) -> Iterator[None]:
+    """What is committed within the block goes into the file, if nobody else reads; else into the log."""
+    cursor.execute("SET checkpoint_threshold = '1KB'")
+    try:
+        yield
+    finally:
+        with suppress(duckdb.Error):
+            cursor.execute("RESET checkpoint_threshold")
 
 
 @contextmanager

@@ -28,7 +28,9 @@ class Rehearsal(Store):
             yield cursor
 
     @contextmanager
-    def transaction(self, *, new_data_version: bool = True, appends: bool = False) -> Iterator[Cursor]:
+    def transaction(
+        self, *, new_data_version: bool = True, appends: bool = False, large: bool = False
+    ) -> Iterator[Cursor]:
         """A lease whose writes can be read until the block ends, and are then rolled back."""
         with (
             suppress(_UndoneError),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from curation.cli.split import split as split_command
-from curation.consensus.consensus import settled
+from curation.consensus.consensus import settle_votes
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
 from curation.sampling.sample import draw_sample
@@ -125,7 +125,7 @@ def test_labels_are_read_in_one_turn_and_settled_without_the_file(store: Store, 
         labels = read_labels(cursor)
     store.close()
     store.path.unlink()
-    assert set(graded_queries(labels, settled(labels.votes)).inputs.queries) == set(NAMES)
+    assert set(graded_queries(labels, settle_votes(labels.votes)).inputs.queries) == set(NAMES)
 
 
 def test_queries_without_a_grade_are_left_out_and_counted(store: Store, tmp_path: Path) -> None:

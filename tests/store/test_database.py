@@ -18,6 +18,7 @@ from curation.errors import NotFoundError, RefusedError, StoreBusyError, StoreEr
 from curation.store import Store, append, create_store, get_setting, migrations, open_store, put_setting
 from curation.store.database import LONGEST
 from curation.store.migrations import Migration
+from curation.store.write_ahead_log import log_of
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -45,6 +46,16 @@ def test_a_transaction_is_kept_whole_or_not_at_all(store: Store) -> None:
         write_half()
     with store.reading() as cursor:
         assert get_setting(cursor, "half") is None
+
+
+def test_long_texts_go_past_the_log_and_the_next_writer_has_one_again(store: Store) -> None:
+    log = log_of(store.path)
+    with store.transaction(large=True) as cursor:
+        put_setting(cursor, "long", "text " * 1_000)
+    assert not log.exists() or log.stat().st_size < 1_000
+    with store.transaction() as cursor:
+        assert get_setting(cursor, "long") == "text " * 1_000
+        assert cursor.sql("SELECT current_setting('checkpoint_threshold')").fetchall() != [("1000 bytes",)]
 
 
 def test_a_reading_lease_cannot_write(store: Store) -> None:

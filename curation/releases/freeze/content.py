@@ -24,12 +24,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.agreement.gate import GateCheck
-from curation.consensus.consensus import PairConsensus, settled
+from curation.consensus.consensus import PairConsensus, settle_votes
 from curation.consensus.rule import MAJORITY
 from curation.releases.freeze import judgments as judgment_rows
 from curation.releases.freeze import parts
 from curation.releases.freeze.figures import Agreement
 from curation.releases.freeze.reading import Rows
+from curation.releases.lines import PartRows, row_lines, table_rows
 from curation.releases.stored import FORMAT, NO_NUMBER, Table, rounded, without_relevant
 from curation.splits.inputs import GradedQueries, graded_queries
 
@@ -73,7 +74,8 @@ class Content:
 
     Attributes
     ----------
-    tables: part name → rows; 'agreement' is still to be computed.
+    tables: part name → rows, large parts as lines; 'split', 'agreement' and 'release' are still
+        to be made.
     graded: what leakage is looked for in, with the split's own notion of relevant.
     queries, grades: part of the split → number.
     changed: pairs that were graded on another version of the document and are kept.
@@ -85,7 +87,7 @@ class Content:
     sharing: the rule by which grades are shared, and what it did; None without one.
     """
 
-    tables: dict[str, Table]
+    tables: Mapping[str, PartRows]
     split: parts.Split
     agreement: Agreement
     graded: GradedQueries
@@ -113,38 +115,30 @@ class Content:
         return dict(sorted(Counter(self.split.parts[query_id] for query_id in lacking).items()))
 
 
-class _Chosen(NamedTuple):
-    """The pairs that the release takes, their queries, and what it leaves out and why."""
-
-    pairs: list[PairConsensus]
-    queries: set[str]
-    left_out: dict[str, int]
-    left_out_documents: dict[str, list[str]]
-
-
 def content_of(rows: Rows, allow_changed: bool = False) -> Content:
     """What the rows make as a release; `allow_changed` keeps grades of other versions of the documents."""
     split = parts.split_of(rows)
-    consensus = settled(rows.labels.votes)
-    chosen = _choose(rows, consensus.pairs, split, allow_changed)
-    judgments, names = judgment_rows.judgments(rows, chosen.queries)
-    people = judgment_rows.people_of(rows, chosen.queries, names)
-    tables = {
-        "queries": parts.queries(rows, split, chosen.queries),
-        "qrels": [parts.qrel(pair, consensus.rule != MAJORITY) for pair in chosen.pairs],
-        "documents": rows.labels.snapshot.to_pylist(),
-        "split": [{"split_id": split.split_id, "parameters": split.parameters}],
-        "edges": parts.edges(rows, chosen.queries),
+    consensus = settle_votes(rows.labels.votes)
+    choice = _Choice(rows, split, allow_changed)
+    sure = consensus.rule != MAJORITY
+    qrels = row_lines(parts.qrel(pair, sure) for pair in consensus if choice.takes(pair))
+    judgments, names, used = judgment_rows.judgments(rows, choice.queries)
+    people = judgment_rows.people_of(rows, choice.queries, names)
+    tables: dict[str, PartRows] = {
+        "queries": parts.queries(rows, split, choice.queries),
+        "qrels": qrels,
+        "documents": row_lines(table_rows(rows.labels.snapshot)),
+        "edges": parts.edges(rows, choice.queries),
         "judgments": judgments,
         "rounds": judgment_rows.rounds(rows, names),
-        "guides": parts.guides(rows, judgments),
-        "adjudications": judgment_rows.adjudications(rows, chosen.queries, people),
+        "guides": parts.guides(rows, used),
+        "adjudications": judgment_rows.adjudications(rows, choice.queries, people),
         "sampling": parts.sampling(rows),
-        **parts.pools(rows, chosen.queries),
-        **parts.pool_sample(rows, chosen.queries),
-        **parts.answers(rows, chosen.queries),
+        **parts.pools(rows, choice.queries),
+        **parts.pool_sample(rows, choice.queries),
+        **parts.answers(rows, choice.queries),
     }
-    judged_again = rows.relabeled.rows({(pair.query_id, pair.document_id) for pair in chosen.pairs})
+    judged_again = rows.relabeled.rows(choice.relabeled)
     if judged_again:
         tables["relabeled"] = judged_again
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
@@ -162,14 +156,14 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
             annotators=names.annotators,
         ),
         graded=graded_queries(relevant, consensus),
-        queries=_by_part(split, chosen.queries),
-        grades=_by_part(split, (pair.query_id for pair in chosen.pairs)),
+        queries=_by_part(split, Counter(split.parts[query_id] for query_id in choice.queries)),
+        grades=_by_part(split, choice.grades),
         documents=rows.labels.snapshot.num_rows,
         snapshot_id=rows.labels.snapshot_id,
         people=people,
-        changed=sum(pair.changed for pair in chosen.pairs),
-        left_out=chosen.left_out,
-        left_out_documents=chosen.left_out_documents,
+        changed=choice.changed,
+        left_out=choice.left_out,
+        left_out_documents=choice.left_out_documents,
         relabeled=rows.relabeled.header(),
     )
 
@@ -202,44 +196,70 @@ def header(content: Content, sealed: Iterable[str] = (), override: Override | No
     return [described]
 
 
-def _by_part(split: parts.Split, query_ids: Iterable[str]) -> dict[str, int]:
-    counts = Counter(split.parts[query_id] for query_id in query_ids)
-    return {part: counts[part] for part in split.parameters["parts"]}
+def _by_part(split: parts.Split, counts: Mapping[str, int]) -> dict[str, int]:
+    return {part: counts.get(part, 0) for part in split.parameters["parts"]}
 
 
-def _choose(rows: Rows, pairs: Iterable[PairConsensus], split: parts.Split, allow_changed: bool) -> _Chosen:
-    """The pairs with a grade that the release takes."""
-    documents = set(rows.labels.snapshot["document_id"].to_pylist())
-    queries = {query.query_id for query in rows.labels.queries}
-    chosen: list[PairConsensus] = []
-    graded_queries: set[str] = set()
-    left_out: Counter[str] = Counter()
-    named: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
-    for pair in pairs:
-        if pair.document_id not in documents:
-            left_out[NO_DOCUMENT] += 1
-            named[NO_DOCUMENT].add(pair.document_id)
-        elif pair.query_id in rows.relabeled.retired:
-            left_out[RETIRED] += 1
-        elif pair.query_id not in queries:
-            left_out[NO_QUERY] += 1
-        elif reason := _no_grade(pair, allow_changed):
-            left_out[reason] += 1
-            if reason == CHANGED:
-                named[CHANGED].add(pair.document_id)
-        elif pair.query_id not in split.parts:
-            left_out[NO_PART] += 1
-            graded_queries.add(pair.query_id)
-        else:
-            chosen.append(pair)
-    taken = {pair.query_id for pair in chosen}
-    left_out[NO_GRADE] = len(queries - graded_queries - taken)
-    return _Chosen(
-        chosen,
-        taken,
-        {reason: count for reason, count in sorted(left_out.items()) if count},
-        {reason: sorted(found) for reason, found in named.items() if found},
-    )
+class _Choice:
+    """Which pairs the release takes, what it leaves out and why; told while the pairs are walked.
+
+    Attributes
+    ----------
+    queries: those with a pair that was taken; grades: part of the split → pairs.
+    changed: pairs that were graded on another version of the document and are taken.
+    relabeled: the taken pairs that a re-labeling asked about.
+    """
+
+    def __init__(self, rows: Rows, split: parts.Split, allow_changed: bool) -> None:
+        self._documents = set(rows.labels.snapshot["document_id"].to_pylist())
+        self._queries = {query.query_id for query in rows.labels.queries}
+        self._retired, self._split, self._allow_changed = rows.relabeled.retired, split, allow_changed
+        self._asked_again = {row[:2] for row in rows.relabeled.pairs}
+        self._in_no_part: set[str] = set()
+        self._counts: Counter[str] = Counter()
+        self._named: dict[str, set[str]] = {NO_DOCUMENT: set(), CHANGED: set()}
+        self.queries: set[str] = set()
+        self.grades: Counter[str] = Counter()
+        self.changed = 0
+        self.relabeled: set[tuple[str, str]] = set()
+
+    def takes(self, pair: PairConsensus) -> bool:
+        """Whether the release takes a pair; counts it either way."""
+        if reason := self._against(pair):
+            self._counts[reason] += 1
+            if reason in self._named:
+                self._named[reason].add(pair.document_id)
+            if reason == NO_PART:
+                self._in_no_part.add(pair.query_id)
+            return False
+        self.queries.add(pair.query_id)
+        self.grades[self._split.parts[pair.query_id]] += 1
+        self.changed += pair.changed
+        if pair[:2] in self._asked_again:
+            self.relabeled.add(pair[:2])
+        return True
+
+    @property
+    def left_out(self) -> dict[str, int]:
+        """Reason → number, queries without a grade included."""
+        counts = self._counts | {NO_GRADE: len(self._queries - self._in_no_part - self.queries)}
+        return {reason: count for reason, count in sorted(counts.items()) if count}
+
+    @property
+    def left_out_documents(self) -> dict[str, list[str]]:
+        """Reason → the documents."""
+        return {reason: sorted(found) for reason, found in self._named.items() if found}
+
+    def _against(self, pair: PairConsensus) -> str | None:
+        if pair.document_id not in self._documents:
+            return NO_DOCUMENT
+        if pair.query_id in self._retired:
+            return RETIRED
+        if pair.query_id not in self._queries:
+            return NO_QUERY
+        if reason := _no_grade(pair, self._allow_changed):
+            return reason
+        return None if pair.query_id in self._split.parts else NO_PART
 
 
 def _no_grade(pair: PairConsensus, allow_changed: bool) -> str | None:

@@ -78,7 +78,8 @@ def with_coverage(
     if not isinstance(found, CoverageMap):
         return content, None if found is None else FrozenCoverage(None, why_not=found)
     of = _of(content, found, _clusters_of_queries(store, content, found, progress))
-    tables = content.tables | {
+    tables = {
+        **content.tables,
         "coverage": [_map_row(content, found, of)],
         "query_coverage": [_query_row(query_id, of) for query_id in sorted(of.clusters)],
     }

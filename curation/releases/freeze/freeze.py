@@ -21,15 +21,16 @@ from curation.releases.freeze.content import CHANGED, Content, Override, Sharing
 from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, with_shared
+from curation.releases.lines import PartRows, pieces_of, text_value
 from curation.releases.seal import chosen_seals
 from curation.releases.stored import (
     PartSum,
     part_sum,
-    part_text,
     read_parts,
     release_id_of,
     rounded,
     signed_row,
+    sum_of_pieces,
 )
 from curation.splits.certificate.certificate import Certificate, certificate_of
 from curation.splits.certificate.certify import certify
@@ -127,6 +128,7 @@ def freeze(
         corpus = current_corpus(cursor) if share else []
         coverage_map = read_map_in_force(cursor)
     content = content_of(rows, allow_changed)
+    del rows  # as large as what it became
     if share is not None:
         content = with_shared(content, share, corpus)
     sealed = chosen_seals(content.queries, seal)
@@ -134,10 +136,12 @@ def freeze(
     overridden = _passed(content.agreement.gate, actor, override)
     content, coverage = with_coverage(store, content, coverage_map, progress)
     certificate = _certified(store, content, progress)
-    texts = _texts(content, certificate, sealed, overridden)
-    sums = {part: part_sum(text) for part, text in texts.items()}
+    tables = _tables(content, certificate, sealed, overridden)
+    lacking = content.without_relevant
+    content = replace(content, tables={})
+    sums = {part: sum_of_pieces(pieces_of(rows)) for part, rows in tables.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
-    created = _keep(store, name, release_id, texts, sums, content, actor, overridden)
+    created = _keep(store, name, release_id, tables, sums, content, actor, overridden)
     return Frozen(
         name=name,
         release_id=release_id,
@@ -149,7 +153,7 @@ def freeze(
         parts={part: found.lines for part, found in sums.items()},
         changed=content.changed,
         sharing=content.sharing,
-        without_relevant=content.without_relevant,
+        without_relevant=lacking,
         left_out=content.left_out,
         left_out_documents=content.left_out_documents,
         gate=content.agreement.gate,
@@ -241,27 +245,28 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
     return certificate_of(graded, split.split_id, split.parameters, split.groups, parts, findings)
 
 
-def _texts(
+def _tables(
     content: Content, certificate: Certificate, sealed: Sequence[str], override: Override | None
-) -> dict[str, str]:
+) -> dict[str, PartRows]:
     tables = dict(content.tables)
-    tables["split"] = [{**tables["split"][0], "certificate": rounded(asdict(certificate))}]
+    split = {"split_id": content.split.split_id, "parameters": content.split.parameters}
+    tables["split"] = [split | {"certificate": rounded(asdict(certificate))}]
     tables["agreement"] = content.agreement.rows()
     tables["release"] = header(content, sealed, override)
-    return {part: part_text(tables[part]) for part in sorted(tables)}
+    return {part: tables[part] for part in sorted(tables)}
 
 
 def _keep(
     store: Store,
     name: str,
     release_id: str,
-    texts: Mapping[str, str],
+    tables: dict[str, PartRows],
     sums: Mapping[str, PartSum],
     content: Content,
     actor: str,
     override: Override | None,
 ) -> bool:
-    """Store the release; says whether the name is new."""
+    """Store the release, and let go of each part's rows with it; says whether the name is new."""
     manifest = {
         **{one.name: one.told for one in CONVENTIONS},
         "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
@@ -273,7 +278,7 @@ def _keep(
     if override is not None:
         against = [check.sentence for check in override.against]
         detail["override"] = {"reason": override.reason, "against": against}
-    with store.transaction(appends=True) as cursor:
+    with store.transaction(appends=True, large=True) as cursor:
         known = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [name]).fetchone()
         if known is not None and known[0] == release_id:
             return False
@@ -287,12 +292,9 @@ def _keep(
                 command=f"`goldset verify {name}` says if an older goldset wrote them otherwise.",
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
-            columns = {
-                "release_id": [release_id] * len(texts),
-                "part": list(texts),
-                "content": list(texts.values()),
-            }
-            append(cursor, "release_parts", columns)
+            for part in sums:
+                text = text_value(tables.pop(part))
+                append(cursor, "release_parts", {"release_id": [release_id], "part": [part], "content": text})
         append_rows(cursor, "releases", [row])
         record_event(cursor, "freeze", {**detail, "left_out": content.left_out}, actor)
     return True

@@ -14,16 +14,20 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
+import numpy as np
+
 from curation.releases.freeze.reading import Rows, columns
+from curation.releases.lines import RowLines, row_lines, table_rows
 from curation.releases.stored import NO_NUMBER, Table, rounded
 from curation.sources.redaction.personal_data import redact
 from curation.store import Round
-from curation.text import canonical_json, digest
+from curation.text import canonical_json, digest, digest_of_list
 
 _Node = tuple[str, str]  # 'a' or 'r', and the name
 
@@ -81,33 +85,63 @@ def _numbered(prefix: str, colours: Mapping[_Node, str]) -> dict[str, str]:
 LEAST_NAME = 3
 
 
-def judgments(rows: Rows, queries: Collection[str]) -> tuple[Table, Pseudonyms]:
+class FrozenJudgments(NamedTuple):
+    """Judgments as a release tells them, whose they are, and the hashes of their guides."""
+
+    rows: RowLines
+    names: Pseudonyms
+    guides: frozenset[str]
+
+
+def judgments(rows: Rows, queries: Collection[str]) -> FrozenJudgments:
     """Judgments as they were given, under the pseudonyms that follow from them."""
-    pinned = dict(columns(rows.labels.snapshot))
-    table = [
-        row
-        for row in rows.judgments.to_pylist()
-        if row["query_id"] in queries and row["document_id"] in pinned
-    ]
-    judged: dict[tuple[str, str], list[str]] = defaultdict(list)
-    sources = []
-    for row in table:
-        sources.append((row.pop("annotator"), row.pop("round")))
-        if row.pop("content_hash") != pinned[row["document_id"]]:
-            row["version"] = "changed"
-        judged[sources[-1]].append(canonical_json(row))
+    sources, guides = _Sources(), set()
+
+    def nameless() -> Iterator[dict[str, Any]]:
+        for row in _judged(rows, queries):
+            sources.add(row.pop("annotator"), row.pop("round"))
+            guides.add(row["guide"])
+            yield row
+
+    judged = sources.digests(row_lines(nameless(), ordered=True))
     rounds = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
     about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
     names = pseudonyms(
-        about,
-        {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in rounds},
-        {source: digest(sorted(lines)) for source, lines in judged.items()},
+        about, {row.round_id: digest(_round(row)) for row in rows.rounds if row.round_id in rounds}, judged
     )
-    for row, (annotator, round_id) in zip(table, sources, strict=True):
-        row["annotator"] = names.annotators[annotator]
-        row["round"] = names.rounds[round_id]
-    return sorted(table, key=canonical_json), names
+    named = (
+        row | {"annotator": names.annotators[row["annotator"]], "round": names.rounds[row["round"]]}
+        for row in _judged(rows, queries)
+    )
+    return FrozenJudgments(row_lines(named, ordered=True), names, frozenset(guides))
+
+
+def _judged(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
+    """The judgments of these queries on documents of the corpus, one by one."""
+    pinned = dict(columns(rows.labels.snapshot))
+    for row in table_rows(rows.judgments):
+        if row["query_id"] in queries and row["document_id"] in pinned:
+            if row.pop("content_hash") != pinned[row["document_id"]]:
+                row["version"] = "changed"
+            yield row
+
+
+class _Sources:
+    """Which annotator and round each of many judgments is from."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._of_rows = array("l")
+
+    def add(self, annotator: str, round_id: str) -> None:
+        self._of_rows.append(self._numbers.setdefault((annotator, round_id), len(self._numbers)))
+
+    def digests(self, lines: RowLines) -> dict[tuple[str, str], str]:
+        """(annotator, round) → `digest` of the list of their lines, sorted."""
+        sources = list(self._numbers)
+        found = lines.of_groups(np.asarray(self._of_rows))
+        return {sources[number]: digest_of_list(own) for number, own in found}
 
 
 def rounds(rows: Rows, names: Pseudonyms) -> Table:

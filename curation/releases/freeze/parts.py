@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from curation.consensus.consensus import PairConsensus
 from curation.releases.freeze.reading import Rows, columns
+from curation.releases.lines import PartRows, row_lines, table_rows
 from curation.releases.stored import SESSION_HASH, Table, rounded
-from curation.text import canonical_json
 
 
 @dataclass(frozen=True)
@@ -104,9 +104,9 @@ def edges(rows: Rows, queries: Collection[str]) -> Table:
     return table
 
 
-def guides(rows: Rows, judgments: Table) -> Table:
+def guides(rows: Rows, judged_by: Collection[str]) -> Table:
     """The guide in force, and those that the judgments were given with."""
-    used = {row["guide"] for row in judgments} | {rows.guide_hash}
+    used = {*judged_by, rows.guide_hash}
     return [guide.model_dump(mode="json") for guide in rows.guides if guide.guide_hash in used]
 
 
@@ -158,18 +158,23 @@ def pool_sample(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
     return {"pool_sample": table} if table else {}
 
 
-def pools(rows: Rows, queries: Collection[str]) -> dict[str, Table]:
+def pools(rows: Rows, queries: Collection[str]) -> dict[str, PartRows]:
     """Every candidate of the release's queries with who proposed it, and the pools they came from."""
-    candidates = [row for row in rows.candidates.to_pylist() if row["query_id"] in queries]
     pools = list(columns(rows.pools))
-    used = {row["pool_id"] for row in candidates}
-    known = {pool_id for pool_id, *_ in pools}
-    for row in candidates:
-        row["score"] = rounded(row["score"])
-        if row["pool_id"] not in known:
-            row["pool_id"] = None  # imported with judgments: the round's id would carry a file's name
+    known, used = {pool_id for pool_id, *_ in pools}, set()
+
+    def candidates() -> Iterator[dict[str, Any]]:
+        for row in table_rows(rows.candidates):
+            if row["query_id"] not in queries:
+                continue
+            row["score"] = rounded(row["score"])
+            used.add(row["pool_id"])
+            if row["pool_id"] not in known:
+                row["pool_id"] = None  # imported with judgments: the round's id would carry a file's name
+            yield row
+
     return {
-        "candidates": sorted(candidates, key=canonical_json),
+        "candidates": row_lines(candidates(), ordered=True),
         "pools": [
             {"pool_id": pool_id, "snapshot_id": snapshot_id, "parameters": json.loads(parameters)}
             for pool_id, snapshot_id, parameters in pools

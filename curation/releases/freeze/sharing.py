@@ -12,10 +12,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from heapq import merge
 from typing import Any
 
 from curation.errors import InputError
 from curation.releases.freeze.content import Content, Sharing
+from curation.releases.lines import row_lines
 from curation.releases.stored import Table
 from curation.similarity.identical import Identical
 from curation.splits.inputs import SplitInputs
@@ -38,7 +40,7 @@ def with_shared(content: Content, rule: str, corpus: Sequence[Document]) -> Cont
     """The content with the grades that identical documents share, each with the id that was judged."""
     identical = Identical(corpus)
     rows, conflicts = _shared(content, identical)
-    qrels = sorted([*content.tables["qrels"], *rows], key=lambda row: (row["query_id"], row["document_id"]))
+    qrels = row_lines(merge(content.tables["qrels"], sorted(rows, key=_pair), key=_pair))
     added = Counter(content.split.parts[row["query_id"]] for row in rows)
     return replace(
         content,
@@ -66,6 +68,10 @@ def _shared(content: Content, identical: Identical) -> tuple[Table, int]:
         others = sorted(identical.all_ids([first]))
         rows += [_row(source, other) for other in others if (query_id, other) not in own]
     return rows, conflicts
+
+
+def _pair(row: Mapping[str, Any]) -> Pair:
+    return row["query_id"], row["document_id"]
 
 
 def _own(content: Content) -> set[Pair]:
