@@ -119,26 +119,26 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
     """What the rows make as a release; `allow_changed` keeps grades of other versions of the documents."""
     split = parts.split_of(rows)
     consensus = settle_votes(rows.labels.votes)
-    choice = _Choice(rows, split, allow_changed)
+    taken = _PairsTaken(rows, split, allow_changed)
     sure = consensus.rule != MAJORITY
-    qrels = row_lines(parts.qrel(pair, sure) for pair in consensus if choice.takes(pair))
-    judgments, names, used = judgment_rows.judgments(rows, choice.queries)
-    people = judgment_rows.people_of(rows, choice.queries, names)
+    qrels = row_lines(parts.qrel(pair, sure) for pair in consensus if taken.takes(pair))
+    judgments, names, used = judgment_rows.judgments(rows, taken.queries)
+    people = judgment_rows.people_of(rows, taken.queries, names)
     tables: dict[str, PartRows] = {
-        "queries": parts.queries(rows, split, choice.queries),
+        "queries": parts.queries(rows, split, taken.queries),
         "qrels": qrels,
         "documents": row_lines(table_rows(rows.labels.snapshot)),
-        "edges": parts.edges(rows, choice.queries),
+        "edges": parts.edges(rows, taken.queries),
         "judgments": judgments,
         "rounds": judgment_rows.rounds(rows, names),
         "guides": parts.guides(rows, used),
-        "adjudications": judgment_rows.adjudications(rows, choice.queries, people),
+        "adjudications": judgment_rows.adjudications(rows, taken.queries, people),
         "sampling": parts.sampling(rows),
-        **parts.pools(rows, choice.queries),
-        **parts.pool_sample(rows, choice.queries),
-        **parts.answers(rows, choice.queries),
+        **parts.pools(rows, taken.queries),
+        **parts.pool_sample(rows, taken.queries),
+        **parts.answers(rows, taken.queries),
     }
-    judged_again = rows.relabeled.rows(choice.relabeled)
+    judged_again = rows.relabeled.rows(taken.relabeled)
     if judged_again:
         tables["relabeled"] = judged_again
     relevant = rows.labels._replace(relevant_grade=split.parameters["relevant_grade"])
@@ -156,14 +156,14 @@ def content_of(rows: Rows, allow_changed: bool = False) -> Content:
             annotators=names.annotators,
         ),
         graded=graded_queries(relevant, consensus),
-        queries=_by_part(split, Counter(split.parts[query_id] for query_id in choice.queries)),
-        grades=_by_part(split, choice.grades),
+        queries=_by_part(split, Counter(split.parts[query_id] for query_id in taken.queries)),
+        grades=_by_part(split, taken.grades),
         documents=rows.labels.snapshot.num_rows,
         snapshot_id=rows.labels.snapshot_id,
         people=people,
-        changed=choice.changed,
-        left_out=choice.left_out,
-        left_out_documents=choice.left_out_documents,
+        changed=taken.changed,
+        left_out=taken.left_out,
+        left_out_documents=taken.left_out_documents,
         relabeled=rows.relabeled.header(),
     )
 
@@ -200,7 +200,7 @@ def _by_part(split: parts.Split, counts: Mapping[str, int]) -> dict[str, int]:
     return {part: counts.get(part, 0) for part in split.parameters["parts"]}
 
 
-class _Choice:
+class _PairsTaken:
     """Which pairs the release takes, what it leaves out and why; told while the pairs are walked.
 
     Attributes
