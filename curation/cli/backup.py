@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 @app.command()
 def backup(
     file: Annotated[
-        Path, typer.Argument(help="The new file, or a folder: then the time is part of the name.")
+        str,
+        typer.Argument(
+            help="The new file, or a folder: then the time is part of the name. One that ends with / is made."
+        ),
     ],
     as_json: Json = False,
 ) -> None:
@@ -33,9 +36,11 @@ def backup(
       goldset backup backups/
       goldset backup backups/before-autumn.duckdb --json
     """
-    from curation.operations.backup import back_up
+    from curation.operations.backup import back_up, make_folder
 
-    taken = back_up(project_store(), file)
+    if file.endswith("/"):
+        make_folder(Path(file))
+    taken = back_up(project_store(), Path(file))
     emit(as_json, taken, lambda: _show_backup(taken))
 
 

@@ -87,6 +87,22 @@ def back_up(store: Store, target: Path, actor: str = COMMAND_LINE) -> Backup:
     return taken
 
 
+def make_folder(folder: Path) -> None:
+    """A folder for backups, which only its owner can look into; one that exists stays as it is.
+
+    Raises
+    ------
+    InputError: it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{folder}: the folder could not be made ({error.strerror}); expected a folder, or a place where "
+            "one can be made."
+        ) from error
+
+
 def sums_path(backup: Path) -> Path:
     """Where the sums of a backup are: `NAME.sums.json` beside it."""
     return backup.with_name(f"{backup.name}.sums.json")

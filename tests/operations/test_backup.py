@@ -94,6 +94,17 @@ def test_a_folder_makes_the_time_a_part_of_the_name(store: Store, tmp_path: Path
     assert taken.path.name == f"{store.path.stem}-{taken.taken_at:%Y%m%d-%H%M%S}.duckdb"
 
 
+def test_a_name_that_ends_like_a_folder_is_one(store: Store, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "backups"
+    store.close()
+    assert invoke(["--project", str(store.path), "backup", f"{folder}/"]).exit_code == 0
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert len(list(folder.glob("*.duckdb"))) == 1
+    (tmp_path / "file").write_text("mine")
+    refused = invoke(["--project", str(store.path), "backup", f"{tmp_path / 'file'}/"])
+    assert "the folder could not be made" in str(refused.exception)
+
+
 def test_a_backup_replaces_nothing(store: Store, tmp_path: Path) -> None:
     (tmp_path / "b.duckdb").write_text("mine")
     with pytest.raises(RefusedError, match="A backup replaces nothing"):
