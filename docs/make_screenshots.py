@@ -333,6 +333,8 @@ def main() -> None:
 
 def prepare(folder: Path, kept: Path | None) -> Path:
     """The project, made in the folder, or copied there from where an earlier run kept it."""
+    folder = folder / "pydoc"  # the pages show its name
+    folder.mkdir()
     if kept is not None and kept.is_file():
         return Path(shutil.copy(kept, folder / "goldset.duckdb"))
     print("making the project", flush=True)

@@ -7,7 +7,7 @@
 //   loading → item, nothing          item → item, history, nothing          history → item
 
 import { Case } from "./case.js";
-import { isolated, plain, put } from "./dom.js";
+import { isolated, plain, put, thousands } from "./dom.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";
 import { Keyboard } from "./keyboard.js";
@@ -199,8 +199,8 @@ class Deciding {
   #showNothing() {
     const { elsewhere, waiting } = this.counts;
     const parts = [
-      elsewhere ? `With another reviewer just now: ${elsewhere.toLocaleString("en")}.` : "",
-      waiting ? `Sent back, and here again with one more opinion: ${waiting.toLocaleString("en")}.` : "",
+      elsewhere ? `With another reviewer just now: ${thousands(elsewhere)}.` : "",
+      waiting ? `Sent back, and here again with one more opinion: ${thousands(waiting)}.` : "",
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
     this.root.querySelector(".nothing .why").textContent =
@@ -435,8 +435,8 @@ class Deciding {
   #showState() {
     const { done, left, waiting } = this.counts;
     const count = [
-      left || done ? `${left.toLocaleString("en")} disputed` : "",
-      waiting ? `${waiting.toLocaleString("en")} waiting for an opinion` : "",
+      left || done ? `${thousands(left)} disputed` : "",
+      waiting ? `${thousands(waiting)} waiting for an opinion` : "",
     ].filter(Boolean).join("  ·  ");
     this.status.show({ done, total: done + left, hour: 0, seconds_each: null, count }, this.outbox);
   }

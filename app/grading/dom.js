@@ -64,6 +64,11 @@ export function plain(segments) {
   return segments.map(([text]) => text).join("");
 }
 
+// As the other pages write it: 1,211.
+export function thousands(count) {
+  return count.toLocaleString("en");
+}
+
 // In a first-strong isolate (Unicode UAX #9): no override in the text reorders the sentence around it.
 export function isolated(text) {
   return `\u2068${text.replace(/[\u2066-\u2069]/g, "")}\u2069`;

@@ -11,7 +11,7 @@
 //   question → item                           history → item (to change an answer, or as it was)
 
 import { Asking } from "./asking.js";
-import { isolated, node, plain, put } from "./dom.js";
+import { isolated, node, plain, put, thousands } from "./dom.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";
 import { Item, preload } from "./item.js";
@@ -251,7 +251,7 @@ class Loop {
     this.#phase("item");
     this.item.settle();
     const { done, total } = this.state;
-    this.status.announce(`${done} of ${total} answered. ${rest ? "Time for a break. " : ""}${said}Document: ${isolated(this.item.name)}.`);
+    this.status.announce(`${thousands(done)} of ${thousands(total)} answered. ${rest ? "Time for a break. " : ""}${said}Document: ${isolated(this.item.name)}.`);
   }
 
   // Frame what was answered before: a grade, or that none could be given and why.

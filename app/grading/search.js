@@ -1,6 +1,6 @@
 // What of the history is listed: words of query or title, a grade or none, marks; and which page of it.
 
-import { keycap, node } from "./dom.js";
+import { keycap, node, thousands } from "./dom.js";
 
 const TYPED = 250; // ms without a key, then the words are looked for
 const MARKS = { changed: "Changed", noted: "With note", flagged: "Flagged" };
@@ -46,7 +46,7 @@ export class Search {
     Object.assign(this, { page, pages });
     const first = page * size + 1;
     this.root.querySelector(".pages").hidden = pages < 2;
-    this.root.querySelector(".pages .which").textContent = `${first}–${first + answers.length - 1} of ${total}`;
+    this.root.querySelector(".pages .which").textContent = `${thousands(first)}–${thousands(first + answers.length - 1)} of ${thousands(total)}`;
     this.root.querySelector('[data-do="newer"]').disabled = page === 0;
     this.root.querySelector('[data-do="older"]').disabled = page >= pages - 1;
   }

@@ -1,6 +1,6 @@
 // What the screen says about the work itself: how far it is, how fast, whether all is saved, and what is wrong.
 
-import { put } from "./dom.js";
+import { put, thousands } from "./dom.js";
 
 export class Status {
   constructor(root) {
@@ -40,9 +40,9 @@ export class Status {
     const track = this.#find(".track");
     track.setAttribute("aria-valuemax", total);
     track.setAttribute("aria-valuenow", done);
-    track.setAttribute("aria-valuetext", `${done} of ${total} answered`);
+    track.setAttribute("aria-valuetext", `${thousands(done)} of ${thousands(total)} answered`);
     track.firstElementChild.style.inlineSize = total ? `${(100 * done) / total}%` : "0";
-    this.#find(".count").textContent = count ?? (total ? `${done} of ${total}` : "");
+    this.#find(".count").textContent = count ?? (total ? `${thousands(done)} of ${thousands(total)}` : "");
     this.#find(".pace").textContent = pace(hour, total - done, each, today);
     this.#saved(outbox);
   }
