@@ -59,6 +59,7 @@ class Level(NamedTuple):
     wanted, rate: grades a second of everybody, asked for and done.
     reopened: connections that the server had closed while they were idle.
     server, client: milliseconds of processor that a grade took in each.
+    peak: megabytes of memory that the server took at most.
     """
 
     annotators: int
@@ -75,6 +76,7 @@ class Level(NamedTuple):
     load: tuple[float, float]
     server: float
     client: float
+    peak: float
 
 
 class Connection:
@@ -218,6 +220,7 @@ def client(url: str, seconds: float, server: int, rate: float) -> None:
         "errors": [error for one in found for error in one.errors],
         "reopened": sum(one.reopened for one in found),
         "cpu": [used, own],
+        "peak": peak_megabytes(server),
     }
     json.dump(said, sys.stdout)
 
@@ -254,7 +257,7 @@ def run_level(project: Path, annotators: int, seconds: float, rate: float) -> Le
         if "Traceback" in (Path(folder) / "log").read_text():
             errors.append("the server's log holds a traceback")
         times = sorted(one.ms for person in grades for one in person)
-        cuts = statistics.quantiles(times, n=100)
+        cuts = statistics.quantiles(times, n=100, method="inclusive")
         return Level(
             annotators,
             len(times),
@@ -269,6 +272,7 @@ def run_level(project: Path, annotators: int, seconds: float, rate: float) -> Le
             wrong_rows(path, dict(zip(names, grades, strict=True))),
             (load, os.getloadavg()[0]),
             *(1000 * used / len(times) for used in said["cpu"]),
+            said["peak"],
         )
 
 
@@ -301,6 +305,15 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
+def peak_megabytes(pid: int) -> float:
+    """The most memory that a process has had; 0 where the system does not tell."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1000
+
+
 def serve(path: Path, log: Path) -> tuple[str, subprocess.Popen[bytes]]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -331,7 +344,7 @@ def told(level: Level) -> str:
     load = f"{level.load[0]:.1f} → {level.load[1]:.1f}"
     begin = f"| {level.annotators} | {level.grades:,} | {level.rate:.1f}"
     begin += f" of {level.wanted:.0f}"
-    cost = f"{level.server:.1f} | {level.client:.1f}"
+    cost = f"{level.server:.1f} | {level.client:.1f} | {level.peak:,.0f}"
     return f"{begin} | {figures} | {cost} | {level.reopened} | {len(level.errors)} | {exact} | {load} |"
 
 
@@ -354,9 +367,9 @@ def main() -> None:
         most = max([LONG * bool(asked.seconds), *(number for number, _ in steps)])
         big_project.build(project, people=most, presentations=50_000).close()
         print(f"{os.cpu_count()} cores for server and clients; times in ms; load: 1 minute, before → after")
-        print("server, client: milliseconds of processor for a grade in each\n")
-        names = "annotators | grades | a second | p50 | p95 | p99 | longest | server | client | reopened"
-        print(f"| {names} | errors | rows | load |\n|{'---:|' * 11}---|---|", flush=True)
+        print("server, client: milliseconds of processor for a grade in each; MB: the server's at most\n")
+        names = "annotators | grades | a second | p50 | p95 | p99 | longest | server | client | MB | reopened"
+        print(f"| {names} | errors | rows | load |\n|{'---:|' * 12}---|---|", flush=True)
         failed, passed = False, None
         if asked.seconds:
             failed = shown(run_level(project, LONG, asked.seconds, asked.rate))

@@ -83,9 +83,13 @@ def _at_work(job_id: str) -> bool:
 
 def _backup(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
-        [row] = cursor.execute("SELECT max(happened_at) FROM events WHERE action = 'backup'").fetchall()
+        [row] = cursor.execute(_LAST_BACKUP).fetchall()
     last: datetime | None = row[0]
-    if last is None:
+    restored: datetime | None = row[1]
+    if restored is not None and (last is None or last < restored):  # a backup does not know of itself
+        told = f"The project was restored on {restored:%Y-%m-%d %H:%M} UTC, and no backup was taken since."
+        yield DoctorFinding("note", "backup", told, "goldset backup FOLDER")
+    elif last is None:
         yield DoctorFinding(
             "note", "backup", "No backup was ever taken with goldset.", "goldset backup FOLDER"
         )
@@ -94,6 +98,11 @@ def _backup(store: Store) -> Iterator[DoctorFinding]:
         yield DoctorFinding("note", "backup", told, "goldset backup FOLDER")
     else:
         yield DoctorFinding("fine", "backup", f"The last backup is of {last:%Y-%m-%d %H:%M} UTC.")
+
+
+_LAST_BACKUP = """
+SELECT max(happened_at) FILTER (action = 'backup'), max(happened_at) FILTER (action = 'restore') FROM events
+"""
 
 
 def _clock(store: Store) -> Iterator[DoctorFinding]:

@@ -14,6 +14,7 @@ from curation.errors import NotFoundError
 from curation.jobs.stored import begin
 from curation.operations.backup import back_up
 from curation.operations.doctor import Examination, examine
+from curation.operations.restore import restore
 from curation.people.annotators import add_annotator
 from curation.store import Store, utc_now
 from tests.support.command_line import invoke
@@ -70,6 +71,14 @@ def test_backups_that_are_missing_or_old_are_named(store: Store, tmp_path: Path)
         before = utc_now() - timedelta(days=9)
         cursor.execute("UPDATE events SET happened_at = ? WHERE action = 'backup'", [before])
     assert "more than 7 days ago" in said(examine(store.path), "backup", "note")
+
+
+def test_a_restored_project_has_a_backup_only_once_one_is_taken(store: Store, tmp_path: Path) -> None:
+    back_up(store, tmp_path / "b.duckdb")
+    restore(tmp_path / "b.duckdb", store.path, replace=True)
+    assert "The project was restored on" in said(examine(store.path), "backup", "note")
+    back_up(store, tmp_path / "c.duckdb")
+    assert "The last backup is of" in said(examine(store.path), "backup", "fine")
 
 
 def test_a_clock_that_stepped_back_is_named(store: Store) -> None:
