@@ -41,6 +41,7 @@ export class Guide {
   toggle() {
     this.fold(this.root.dataset.guide === "open" ? "folded" : "open");
     this.memory.set("guide", this.root.dataset.guide);
+    if (this.root.dataset.guide === "open") this.panel.scrollIntoView({ block: "nearest" }); // on a phone it is below
   }
 
   fold(state) {

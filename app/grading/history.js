@@ -38,12 +38,13 @@ export class History {
   }
 
   #line(answered) {
-    const { showing, note, flagged, changed, words } = answered;
+    const { showing, note, flagged, changed, words, kind, reason } = answered;
     const line = node("button", { type: "button", className: "line" },
       node("span", { className: "words" },
         node("span", { className: "sought", dir: "auto" }, showing.query),
         node("span", { className: "name", dir: "auto" }, plain(showing.title) || "Untitled document"),
-        ...(words ? [node("span", { className: "name", dir: "auto" }, `“${isolated(words)}”`)] : [])),
+        ...(words ? [node("span", { className: "name", dir: "auto" }, `“${isolated(words)}”`)] : []),
+        ...(kind === "cannot_tell" && reason ? [node("span", { className: "name" }, reason)] : [])),
       ...(changed ? [node("span", { className: "noted" }, "changed")] : []),
       ...(flagged ? [node("span", { className: "noted" }, "flag")] : []),
       ...(note ? [node("span", { className: "noted", title: note }, "note")] : []),

@@ -115,6 +115,7 @@ def test_the_last_answer_leaves_a_trace_and_a_changed_cannot_tell_shows_what_it_
         uma.wait_for_item()
         uma.page.keyboard.press("h")
         expect(uma.root.locator(".history .line").first).to_be_focused()
+        expect(uma.root.locator(".history .line").first).to_contain_text("The document is broken")
         uma.look()
         uma.page.keyboard.press("Enter")
         uma.wait_for_item()
