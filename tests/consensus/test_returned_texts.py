@@ -26,6 +26,7 @@ from curation.releases.freeze.freeze import freeze
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store, migrations, put_setting
+from tests.support.projects import built_once
 from tests.support.relabeled import PEOPLE, answer_round, judged_project, texts_of, write_corpus
 
 PAIR = ("q0", "q0-d2")
@@ -73,16 +74,16 @@ def live(store: Store, folder: Path) -> Store:
     return store
 
 
-@pytest.fixture
-def first(store: Store, tmp_path: Path) -> Store:
+@built_once
+def first(store: Store) -> Store:
     """Two people grade the pair 2 on its first text."""
-    return judged_project(store, tmp_path, queries=2, documents=3)
+    return judged_project(store, store.path.parent, queries=2, documents=3)
 
 
-@pytest.fixture
-def returned(first: Store, tmp_path: Path) -> Store:
+@built_once
+def returned(store: Store) -> Store:
     """2 on the first text, 3 on the second, and then the first again."""
-    return live(first, tmp_path)
+    return live(judged_project(store, store.path.parent, queries=2, documents=3), store.path.parent)
 
 
 def test_votes_on_a_text_that_came_back_alone_count_again(returned: Store) -> None:
