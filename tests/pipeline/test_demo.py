@@ -143,7 +143,8 @@ def test_a_second_start_finds_the_project_as_it_was_left(built: Built) -> None:
     again = build_demo(built.folder, SAMPLE)
     assert not again.built
     assert again.project == built.demo.project
-    assert sorted(path.name for path in built.folder.iterdir()) == ["goldset.duckdb"]
+    # For some tenths of a second after a write, DuckDB's log is beside the file.
+    assert {path.name for path in built.folder.iterdir()} - {"goldset.duckdb.wal"} == {"goldset.duckdb"}
 
 
 def without_figures(text: str) -> str:
