@@ -14,6 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -95,7 +96,7 @@ def part_text(rows: Iterable[Any]) -> str:
 
 def part_sum(content: str) -> PartSum:
     """The sums of a part's text."""
-    return sum_of_pieces(_pieces(content))
+    return sum_of_pieces(pieces_of_text(content))
 
 
 def sum_of_pieces(pieces: Iterable[str]) -> PartSum:
@@ -114,7 +115,7 @@ def part_lines(content: str) -> list[str]:
     return content.removesuffix("\n").split("\n") if content else []
 
 
-def _pieces(content: str) -> Iterator[str]:
+def pieces_of_text(content: str) -> Iterator[str]:
     """Whole lines, some `PIECE` characters at a time: all at once they take a lot of memory."""
     start = 0
     while start < len(content):
@@ -200,7 +201,12 @@ def part_rows(content: str) -> Table:
 
 def walked(content: str) -> Iterator[dict[str, Any]]:
     """The rows of a part, one by one."""
-    return (json.loads(line) for piece in _pieces(content) for line in part_lines(piece))
+    return rows_of_pieces(pieces_of_text(content))
+
+
+def rows_of_pieces(pieces: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The rows of a part whose text comes in pieces, one by one."""
+    return (json.loads(line) for piece in pieces for line in part_lines(piece))
 
 
 def parsed_part(name: str, part: str, content: str) -> Table:
@@ -210,8 +216,20 @@ def parsed_part(name: str, part: str, content: str) -> Table:
     ------
     RefusedError: the part is not JSON, though it agrees with its sum.
     """
-    try:
+    with json_only(name, part):
         return part_rows(content)
+
+
+@contextmanager
+def json_only(name: str, part: str) -> Iterator[None]:
+    """Refuse what is found not to be JSON within the block.
+
+    Raises
+    ------
+    RefusedError: as `parsed_part`.
+    """
+    try:
+        yield
     except ValueError:
         raise RefusedError(
             f"The part {part!r} of the release {name!r} agrees with its sum, yet it is not JSON: it was not "

@@ -7,7 +7,7 @@ goldset froze.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,16 +22,17 @@ from curation.releases.stored import (
     ReleaseRow,
     Table,
     find_release,
+    json_only,
     line_sum,
     parsed_part,
     part_lines,
-    part_rows,
-    part_sum,
     pinned_documents,
-    read_parts,
     release_id_of,
+    rows_of_pieces,
     signed_row,
+    walked,
 )
+from curation.releases.texts import PackedTexts, read_packed
 from curation.sources.corpus import content_hash_of
 from curation.store import Store
 
@@ -85,7 +86,18 @@ class Opened:
         ------
         RefusedError: the part is not JSON, though it agrees with its sum.
         """
-        return parsed_part(self.row.name, part, self.texts.get(part, ""))
+        return list(self.walk(part))
+
+    def walk(self, part: str) -> Iterator[dict[str, Any]]:
+        """The rows of a part one by one, for parts with a row for each judgment, grade or candidate.
+
+        Raises
+        ------
+        RefusedError: as `rows`, once the row is reached.
+        """
+        with json_only(self.row.name, part):
+            rows = self.texts.pieces(part) if isinstance(self.texts, PackedTexts) else None
+            yield from walked(self.texts.get(part, "")) if rows is None else rows_of_pieces(rows)
 
     @cached_property
     def header(self) -> dict[str, Any]:
@@ -103,7 +115,7 @@ def opened(store: Store, name: str) -> Opened:
     """
     with store.reading() as cursor:
         row = find_release(cursor, name)
-        texts = read_parts(cursor, row.release_id)
+        texts = read_packed(cursor, row.release_id)
     if problems := _part_problems(row, texts):
         raise RefusedError(
             f"The release {name!r} is not as it was frozen: {problems[0]}.",
@@ -143,11 +155,11 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
     """
     with store.reading() as cursor:
         row = find_release(cursor, name)
-        texts = read_parts(cursor, row.release_id)
+        texts = read_packed(cursor, row.release_id)
     problems = _part_problems(row, texts)
     if not problems:
         refuse_newer(name, texts)
-    pins = _pins(texts.get("documents", "")) if not problems else []
+    pins = _pins(texts) if not problems else []
     problems += _document_problems(store, pins, progress)
     return Verified(
         name=name,
@@ -161,8 +173,8 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
     )
 
 
-def _part_problems(row: ReleaseRow, texts: Mapping[str, str]) -> list[str]:
-    found = {part: part_sum(text) for part, text in texts.items()}
+def _part_problems(row: ReleaseRow, texts: PackedTexts) -> list[str]:
+    found = texts.sums
     unchanged = release_id_of({part: sums.sha256 for part, sums in found.items()}) == row.release_id
     expected = _expected(row)
     if expected == found:
@@ -232,8 +244,9 @@ def _told(part: str, line: str) -> str:
     return ", ".join([*pair, "the rest is not shown, as it may hold sealed grades"])
 
 
-def _pins(text: str) -> list[Pin]:
-    return [Pin(row["document_id"], row["content_hash"]) for row in part_rows(text)]
+def _pins(texts: PackedTexts) -> list[Pin]:
+    rows = rows_of_pieces(texts.pieces("documents"))
+    return [Pin(row["document_id"], row["content_hash"]) for row in rows]
 
 
 def _document_problems(store: Store, pins: Sequence[Pin], progress: Progress) -> list[str]:

@@ -1,4 +1,4 @@
-"""Rows as lines: the same text, the same sums and the same digests as of lists of objects."""
+"""Rows as lines, texts packed, pairs as numbers: all as lists of objects have it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from curation.releases import lines, stored
+from curation.releases import lines, stored, texts
 from curation.releases.lines import pieces_of, row_lines, text_value
+from curation.releases.pairs import PairCodes, documents_of, number_in
 from curation.releases.stored import part_lines, part_sum, part_text, sum_of_pieces, walked
+from curation.releases.texts import PackedTexts
 from curation.text import canonical_json, digest, digest_of_list
 
 ROWS = [
@@ -65,3 +67,28 @@ def test_a_part_that_was_altered_has_the_same_lines_in_pieces(text: str) -> None
 
 def test_rows_of_a_stored_part_are_walked_one_by_one() -> None:
     assert list(walked(part_text(ROWS))) == ROWS
+
+
+@pytest.mark.parametrize("text", ["", "\n", "{}", part_text(ROWS), "é" * 99 + "\n\n" + "y"])
+def test_packed_texts_are_the_texts_and_have_their_sums(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "PIECE", 7)
+    packed = PackedTexts()
+    packed.add("b", text)
+    packed.add("a", "")
+    assert dict(packed) == {"a": "", "b": text}
+    assert packed.sums == {"a": part_sum(""), "b": part_sum(text)}
+    assert [line for piece in packed.pieces("b") for line in part_lines(piece)] == part_lines(text)
+    assert packed.get("c") is None
+
+
+def test_pairs_are_counted_as_numbers_as_they_are_as_tuples() -> None:
+    codes, random = PairCodes(), np.random.default_rng(3)
+    sides = [
+        [{"query_id": f"q{one}", "document_id": f"d{other}"} for one, other in random.integers(0, 9, (60, 2))]
+        for _ in range(2)
+    ]
+    few, many = ({(row["query_id"], row["document_id"]) for row in side} for side in sides)
+    first, second = (codes.of(side) for side in sides)
+    assert (len(first), number_in(first, second)) == (len(few), len(few & many))
+    assert documents_of(first) == len({document_id for _, document_id in few})
+    assert number_in(first, codes.of([])) == number_in(codes.of([]), first) == 0

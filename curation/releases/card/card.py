@@ -7,8 +7,9 @@ named: a release knows none. Figures that are undefined say why, and each figure
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,8 +17,8 @@ from typing import Any
 from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import Lines, bullets, counts, listed, percent, table
 from curation.releases.coverage import about_grid, about_map, released_coverage
+from curation.releases.pairs import Codes, PairCodes, distinct, documents_of, number_in
 from curation.releases.seal import sealed_parts
-from curation.releases.stored import Table
 from curation.releases.verify import Opened
 from curation.text import amount
 
@@ -57,10 +58,6 @@ class Card:
         return limits_of(self.release) or ["None that follows from the data."]
 
     @cached_property
-    def _graded(self) -> Table:
-        return self.release.rows("qrels")
-
-    @cached_property
     def _between(self) -> Mapping[str, Any]:
         between: Mapping[str, Any] = self._figures["between"]
         return between
@@ -68,14 +65,6 @@ class Card:
     @cached_property
     def _figures(self) -> Mapping[str, Any]:
         return self.release.rows("agreement")[0]
-
-    @cached_property
-    def _pairs(self) -> dict[tuple[str, str], list[dict[str, Any]]]:
-        """Candidate pairs → where they came from."""
-        pairs: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-        for row in self.release.rows("candidates"):
-            pairs[row["query_id"], row["document_id"]].append(row)
-        return pairs
 
     def _opening(self) -> Lines:
         header = self.release.header
@@ -126,15 +115,18 @@ class Card:
         return lines
 
     def _labels(self) -> Lines:
-        judgments = self.release.rows("judgments")
-        people = {row["annotator"] for row in judgments}
+        given = Counter(
+            (row["annotator"], row["kind"] == "cannot_tell", row["duplicate"])
+            for row in self.release.walk("judgments")
+        )
+        people = {annotator for annotator, *_ in given}
         rounds = Counter(row["kind"] for row in self.release.rows("rounds"))
-        unclear = sum(row["kind"] == "cannot_tell" for row in judgments)
-        repeats = sum(row["duplicate"] for row in judgments)
+        unclear = sum(count for (_, unclear, _), count in given.items() if unclear)
+        repeats = sum(count for (*_, repeat), count in given.items() if repeat)
         decided = amount(len(self.release.rows("adjudications")), "pair")
-        hows = counts(Counter(row["how"] for row in self._graded))
+        hows = counts(Counter(row["how"] for row in self.release.walk("qrels")))
         lines = [
-            f"{amount(len(people), 'annotator')} gave {amount(len(judgments), 'judgment')}, "
+            f"{amount(len(people), 'annotator')} gave {amount(given.total(), 'judgment')}, "
             f"{unclear:,} of them "
             f"“cannot tell” and {repeats:,} on blind duplicates, in rounds of kind {counts(rounds)}. They "
             "are known by number only.",
@@ -191,27 +183,28 @@ class Card:
 
     def _coverage(self) -> Lines:
         header = self.release.header
-        judged = {(row["query_id"], row["document_id"]) for row in self._graded}
-        documents = {document_id for _, document_id in judged}
+        codes = PairCodes()
+        judged = codes.of(self.release.walk("qrels"))
+        documents = documents_of(judged)
         pools = self.release.rows("pools")
-        share = percent(len(documents), header["documents"])
-        lines = [
-            f"{len(documents):,} of {header['documents']:,} documents ({share}) have a grade for some query."
-        ]
+        share = percent(documents, header["documents"])
+        lines = [f"{documents:,} of {header['documents']:,} documents ({share}) have a grade for some query."]
         lines += ["", *self._regions()]
         if not pools:
             return [*lines, "", "No pool was built here: which documents were judged is the source's choice."]
-        pooled = {
-            pair for pair, rows in self._pairs.items() if any(row["pool_id"] is not None for row in rows)
-        }
-        have = len(pooled & judged)
+        pooled = codes.of(self._pooled())
+        have = number_in(pooled, judged)
         lines += [
             "",
             f"{len(pooled):,} pairs were pooled; {have:,} ({percent(have, len(pooled))}) have a grade.",
             "",
         ]
-        lines += table(("system", "pairs", "deepest rank", "judged"), self._systems(judged))
-        return lines + _pool_sample(self.release, judged)
+        lines += table(("system", "pairs", "deepest rank", "judged"), self._systems(codes, judged))
+        return lines + _pool_sample(self.release, codes, judged)
+
+    def _pooled(self) -> Iterator[dict[str, Any]]:
+        """The candidates that a pool of this project proposed, one by one."""
+        return (row for row in self.release.walk("candidates") if row["pool_id"] is not None)
 
     def _regions(self) -> Lines:
         """Which regions of the corpus have a query, and the grid's boundaries."""
@@ -220,18 +213,17 @@ class Card:
             return ["No coverage map was frozen: which regions of the corpus nothing tests is unknown."]
         return [f"{about_map(found)} {about_grid(found)}".rstrip()]
 
-    def _systems(self, judged: set[tuple[str, str]]) -> list[tuple[Any, ...]]:
+    def _systems(self, codes: PairCodes, judged: Codes) -> list[tuple[Any, ...]]:
         """System, pairs that it proposed, its deepest rank, and the share of them that has a grade."""
-        pairs: dict[str, set[tuple[str, str]]] = defaultdict(set)
-        deepest: dict[str, int] = {}
-        for pair, rows in self._pairs.items():
-            for row in rows:
-                if row["pool_id"] is not None:
-                    pairs[row["system"]].add(pair)
-                    deepest[row["system"]] = max(deepest.get(row["system"], 0), row["rank"] or 0)
+        proposed: defaultdict[str, array[int]] = defaultdict(lambda: array("q"))
+        deepest: Counter[str] = Counter()
+        for row in self._pooled():
+            proposed[row["system"]].append(codes.code(row["query_id"], row["document_id"]))
+            deepest[row["system"]] = max(deepest[row["system"]], row["rank"] or 0)
+        found = {system: distinct(pairs) for system, pairs in sorted(proposed.items())}
         return [
-            (system, len(found), deepest[system] or "–", percent(len(found & judged), len(found)))
-            for system, found in sorted(pairs.items())
+            (system, len(pairs), deepest[system] or "–", percent(number_in(pairs, judged), len(pairs)))
+            for system, pairs in found.items()
         ]
 
     def _split(self) -> Lines:
@@ -276,12 +268,13 @@ class Card:
         return [f"{self.licence}, as stated by who exported it."]
 
 
-def _pool_sample(release: Opened, judged: Collection[tuple[str, str]]) -> Lines:
+def _pool_sample(release: Opened, codes: PairCodes, judged: Codes) -> Lines:
     """What was drawn of each sampled pool, by band of ranks; nothing where no pool was sampled."""
     designs = {row["pool_id"]: row["parameters"].get("sample") for row in release.rows("pools")}
     counts: defaultdict[tuple[str, int], Counter[str]] = defaultdict(Counter)
-    for row in release.rows("pool_sample"):
-        graded = sum((row["query_id"], name) in judged for name in row["drawn"])
+    for row in release.walk("pool_sample"):
+        names = ({"query_id": row["query_id"], "document_id": name} for name in row["drawn"])
+        graded = number_in(codes.of(names), judged)
         drawn, left = len(row["drawn"]), len(row["not_drawn"])
         counts[row["pool_id"], row["band"]].update(pooled=drawn + left, drawn=drawn, graded=graded)
     if not counts:

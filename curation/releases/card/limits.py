@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from curation.releases.card.markdown import Lines, percent
+from curation.releases.pairs import PairCodes, number_in
 from curation.releases.stored import without_relevant
 from curation.releases.verify import Opened
 
@@ -24,9 +25,8 @@ def limits_of(release: Opened) -> Lines:
 
 def _of_labels(release: Opened) -> Lines:
     figures = release.rows("agreement")[0]
-    grades = release.rows("qrels")
-    hows = Counter(row["how"] for row in grades)
-    total = len(grades)
+    hows = Counter(row["how"] for row in release.walk("qrels"))
+    total = hows.total()
     rounds = {row["kind"] for row in release.rows("rounds")}
     told = _of_relevance(release)
     if hows["single"]:
@@ -50,7 +50,7 @@ def _of_labels(release: Opened) -> Lines:
 def _of_relevance(release: Opened) -> Lines:
     queries = release.rows("queries")
     grade = release.rows("split")[0]["parameters"]["relevant_grade"]
-    lacking = len(without_relevant(queries, release.rows("qrels"), grade))
+    lacking = len(without_relevant(queries, release.walk("qrels"), grade))
     if not lacking:
         return []
     if lacking == len(queries):
@@ -65,14 +65,14 @@ def _of_relevance(release: Opened) -> Lines:
 
 
 def _of_pools(release: Opened) -> Lines:
-    pairs = {(row["query_id"], row["document_id"]) for row in release.rows("candidates")}
-    judged = {(row["query_id"], row["document_id"]) for row in release.rows("qrels")}
-    open_pairs = len(pairs - judged)
+    codes = PairCodes()
+    pairs, judged = codes.of(release.walk("candidates")), codes.of(release.walk("qrels"))
+    open_pairs = len(pairs) - number_in(pairs, judged)
     told = [
         "Documents without a grade are not known to be irrelevant. Measures that count them as such "
         "disfavour systems that did not take part in the pools."
     ]
-    if release.rows("pool_sample"):
+    if any(True for _ in release.walk("pool_sample")):
         told.insert(
             0,
             "Only a random sample of the pool was judged. Measures that count the rest as not relevant say "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -65,6 +65,16 @@ class PinnedDocuments:
         return (document for _, document in pinned_documents(self._store, pins) if document is not None)
 
 
+class PartRowsOf:
+    """The rows of a release's part that are about some of its queries; each walk reads them one by one."""
+
+    def __init__(self, release: Opened, part: str, queries: Collection[str]) -> None:
+        self._release, self._part, self._queries = release, part, queries
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return (row for row in self._release.walk(self._part) if row["query_id"] in self._queries)
+
+
 @dataclass(frozen=True)
 class Gold:
     """A release's rows.
@@ -81,8 +91,8 @@ class Gold:
     release_id: str
     parts: tuple[str, ...]
     queries: Table
-    qrels: Table
-    candidates: Table
+    qrels: PartRowsOf
+    candidates: PartRowsOf
     documents: PinnedDocuments
     relevant_grade: int
     near_duplicate: float
@@ -128,18 +138,15 @@ def gold_of(store: Store, release: Opened, parts: Sequence[str], options: Export
     inside = {query["query_id"] for query in queries if query["part"] in parts}
     split = release.rows("split")[0]["parameters"]
 
-    def rows(part: str) -> Table:
-        return [row for row in release.rows(part) if row["query_id"] in inside]
-
     return Gold(
         name=release.row.name,
         release_id=release.row.release_id,
         parts=tuple(parts),
         queries=queries,
-        qrels=rows("qrels"),
-        candidates=rows("candidates"),
+        qrels=PartRowsOf(release, "qrels", inside),
+        candidates=PartRowsOf(release, "candidates", inside),
         documents=PinnedDocuments(
-            store, [Pin(row["document_id"], row["content_hash"]) for row in release.rows("documents")]
+            store, [Pin(row["document_id"], row["content_hash"]) for row in release.walk("documents")]
         ),
         relevant_grade=split["relevant_grade"],
         near_duplicate=_threshold(split),

@@ -7,6 +7,7 @@ without the grades of sealed parts: it can be given to anybody.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,16 +54,18 @@ def write_beir(folder: Path, gold: Gold) -> Written:
     (folder / "qrels").mkdir()
     files = {"corpus": {"corpus": "corpus.jsonl"}, "queries": {"queries": "queries.jsonl"}}
     for part, split in split_names(gold.parts).items():
-        rows = [
-            (f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade)
-            for row in gold.judged(part)
-        ]
-        write_table(folder / "qrels" / f"{part}.tsv", QRELS, rows, "\t")
+        write_table(folder / "qrels" / f"{part}.tsv", QRELS, _grades(gold, part), "\t")
         files.setdefault("default", {})[split] = f"qrels/{part}.jsonl"
-        objects = (dict(zip(QRELS, row, strict=True)) for row in rows)
+        objects = (dict(zip(QRELS, row, strict=True)) for row in _grades(gold, part))
         write_lines(folder / "qrels" / f"{part}.jsonl", map(json_line, objects))
     write_readme(folder, gold, files)
     return Written({"query_prefix": of_query, "document_prefix": of_document})
+
+
+def _grades(gold: Gold, part: str) -> Iterator[tuple[str, str, int]]:
+    of_query, of_document = gold.prefixes
+    for row in gold.judged(part):
+        yield f"{of_query}{row.query_id}", f"{of_document}{row.document_id}", row.grade
 
 
 def _present(**values: str | None) -> dict[str, str]:

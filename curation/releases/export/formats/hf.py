@@ -8,19 +8,17 @@ Each config names the release: `datasets` would else take two folders of one nam
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.releases.export.formats.export_format import ExportFormat, Written
+from curation.releases.export.formats.export_format import ExportFormat, Written, batched
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
     from curation.store import Document
 
 
-BATCH = 10_000
 CORPUS = ("_id", "title", "text")
 QUERIES = ("_id", "text", "part", "stratum")
 QRELS = ("query-id", "corpus-id", "score")
@@ -114,16 +112,10 @@ def _write(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     path.parent.mkdir(exist_ok=True)
     schema = pa.schema([(name, pa.int32() if name == "score" else pa.string()) for name in columns])
     with pq.ParquetWriter(path, schema, compression="zstd", version="2.6") as writer:
-        for batch in _batches(rows):
+        for batch in batched(rows):
             arrays = zip(*batch, strict=True)
             data = [pa.array(values, field.type) for values, field in zip(arrays, schema, strict=True)]
             writer.write_batch(pa.record_batch(data, schema=schema))
-
-
-def _batches(rows: Iterable[Sequence[Any]]) -> Iterator[list[Sequence[Any]]]:
-    waiting = iter(rows)
-    while batch := list(islice(waiting, BATCH)):
-        yield batch
 
 
 HF = ExportFormat("hf", write_hf, readers="Hugging Face datasets and MTEB, with a data-set card")

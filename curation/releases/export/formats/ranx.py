@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat, Written, json_line, write_lines
+from curation.releases.export.formats.export_format import ExportFormat, Written, json_line
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -15,11 +17,18 @@ def write_ranx(folder: Path, gold: Gold) -> Written:
     """All grades, and those of each part."""
     files = {"qrels.json": None, **{f"qrels.{part}.json": part for part in gold.parts}}
     for name, part in files.items():
-        qrels: dict[str, dict[str, int]] = {}
-        for row in gold.judged(part):
-            qrels.setdefault(row.query_id, {})[row.document_id] = row.grade
-        write_lines(folder / name, [json_line(qrels)])
+        with (folder / name).open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(_object(gold, part))
     return Written()
+
+
+def _object(gold: Gold, part: str | None) -> Iterator[str]:
+    """The text of the object, a query at a time: grades are ordered by query."""
+    before = "{"
+    for query_id, rows in groupby(gold.judged(part), lambda row: row.query_id):
+        yield f"{before}{json_line(query_id)}: {json_line({row.document_id: row.grade for row in rows})}"
+        before = ", "
+    yield "{}\n" if before == "{" else "}\n"
 
 
 RANX = ExportFormat("ranx", write_ranx, readers="ranx: qrels as JSON")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat, Written, write_table
+from curation.releases.export.formats.export_format import ExportFormat, Written, batched, write_table
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
@@ -31,8 +31,11 @@ def write_parquet(folder: Path, gold: Gold) -> Written:
     text = pa.string()
     types = dict(zip(COLUMNS, (text, text, text, pa.int32(), text), strict=True))
     schema = pa.schema(types, metadata={"goldset_release_id": gold.release_id})
-    rows = [dict(zip(COLUMNS, row, strict=True)) for row in gold.judged()]
-    table = pa.Table.from_pylist(rows, schema=schema)
+    batches = (
+        pa.record_batch(list(map(list, zip(*batch, strict=True))), schema=schema)
+        for batch in batched(gold.judged())
+    )
+    table = pa.Table.from_batches(batches, schema).combine_chunks()  # chunks would be other pages
     pq.write_table(table, folder / "qrels.parquet", compression="zstd", version="2.6")
     return Written()
 

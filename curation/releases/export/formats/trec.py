@@ -6,7 +6,8 @@ The encoding is that of the whole corpus, judged or not: a run over it is transl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -27,13 +28,17 @@ def write_trec(folder: Path, gold: Gold) -> Written:
     documents = without_space(gold.documents.ids)
     topics = (f"{queries[query['query_id']]}\t{' '.join(query['text'].split())}" for query in gold.queries)
     write_lines(folder / "topics.tsv", topics)
-    lines = [
-        (part, f"{queries[query_id]} 0 {documents[document_id]} {grade}")
-        for query_id, document_id, grade, part in _rows(gold)
-    ]
-    write_lines(folder / "qrels.txt", (line for _, line in lines))
+    unjudged = [(*pair, UNJUDGED, gold.part_of[pair[0]]) for pair in _unjudged(gold)]
+
+    def lines(part: str | None) -> Iterator[str]:
+        rows = ((row.query_id, row.document_id, row.grade, row.part) for row in gold.judged())
+        for query_id, document_id, grade, where in merge(rows, unjudged):
+            if part in (None, where):
+                yield f"{queries[query_id]} 0 {documents[document_id]} {grade}"
+
+    write_lines(folder / "qrels.txt", lines(None))
     for part in gold.parts:
-        write_lines(folder / f"qrels.{part}.txt", (line for where, line in lines if where == part))
+        write_lines(folder / f"qrels.{part}.txt", lines(part))
     mapped = [
         (kind, exported, original)
         for kind, ids in (("query", queries), ("document", documents))
@@ -45,12 +50,8 @@ def write_trec(folder: Path, gold: Gold) -> Written:
     return Written({"mapped": len(mapped)})
 
 
-def _rows(gold: Gold) -> list[tuple[str, str, int, str]]:
-    """(query id, document id, grade, part), ordered."""
-    rows = [(row.query_id, row.document_id, row.grade, row.part) for row in gold.judged()]
-    if gold.options.unjudged:
-        rows += [(*pair, UNJUDGED, gold.part_of[pair[0]]) for pair in gold.unjudged()]
-    return sorted(rows)
+def _unjudged(gold: Gold) -> list[tuple[str, str]]:
+    return gold.unjudged() if gold.options.unjudged else []
 
 
 def without_space(ids: Iterable[str]) -> dict[str, str]:
