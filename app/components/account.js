@@ -33,10 +33,29 @@ function leave(event) {
   });
 }
 
+// Of an upload that broke off Streamlit has an error of its program, which only screen readers read out.
+const BROKEN = "This file did not arrive whole: the connection broke off, or it is too large. Choose it again.";
+const broken = new MutationObserver(() => {
+  for (const alert of document.querySelectorAll('.stFileUploader [role="alert"]')) {
+    if (!alert.textContent.includes("AxiosError")) continue;
+    alert.childNodes.forEach((part, place) => { part.data = place ? "" : BROKEN; });
+  }
+});
+
+function watch({ target }) {
+  const uploader = target.closest?.(".stFileUploader");
+  if (uploader) broken.observe(uploader, { childList: true, subtree: true, characterData: true });
+}
+
 export default function account({ data, parentElement }) {
   window.removeEventListener("click", window.goldsetOnce, true);
   window.goldsetOnce = once;
   window.addEventListener("click", once, true);
+  for (const kind of ["change", "drop"]) {
+    window.removeEventListener(kind, window.goldsetWatch, true);
+    window.addEventListener(kind, watch, true);
+  }
+  window.goldsetWatch = watch;
   for (const kind of ["click", "keydown"]) {
     window.removeEventListener(kind, window.goldsetLeave, true);
     window.addEventListener(kind, leave, true);

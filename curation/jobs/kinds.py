@@ -227,7 +227,7 @@ KINDS: dict[str, Kind] = {
     "tags": Kind(
         _tags,
         "tags are being looked for",
-        "No tag was changed: look again.",
+        "No tag was changed: look for them again.",
         first="reading queries and corpus",
     ),
     "pool": Kind(

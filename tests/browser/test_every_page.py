@@ -17,7 +17,7 @@ from app.navigation import menus_of, pages_of
 from tests.support.accessibility import (
     SCHEMES,
     fits,
-    fits_at_twice_the_size,
+    fits_small_windows,
     measure,
     passes,
     passes_in_both_schemes,
@@ -56,7 +56,7 @@ def test_a_page_is_accessible_and_its_words_stay_words(people: Visitors, path: s
         summary.click()
     tab.inert()
     passes_in_both_schemes(tab.page, path)
-    fits_at_twice_the_size(tab.page, path)
+    fits_small_windows(tab.page, path)
 
 
 def test_adjudicate_is_accessible_in_all_its_states_and_its_words_stay_words(people: Visitors) -> None:
@@ -88,7 +88,7 @@ def test_adjudicate_is_accessible_in_all_its_states_and_its_words_stay_words(peo
     expect(deciding.locator(".ruled")).to_contain_text(MARKUP[:40])
     tab.inert()
     shows_focus(page)
-    fits_at_twice_the_size(page, "pair")
+    fits_small_windows(page, "pair")
 
 
 def test_label_is_accessible_in_all_its_states(people: Visitors) -> None:
@@ -104,7 +104,7 @@ def test_label_is_accessible_in_all_its_states(people: Visitors) -> None:
         page.keyboard.press("Escape")
     label.look()
     shows_focus(page)
-    fits_at_twice_the_size(page, "item")
+    fits_small_windows(page, "item")
 
 
 @pytest.mark.parametrize("width", [1440, 1024])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +41,19 @@ def pick(page: Page, label: str, column: str) -> None:
     page.get_by_role("option", name=column, exact=True).click()
 
 
+def refuses_a_broken_upload_in_a_sentence(page: Page) -> None:
+    """Screen readers read the alert out; what Streamlit puts there is "Error: AxiosError: Network Error"."""
+    uploads = "**/_stcore/upload_file/**"
+    page.route(uploads, lambda route: route.abort())
+    file = {"name": "broken.csv", "mimeType": "text/csv", "buffer": b"a"}
+    page.locator("input[type=file]").set_input_files(files=[file])
+    alert = page.get_by_test_id("stFileUploader").get_by_role("alert")
+    expect(alert).to_have_text(re.compile(r"^This file did not arrive whole: .* Choose it again\.$"))
+    page.unroute(uploads)
+    page.get_by_role("button", name="Remove broken.csv").click()
+    expect(alert).to_have_count(0)
+
+
 def passes_in_both(page: Page, what: str) -> None:
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
@@ -54,6 +68,7 @@ def test_a_lead_imports_a_corpus_and_a_log(browser: Browser, served: Served) -> 
     page.goto(f"{served.url}/import")
     expect(page.get_by_role("heading", name="Import", exact=True)).to_be_visible()
     run, bring = (page.get_by_role("button", name=name, exact=True) for name in ("Dry run", "Import"))
+    refuses_a_broken_upload_in_a_sentence(page)
     send(page, "pages.csv", CORPUS)
     pick(page, "Id (needed)", "sku_no")
     expect(bring).to_be_disabled()

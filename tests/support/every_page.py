@@ -56,6 +56,7 @@ HEADINGS = {
     **{f"/curate?step={step}": "Curate" for step in ("Sample", "Queries", "Pool", "Round")},
     **{f"/answers?part={part}": "Answers" for part in ("Decide", "Tasks")},
     "/relabel?of=Plan": "Re-label",
+    "/releases?view=Card": "Releases",
     **{f"/releases?stage={stage}": "Releases" for stage in ("Rule", "Gate", "Split", "Freeze")},
     **{f"/guide?show={part}": "Guide" for part in ("Edit", "Put in force", "Versions", "Questions")},
     **{f"/coverage?of={part}": "Coverage" for part in ("Map", "Written")},

@@ -22,7 +22,7 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
     with store.reading() as cursor:
         questions = guide_questions(cursor)
     if not (said or answers or questions):
-        st.info("Nobody could not tell, set a flag, or said of a query whether the corpus answers it, yet.")
+        st.info("Nobody chose “Cannot tell”, set a flag, or said whether the corpus answers a query yet.")
         return
     _remarks("Cannot tell", "Why", unclear)
     _remarks("Flagged", "Answer", flagged)

@@ -31,7 +31,7 @@ from curation.agreement.between.inter_annotator import (
 )
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 
-FEW_SHARED = f"no interval: each two annotators share fewer than {MINIMUM_QUERIES} queries on average"
+FEW_SHARED = f"no interval: two annotators share fewer than {MINIMUM_QUERIES} queries on average"
 NO_PAIR = f"no two annotators share {MINIMUM_UNITS} pairs"
 NO_SPREAD = "no variation: both gave the same grade to every pair they share"
 

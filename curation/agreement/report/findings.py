@@ -74,7 +74,7 @@ def _levels(result: InterAgreement) -> str:
         equal = percent(raw.share, 1)
         return f"Equal grades: {equal}. Alpha is undefined ({result.ordinal.undefined}; {counts})."
     if not_shown(raw) or raw.share is None or ac2.value is None:
-        return f"Agreement between annotators is {not_shown(raw)}."
+        return f"Agreement between annotators has no figure: {not_shown(raw)}."
     return (
         f"{percent(raw.share, 1)} of {raw.pairs:,} pairs of grades are equal ({span(raw)}). Alpha takes off "
         "what chance would give with these grades; Gwet's AC2 takes off less where one grade is very "
@@ -205,10 +205,11 @@ def _higher(pair: AnnotatorPair) -> str:
 def _queries(origins: DisagreementSources) -> str:
     if not origins.disagreeing:
         return "No query has any disagreement."
-    many = "query holds" if origins.half == 1 else "queries hold"
+    most = amount(origins.half, "query holds", "queries hold")
+    some = f"{origins.disagreeing:,} {'has' if origins.disagreeing == 1 else 'have'} some"
     return (
-        f"{origins.half:,} {many} half of all disagreement; {origins.disagreeing:,} have some. A query high "
-        "in this list may need a line that says what the person behind it wants."
+        f"{most} half of all disagreement; {some}. A query high in this list may need a line that says what "
+        "the person behind it wants."
     )
 
 

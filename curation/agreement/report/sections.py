@@ -98,7 +98,7 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
         f"{found.judgments:,} grades of {found.annotators:,} annotators. Pairs with one grade only say "
         f"nothing here: {found.single:,}. Rely on Krippendorff's alpha from {RELIABLE}, conclude tentatively "
         f"from {TENTATIVE} (Krippendorff 2004). The ratio level takes grade 0 for a true zero. Cohen's kappa "
-        "is a mean over each two annotators that share enough pairs."
+        "is a mean over the pairs of annotators that share enough."
         f"{_DOUBTED.format(', '.join(doubted)) if doubted else ''}"
         f"{f' {found.small_set}' if found.small_set else ''}"
     )

@@ -72,7 +72,7 @@ def verdict_of(result: InterAgreement) -> Verdict:
     alpha = result.ordinal
     why = not_shown(alpha)
     if why or alpha.alpha is None:
-        return Verdict("no figure", f"Agreement between annotators is {why}.")
+        return Verdict("no figure", f"Agreement between annotators has no figure: {why}.")
     if alpha.low is None or alpha.high is None:
         found = f"Ordinal alpha is {decimal(alpha.alpha)} on {alpha.units:,} pairs; {alpha.no_interval}."
         return Verdict("no interval", found, decimal(alpha.alpha, 2))

@@ -83,7 +83,7 @@ def test_an_empty_project_has_a_page_that_says_why(store: Store) -> None:
     add_pairs(store, grid(2, 2))
     page = agreement_page(agreement_report(store, details=True))
     assert "no pair has grades of two annotators" in page
-    assert "Agreement between annotators is undefined" in page
+    assert "Agreement between annotators has no figure: undefined" in page
 
 
 def test_what_is_undefined_is_one_sentence_and_no_row_of_a_chart(store: Store) -> None:
