@@ -22,7 +22,7 @@ from curation.importing.request import ImportRequest
 from curation.sources.queries import named_by
 from curation.sources.run_files import TREC_COLUMNS, RunFile, RunRow
 from curation.sources.tables.formats import FileLayout
-from curation.sources.tables.lines import text_lines
+from curation.sources.tables.lines import clean, text_lines
 from curation.sources.tables.problems import Problems
 from curation.sources.tables.records import Records, beir_file
 from curation.sources.tables.values import text_of
@@ -111,8 +111,8 @@ def seems_to_be(request: ImportRequest) -> str | None:
 
 
 def shortened(value: object) -> str:
-    """A value on one line, not longer than a cell of a table."""
-    text = " ".join(text_of(value).split())
+    """A value on one line, not longer than a cell of a table; bytes of another encoding as U+FFFD."""
+    text = " ".join(clean(text_of(value), Counter()).split())
     return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
 
 

@@ -129,6 +129,43 @@ def test_a_beginning_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         look_at(written(tmp_path, "a.csv", b""))
 
 
+def test_bytes_of_another_encoding_are_shown_as_such_and_a_column_is_refused_for_them(tmp_path: Path) -> None:
+    """A page can draw no surrogates: it failed instead of saying which encoding to choose."""
+    value = written(tmp_path, "a.csv", "id,title\n1,Gr\xfcner Tee\n".encode("latin-1"))
+    assert look_at(value).rows == [("1", "Gr\ufffdner Tee")]
+    assert look_at(value._replace(encoding="latin-1")).rows == [("1", "Gr\xfcner Tee")]
+    header = written(tmp_path, "b.csv", ("id,gr\xf6sse\n" + "1,x\n" * 200).encode("latin-1"))
+    with pytest.raises(InputError, match=r"the name of column 2, “gr\ufffdsse”, is not utf-8\n.*latin-1"):
+        look_at(header)
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"),
+    [
+        (b"\n <!DOCTYPE html>\n<html>", "is a web page; expected one record a line\nIt may be"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "is a spreadsheet or a document of an office program; .*\nSave"),
+        (b"\x89PNG\r\n\x1a\n\0", "is a picture; "),
+        (b"%PDF-1.7\n", "is a PDF document; "),
+    ],
+)
+def test_what_is_no_table_is_named(tmp_path: Path, start: bytes, expected: str) -> None:
+    with pytest.raises(InputError, match=expected):
+        look_at(written(tmp_path, "a.csv", start * 9))
+
+
+def test_a_problem_names_a_value_of_another_encoding_as_a_page_can_show_it(
+    project: Store, request_for: Callable[..., ImportRequest]
+) -> None:
+    asked = request_for("queries", "q.jsonl", '{"_id":"q","text":"ok"}\n')
+    asked.file.write_bytes(
+        '{"_id":"\xfc","text":"gr\xfcn"}\n{"_id":"\xfc","text":"t"}\n{"\xfc"}\n'.encode("latin-1")
+    )
+    found = dry_run(project, asked, "lee").problems
+    assert len(found) == 3
+    assert all("\ufffd" in one.found and one.found.encode() for one in found)
+    assert not any("udcfc" in one.found for one in found)
+
+
 def test_the_icecat_files_are_recognised(shared: Path) -> None:
     icecat = shared / "chorus_icecat"
     products, ratings = icecat / "products.jsonl.gz", icecat / "Broad_Query_Set_individual_ratings.csv"

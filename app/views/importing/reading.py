@@ -53,7 +53,8 @@ def show_rows(found: FileLook) -> None:
     """The first rows of the file, as they were read."""
     read = found.format if found.encoding == "utf-8" else f"{found.format}, {found.encoding}"
     with st.container(key="rows"):
-        ui.table(f"The first {len(found.rows)} rows, read as {read}", found.heads, found.rows)
+        rows = "row" if len(found.rows) == 1 else f"{len(found.rows)} rows"
+        ui.table(f"The first {rows}, read as {read}", found.heads, found.rows)
 
 
 def ask_fields(

@@ -12,7 +12,7 @@ import io
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, cast
 
@@ -30,6 +30,17 @@ _PACKED = {
     b"\xfd7zXZ": "packed with xz",
     b"\x28\xb5\x2f\xfd": "packed with zstd",
 }
+_SIGN_IN = "It may be a page that asks to sign in: fetch the file again, and look at it in an editor first."
+_AS_CSV = "Save the table as CSV."
+_NO_TABLE = {
+    b"<!doctype html": ("a web page", _SIGN_IN),
+    b"<html": ("a web page", _SIGN_IN),
+    b"%pdf": ("a PDF document", _AS_CSV),
+    b"\x89png": ("a picture", _AS_CSV),
+    b"\xff\xd8\xff": ("a picture", _AS_CSV),
+    b"\xd0\xcf\x11\xe0": ("a spreadsheet or a document of an office program", _AS_CSV),
+}
+"""How files begin, in small letters, that people give in place of a table: what that is, and what to do."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -42,6 +53,17 @@ def clean(text: str, replaced: Counter[str]) -> str:
     return _UNPRINTABLE.sub(REPLACEMENT, text)
 
 
+def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: Problems) -> None:
+    """Stop with a sentence at a column whose name the encoding cannot read: nobody could choose it."""
+    for number, name in enumerate(names, 1):
+        if _SMUGGLED.search(name):
+            problems.check()  # a short file was read to its end, and its bytes are noted
+            shown = _SMUGGLED.sub(REPLACEMENT, name)
+            problems.stop(
+                f"the name of column {number}, “{shown}”, is not {encoding}", _other_encoding(path, encoding)
+            )
+
+
 def refuse_unreadable(path: Path, problems: Problems) -> None:
     """Stop with a sentence at what is not a file, is empty, or is packed in a way that is not read."""
     if path.is_dir():
@@ -52,16 +74,19 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
         problems.stop("is not a regular file", "Write its content to a file first.")
     try:
         with path.open("rb") as file:
-            start = file.read(8)
+            start = file.read(64)
     except OSError as error:
         problems.stop(f"cannot be read: {error.strerror}")
     if not start:
-        problems.stop("is empty; expected one record a line")
+        problems.stop("is empty; expected one record a line", "Export or fetch the file again.")
     for magic, what in _PACKED.items():
         if start.startswith(magic):
             problems.stop(
                 f"is {what}; only gzip is read as it is", "Unpack it first; save a spreadsheet as CSV."
             )
+    for begins, (what, way_out) in _NO_TABLE.items():
+        if start.lower().lstrip().startswith(begins):
+            problems.stop(f"is {what}; expected one record a line", way_out)
     if path.suffix.lower() == ".gz" and not start.startswith(_GZIP):
         problems.stop("is named .gz but holds no gzip data", "Fetch the file again, or rename it.")
 

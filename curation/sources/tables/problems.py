@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import NoReturn
 
 from curation.errors import InputError
+
+_UNDECODED = re.compile(r"[\udc80-\udcff]|\\udc[89a-f][0-9a-f]")
+"""A byte that the encoding cannot read, as `lines` passes it on, or as `repr` writes that: no page draws the
+one, and nobody reads the other."""
 
 
 class Problems:
@@ -37,7 +42,7 @@ class Problems:
 
     def add_general(self, found: str, way_out: str = "") -> None:
         """Note a problem of the file as a whole."""
-        self._sentences[found] = None
+        self._sentences[_UNDECODED.sub("\ufffd", found)] = None
         if way_out:
             self._ways_out[way_out] = None
 

@@ -25,7 +25,7 @@ from curation.progress import Progress, silent
 from curation.sources.tables.bounds import DEEPEST, LONGEST_LINE, too_deep
 from curation.sources.tables.classic import CLASSIC_ROWS
 from curation.sources.tables.formats import QRELS_COLUMNS, FileLayout, find_format
-from curation.sources.tables.lines import clean, refuse_unreadable, text_lines
+from curation.sources.tables.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
 from curation.sources.tables.problems import Problems
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Records:
             self.problems.check()
             self.problems.stop("holds no records; expected at least one" + self._below_a_header())
         self.columns = tuple(dict.fromkeys(name for record in first for name in record.fields))
+        refuse_undecoded(self.columns, path, self._layout.encoding, self.problems)
         self._records = chain(first, rows)
         self._general = False
         self._unseen: dict[str, str] = {}
@@ -220,7 +221,8 @@ class Records:
             try:
                 value = _decoder.decode(text)
             except (ValueError, RecursionError) as error:
-                self.problems.add(number, f"broken JSON: {_broken(text, error)}; expected one whole object")
+                found = f"broken JSON: {_broken(text, error)}; expected one whole object"
+                self.problems.add(number, found, "Correct these lines, or leave them out of the file.")
                 continue
             if too_deep(text, value):
                 self.problems.add(number, f"it is nested too deeply; expected at most {DEEPEST} levels")
