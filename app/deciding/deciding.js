@@ -204,7 +204,7 @@ class Deciding {
     ].filter(Boolean);
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
     this.root.querySelector(".nothing .why").textContent =
-      `${parts.join(" ") || "When annotators disagree on one, it comes here."} This page looks again by itself.`;
+      `${parts.join(" ") || "When annotators disagree on one, it comes here."} This page refreshes by itself.`;
     this.#phase("nothing");
     clearTimeout(this.looking);
     this.looking = setTimeout(() => this.#on("nothing") && this.#fetch(), LOOK_AGAIN);
