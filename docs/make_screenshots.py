@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
 from curation.adjudication.adjudication import decide_many
 from curation.demo.stdlib_corpus import write_stdlib_corpus
@@ -298,12 +298,25 @@ def take(browser: Browser, served: Served, picture: Picture, folder: Path) -> Pa
     picture.act(page)
     settle(page)
     path = folder / f"{picture.name}.png"
+    save(page, path)
+    context.close()
+    return path
+
+
+def save(page: Page, path: Path) -> None:
+    """The window, in few colours."""
     full = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     full.quantize(COLOURS, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
         path, optimize=True
     )
-    context.close()
-    return path
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Chromium, or the end of the program where there is none."""
+    chromium = find_chromium()
+    if chromium is None:
+        sys.exit("There is no Chromium or Chrome on this machine.")
+    return playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
 
 
 def main() -> None:
@@ -314,13 +327,10 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "screenshots")
     parser.add_argument("--project", type=Path, help="a project that was made before; made there if missing")
     options = parser.parse_args()
-    chromium = find_chromium()
-    if chromium is None:
-        sys.exit("There is no Chromium or Chrome on this machine.")
     options.to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        browser = launch(playwright)
         served = Served(prepare(Path(folder), options.project))
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
         try:
             for picture in PICTURES:
                 if picture.name.startswith(options.only):

@@ -1,0 +1,239 @@
+"""Take pictures of every page, to look at before a release: empty, at work and done, wide, dark, and narrow.
+
+Three projects are served one after another: a new one with its lead alone; the one of `docs.make_screenshots`
+with coverage, a second quarter, answers and questions besides; and that one again when all is settled, closed
+and frozen. Each page is opened once for each project. Then the window becomes dark, and narrower.
+
+Usage: python -m docs.make_every_picture --to FOLDER [--state STATE] [--only NAME] [--keep FOLDER] [--wide]
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from curation.adjudication.adjudication import decide
+from curation.adjudication.disputes import disputes
+from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.writing import write_answer, writing_queue
+from curation.coverage.coverage_map import MapSettings
+from curation.coverage.report import find_coverage
+from curation.coverage.writing.tasks import open_tasks
+from curation.demo.second_quarter import import_second_quarter
+from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.guides.drafts import save_draft
+from curation.guides.guide import read_guide
+from curation.guides.questions import answer_question, ask_at_item
+from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.session.showings import next_showings
+from curation.people.annotators import add_annotator
+from curation.project import init_project
+from curation.relabeling.plan.plan import make_plan
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import CorpusFields
+from curation.sources.traffic.traffic_import import TrafficFields
+from curation.splits.split import make_split
+from curation.store import Store, open_store
+from docs.make_screenshots import SAMPLE, SEED, build, choose, launch, save, settle, unfold
+from tests.support.served import PASSWORD, Served, sign_in
+
+LATEST = "?round=autumn"
+SHOTS = (("light", 1440, 1500), ("dark", 1440, 1500), ("light", 1024, 1400), ("light", 390, 1500))
+"""Scheme, width and height: taller than most windows, so that a picture has what a person scrolls to."""
+
+
+class View(NamedTuple):
+    """A page as somebody opens it; `states` are those in which it shows something else."""
+
+    name: str
+    path: str
+    who: str = "lead"
+    states: tuple[str, ...] = ("empty", "work", "done")
+    act: Callable[[Page], None] = lambda page: None
+
+
+ONCE = ("work",)
+FILLED = ("work", "done")
+VIEWS = (
+    View("home", "/"),
+    View("import", "/import"),
+    View("import-traffic", "/import?kind=traffic", states=("empty",)),
+    View("import-judgments", "/import?kind=judgments", states=ONCE),
+    View("people", "/people"),
+    View("guide", "/guide", states=ONCE),
+    *(
+        View(f"guide-{part.split()[0].lower()}", f"/guide?show={part}", states=ONCE)
+        for part in ("Edit", "Put in force", "Versions", "Questions")
+    ),
+    *(
+        View(f"curate-{step.lower()}", f"/curate?step={step}", states=("empty", "work"))
+        for step in ("Sample", "Queries", "Pool", "Round")
+    ),
+    View("rounds", "/rounds", states=("empty",)),
+    *(
+        View(f"rounds-{part.lower()}", f"/rounds{LATEST}&part={part}", states=FILLED)
+        for part in ("Progress", "Quality", "Questions", "Manage")
+    ),
+    View("agreement", "/agreement"),
+    View("adjudicate", "/adjudicate", states=("empty", "done")),
+    View("adjudicate", "/adjudicate", "rosalind", ONCE, choose),
+    View("releases", "/releases"),
+    *(
+        View(f"releases-{stage.lower()}", f"/releases?stage={stage}")
+        for stage in ("Rule", "Gate", "Split", "Freeze")
+    ),
+    *(
+        View(f"release-{view.split()[0].lower()}", f"/releases?view={view}", states=("done",))
+        for view in ("Export", "Card", "Difference", "Who had what")
+    ),
+    View("evaluate", "/evaluate", states=("empty", "work")),
+    View("evaluate-asking", "/evaluate", "vera", ONCE, unfold),
+    *(
+        View(f"relabel-{part.lower()}", f"/relabel?of={part}", states=ONCE)
+        for part in ("Due", "Plan", "Report")
+    ),
+    View("relabel", "/relabel", states=("empty", "done")),
+    *(
+        View(f"coverage-{part.lower()}", f"/coverage?of={part}", states=ONCE)
+        for part in ("Gaps", "Map", "Written")
+    ),
+    View("coverage", "/coverage", states=("empty",)),
+    View("answers", "/answers", states=("empty", "work")),
+    View("write", "/write", states=("empty", "work")),
+    View("label", "/label", states=("empty", "done")),
+    View("label", "/", "joan", ONCE),
+    View("my-consistency", "/my-consistency", "ada", ONCE),
+)  # fmt: skip
+
+
+def empty(folder: Path) -> Path:
+    """A project as `goldset init` leaves it, and its lead."""
+    store = init_project(folder / "goldset.duckdb").store
+    add_annotator(store, "lead", "lead", PASSWORD)
+    store.close()
+    return store.path
+
+
+def at_work(folder: Path) -> Path:
+    """The project of the screenshots, with answers, questions, coverage, and what is due again."""
+    store = open_store(build(folder))
+    asked = ask_at_item(
+        store,
+        "ada",
+        "Is a page of another version a 2 or a 1?",
+        next_showings(store, "ada", 1).showings[0].presentation_id,
+    )
+    ask_at_item(store, "grace", "Does the title alone count as an answer?")
+    answer_question(store, asked, "A 2, where the function is the same.", "lead")
+    save_draft(store, read_guide().source.replace("Useful", "Of use"), "lead", None)
+    find_coverage(store, MapSettings(SEED))
+    open_tasks(store, 3, ["lead"], seed=SEED)
+    open_answer_task(store, AnswerTaskPlan("pilot", ["ada", "grace", "lead"], most=5, show="pool"))
+    for name in ("ada", "grace"):
+        query = writing_queue(store, name).open[0]
+        write_answer(store, name, query, f"With the csv module, says {name}.", [0], 0)
+    corpus = write_stdlib_corpus(folder / "corpus.jsonl")
+    fields = TrafficFields(query="query", time="time", segment="segment", count="count")
+    import_second_quarter(store, corpus.path, SAMPLE / "traffic.csv", CorpusFields(group="group"), fields)
+    make_plan(store, 0.15, SEED)
+    store.close()
+    return store.path
+
+
+def done(folder: Path, before: Path) -> Path:
+    """The project at work, when every dispute is decided, each round closed, and a second release frozen."""
+    store = open_store(Path(shutil.copy(before, folder / "goldset.duckdb")))
+    settle_all(store)
+    store.close()
+    return store.path
+
+
+def settle_all(store: Store) -> None:
+    for name in ("warm-up", "autumn"):
+        close_round(store, name, "lead")
+    for found in disputes(store):
+        decide(store, found.query_id, found.document_id, 2, "It answers a part of it.", "rosalind")
+    make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
+    freeze(store, "second", override="A picture of a release, not one to measure by.")
+
+
+def projects(folder: Path) -> dict[str, Path]:
+    """The served projects by state; those that are in the folder already are taken as they are."""
+    made: dict[str, Path] = {}
+    for state, make in (("empty", empty), ("work", at_work), ("done", None)):
+        path = folder / state / "goldset.duckdb"
+        if not path.is_file():
+            print(f"making the project: {state}", flush=True)
+            building = folder / f"{state} building"
+            shutil.rmtree(building, ignore_errors=True)
+            building.mkdir(parents=True)
+            (make or partial(done, before=made["work"]))(building)
+            building.rename(path.parent)
+        made[state] = path
+    return made
+
+
+def look(page: Page, served: Served, view: View, folder: Path, state: str, shots: int) -> None:
+    """Open a page, and take it wide, dark and narrow."""
+    page.set_viewport_size({"width": SHOTS[0][1], "height": SHOTS[0][2]})
+    page.emulate_media(color_scheme="light", reduced_motion="reduce")
+    page.goto(f"{served.url}{view.path}")
+    expect(page.locator(".grading, h1").first).to_be_visible()
+    settle(page)
+    view.act(page)
+    for scheme, width, height in SHOTS[:shots]:
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        settle(page)
+        save(page, folder / f"{view.name}-{state}-{width}{'-dark' * (scheme == 'dark')}.png")
+
+
+def tour(browser: Browser, project: Path, state: str, options: argparse.Namespace) -> None:
+    """All pictures of one project."""
+    views = [view for view in VIEWS if state in view.states and view.name.startswith(options.only)]
+    if not views:
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        served = Served(Path(shutil.copy(project, Path(folder) / "goldset.duckdb")))
+        people: dict[str, BrowserContext] = {}
+        try:
+            for view in views:
+                if view.who not in people:
+                    people[view.who] = sign_in(browser, served, view.who, browser.new_context())
+                page = people[view.who].new_page()
+                look(page, served, view, options.to, state, 1 if options.wide else len(SHOTS))
+                page.close()
+                print(f"{view.name} {state}", flush=True)
+        finally:
+            served.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--to", type=Path, required=True, help="the folder of the pictures")
+    parser.add_argument("--state", default="", help="only this project: empty, work or done")
+    parser.add_argument("--only", default="", help="take pictures whose name begins like this")
+    parser.add_argument("--wide", action="store_true", help="only 1440 wide and light")
+    parser.add_argument("--keep", type=Path, help="a folder in which the projects stay, for the next time")
+    options = parser.parse_args()
+    options.to.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        made = projects(options.keep or Path(folder))
+        browser = launch(playwright)
+        for state, project in made.items():
+            if options.state in ("", state):
+                tour(browser, project, state, options)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
