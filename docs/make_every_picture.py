@@ -47,6 +47,8 @@ from tests.support.served import PASSWORD, Served, sign_in
 LATEST = "?round=autumn"
 SHOTS = (("light", 1440, 1500), ("dark", 1440, 1500), ("light", 1024, 1400), ("light", 390, 1500))
 """Scheme, width and height: taller than most windows, so that a picture has what a person scrolls to."""
+WINDOW = {1440: 900, 1024: 768, 390: 844}
+"""Heights of the windows of Label and Adjudicate, which fill theirs."""
 
 
 class View(NamedTuple):
@@ -133,8 +135,6 @@ def at_work(folder: Path) -> Path:
     ask_at_item(store, "grace", "Does the title alone count as an answer?")
     answer_question(store, asked, "A 2, where the function is the same.", "lead")
     save_draft(store, read_guide().source.replace("Useful", "Of use"), "lead", None)
-    find_coverage(store, MapSettings(SEED))
-    open_tasks(store, 3, ["lead"], seed=SEED)
     open_answer_task(store, AnswerTaskPlan("pilot", ["ada", "grace", "lead"], most=5, show="pool"))
     for name in ("ada", "grace"):
         query = writing_queue(store, name).open[0]
@@ -143,6 +143,8 @@ def at_work(folder: Path) -> Path:
     fields = TrafficFields(query="query", time="time", segment="segment", count="count")
     import_second_quarter(store, corpus.path, SAMPLE / "traffic.csv", CorpusFields(group="group"), fields)
     make_plan(store, 0.15, SEED)
+    find_coverage(store, MapSettings(SEED))
+    open_tasks(store, 3, ["lead"], seed=SEED)
     store.close()
     return store.path
 
@@ -188,8 +190,9 @@ def look(page: Page, served: Served, view: View, folder: Path, state: str, shots
     expect(page.locator(".grading, h1").first).to_be_visible()
     settle(page)
     view.act(page)
+    fills = page.locator(".grading").count() > 0
     for scheme, width, height in SHOTS[:shots]:
-        page.set_viewport_size({"width": width, "height": height})
+        page.set_viewport_size({"width": width, "height": WINDOW[width] if fills else height})
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         settle(page)
         save(page, folder / f"{view.name}-{state}-{width}{'-dark' * (scheme == 'dark')}.png")
@@ -201,7 +204,7 @@ def tour(browser: Browser, project: Path, state: str, options: argparse.Namespac
     if not views:
         return
     with tempfile.TemporaryDirectory() as folder:
-        served = Served(Path(shutil.copy(project, Path(folder) / "goldset.duckdb")))
+        served = Served(Path(shutil.copy(project, Path(folder) / "python-docs.duckdb")))
         people: dict[str, BrowserContext] = {}
         try:
             for view in views:

@@ -346,12 +346,12 @@ def prepare(folder: Path, kept: Path | None) -> Path:
     folder = folder / "pydoc"  # the pages show its name
     folder.mkdir()
     if kept is not None and kept.is_file():
-        return Path(shutil.copy(kept, folder / "goldset.duckdb"))
+        return Path(shutil.copy(kept, folder / "python-docs.duckdb"))
     print("making the project", flush=True)
     path = build(folder)
     if kept is not None:
         shutil.copy(path, kept)
-    return path
+    return path.rename(folder / "python-docs.duckdb")
 
 
 if __name__ == "__main__":

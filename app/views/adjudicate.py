@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from app.context import project_store
 from app.deciding import deciding
+from app.next_step import missing_step
 from app.page import JUDGE, REVIEWERS, AppPage
 from app.signin.current_user import sessions
+from curation.labeling.rounds.rounds import list_rounds
 from curation.store import Annotator
 
 
 def show(annotator: Annotator) -> None:
+    store = project_store()
+    with store.reading() as cursor:
+        rounds = list_rounds(cursor)
+    if not rounds:
+        missing_step(store, annotator, "round")
     deciding(annotator.name, sessions().project)
 
 

@@ -60,6 +60,8 @@ def show(annotator: Annotator) -> None:
     ui.verdict(first.verdict.figure, first.verdict.state.capitalize(), first.verdict.sentence)
     if not first.units:
         missing_step(store, annotator, "round")
+    if not names:
+        return
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in first.findings))
     with st.spinner("Computing where it comes from…"):
         shown = computed(*asked)

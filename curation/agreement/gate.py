@@ -199,8 +199,8 @@ def gate_now(store: Store, seed: int = 0) -> Gate:
 
 
 def all_imported(cursor: Cursor) -> bool:
-    """Whether no judgment that counts was given on a screen of goldset."""
-    return not cursor.execute(_ON_SCREEN).fetchall()
+    """Whether there are judgments that count, and none of them was given on a screen of goldset."""
+    return bool(cursor.execute(_COUNTING).fetchall()) and not cursor.execute(_ON_SCREEN).fetchall()
 
 
 def _alpha(alpha: Alpha, wanted: float, doubt: str | None) -> GateCheck:
@@ -228,6 +228,10 @@ def _consistency(people: Sequence[IntraAgreement], all_imported: bool, wanted: f
     return GateCheck(CONSISTENCY, wanted, *figures, "met" if same / n >= wanted else "missed")
 
 
+_COUNTING = """
+SELECT 1 FROM current_judgments JOIN rounds r USING (round_id)
+WHERE r.kind NOT IN ('pilot', 'practice') LIMIT 1
+"""
 # An import fills in no time on screen; the app always does.
 _ON_SCREEN = f"""
 SELECT 1 FROM current_judgments j

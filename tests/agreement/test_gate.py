@@ -136,6 +136,8 @@ def test_answers_on_a_screen_are_told_from_imported_ones(store: Store) -> None:
     add_pairs(store, grid(4, 2))
     add_names(store, "ada")
     open_round(store, "first", ["ada"], overlap=1, duplicates=0.0, seed=1)
+    with store.reading() as cursor:
+        assert not all_imported(cursor), "nothing is judged, so nothing is imported"
     add_judgments(store, [ImportedJudgment("query 0", "document 0.0", "ada", 2)], "a.csv")
     with store.reading() as cursor:
         assert all_imported(cursor)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from app import ui
+from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext, submit
 from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.opening import RoundOpened
@@ -37,6 +38,7 @@ def show(context: CurateContext) -> None:
             _newest(context, judged[-1])
         else:
             st.info("No round is open yet.")
+            missing_step(context.store, context.annotator, "pool")
 
 
 def _form(context: CurateContext, names: list[str], usual: list[str], rounds: int) -> None:

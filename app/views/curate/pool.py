@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app import ui
+from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from curation.consensus.relevance import read_relevance
 from curation.errors import RefusedError
@@ -32,6 +33,7 @@ def show(context: CurateContext) -> None:
             found = contributions(context.store, read_relevance(context.store))
         except RefusedError:
             st.info("No pool is built yet.")
+            missing_step(context.store, context.annotator, "sample")
         else:
             _last(found)
             report = last_pool(context.store)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from app import ui
 from app.components.drawing import drawing
+from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError, RefusedError
 from curation.releases.stored import list_releases
@@ -59,7 +60,7 @@ def show(context: CurateContext) -> None:
         drawn = [kind for kind in context.jobs if kind in ("sample", "top up")]
         if drawn:
             context.ending(drawn[-1])
-        _current(sample)
+        _current(context, sample)
 
 
 def _options(context: CurateContext, sample: StoredSample | None) -> FormOptions:
@@ -226,9 +227,10 @@ def _name(choice: str | None) -> str:
     return choice or "none"
 
 
-def _current(sample: StoredSample | None) -> None:
+def _current(context: CurateContext, sample: StoredSample | None) -> None:
     if sample is None:
         st.info("No sample is drawn yet. Queries that were imported or written are judged without one.")
+        missing_step(context.store, context.annotator, "import")
         return
     drawing(sample_chart(sample.strata))
     ui.table(f"Sample {sample.sample_id[:8]}", COLUMNS, [tuple(stratum) for stratum in sample.strata])
