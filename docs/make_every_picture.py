@@ -1,8 +1,8 @@
 """Take pictures of every page, to look at before a release: empty, at work and done, wide, dark, and narrow.
 
-Three projects are served one after another: a new one with its lead alone; the one of `docs.make_screenshots`
-with coverage, a second quarter, answers and questions besides; and that one again when all is settled, closed
-and frozen. Each page is opened once for each project. Then the window becomes dark, and narrower.
+Three projects are served one after another: a new one with its lead alone; that of `docs.picture_project`;
+and that one again when all is settled, closed and frozen. Each page is opened once for each project. Then the
+window becomes dark, and narrower.
 
 Usage: python -m docs.make_every_picture --to FOLDER [--state STATE] [--only NAME] [--keep FOLDER] [--wide]
 """
@@ -21,27 +21,14 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import disputes
-from curation.answers.opening import AnswerTaskPlan, open_answer_task
-from curation.answers.writing import write_answer, writing_queue
-from curation.coverage.coverage_map import MapSettings
-from curation.coverage.report import find_coverage
-from curation.coverage.writing.tasks import open_tasks
-from curation.demo.second_quarter import import_second_quarter
-from curation.demo.stdlib_corpus import write_stdlib_corpus
-from curation.guides.drafts import save_draft
-from curation.guides.guide import read_guide
-from curation.guides.questions import answer_question, ask_at_item
 from curation.labeling.rounds.lifecycle import close_round
-from curation.labeling.session.showings import next_showings
 from curation.people.annotators import add_annotator
 from curation.project import init_project
-from curation.relabeling.plan.plan import make_plan
 from curation.releases.freeze.freeze import freeze
-from curation.sources.corpus import CorpusFields
-from curation.sources.traffic.traffic_import import TrafficFields
 from curation.splits.split import make_split
 from curation.store import Store, open_store
-from docs.make_screenshots import SAMPLE, SEED, build, choose, launch, save, settle, unfold
+from docs.make_screenshots import choose, launch, save, settle, unfold
+from docs.picture_project import SEED, build
 from tests.support.served import PASSWORD, Served, sign_in
 
 LATEST = "?round=autumn"
@@ -123,32 +110,6 @@ def empty(folder: Path) -> Path:
     return store.path
 
 
-def at_work(folder: Path) -> Path:
-    """The project of the screenshots, with answers, questions, coverage, and what is due again."""
-    store = open_store(build(folder))
-    asked = ask_at_item(
-        store,
-        "ada",
-        "Is a page of another version a 2 or a 1?",
-        next_showings(store, "ada", 1).showings[0].presentation_id,
-    )
-    ask_at_item(store, "grace", "Does the title alone count as an answer?")
-    answer_question(store, asked, "A 2, where the function is the same.", "lead")
-    save_draft(store, read_guide().source.replace("Useful", "Of use"), "lead", None)
-    open_answer_task(store, AnswerTaskPlan("pilot", ["ada", "grace", "lead"], most=5, show="pool"))
-    for name in ("ada", "grace"):
-        query = writing_queue(store, name).open[0]
-        write_answer(store, name, query, f"With the csv module, says {name}.", [0], 0)
-    corpus = write_stdlib_corpus(folder / "corpus.jsonl")
-    fields = TrafficFields(query="query", time="time", segment="segment", count="count")
-    import_second_quarter(store, corpus.path, SAMPLE / "traffic.csv", CorpusFields(group="group"), fields)
-    make_plan(store, 0.15, SEED)
-    find_coverage(store, MapSettings(SEED))
-    open_tasks(store, 3, ["lead"], seed=SEED)
-    store.close()
-    return store.path
-
-
 def done(folder: Path, before: Path) -> Path:
     """The project at work, when every dispute is decided, each round closed, and a second release frozen."""
     store = open_store(Path(shutil.copy(before, folder / "goldset.duckdb")))
@@ -169,7 +130,7 @@ def settle_all(store: Store) -> None:
 def projects(folder: Path) -> dict[str, Path]:
     """The served projects by state; those that are in the folder already are taken as they are."""
     made: dict[str, Path] = {}
-    for state, make in (("empty", empty), ("work", at_work), ("done", None)):
+    for state, make in (("empty", empty), ("work", build), ("done", None)):
         path = folder / state / "goldset.duckdb"
         if not path.is_file():
             print(f"making the project: {state}", flush=True)

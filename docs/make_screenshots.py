@@ -1,9 +1,7 @@
-"""Take the pictures in docs/screenshots/: at most 17, which the pages of docs/ show.
+"""Take the pictures in docs/screenshots/, which the pages of docs/ show.
 
-A small project is made of the demo's own sample (this Python's documentation strings, written traffic, two
-readers' grades). Four people have worked on a round for days, somebody practises, and evaluators have scored
-runs: BM25's, the same with its first places turned, and the same in random order. The pictures are taken
-of the served project in Chromium. What depends on the clock may differ a little from run to run.
+They are taken of a served project (`docs.picture_project`) in Chromium. What depends on the clock may differ
+a little from run to run.
 
 Usage: python -m docs.make_screenshots [--only NAME] [--to FOLDER] [--project FILE]
 """
@@ -16,65 +14,24 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwright
 
-from curation.adjudication.adjudication import decide_many
-from curation.demo.stdlib_corpus import write_stdlib_corpus
-from curation.evaluation.baselines import write_baselines
-from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.submission import RunSubmission
-from curation.evaluation.submission import submit as submit_runs
-from curation.labeling.judgments.imported import import_judgments
-from curation.labeling.judgments.query_answers import answer_query
-from curation.labeling.judgments.submissions import Submission
-from curation.labeling.practice.opening import open_practice
-from curation.labeling.rounds.rounds import open_round
-from curation.labeling.session.showings import Showing, next_showings
-from curation.labeling.session.submit import submit
-from curation.people.annotators import add_annotator
-from curation.pooling.pool import build_pool
-from curation.project import init_project
-from curation.releases.freeze.freeze import freeze
-from curation.sampling.sample import draw_sample
-from curation.sampling.tags.find_tags import find_tags
-from curation.sources.corpus import CorpusFields, import_corpus
-from curation.sources.decisions import read_decision_lines
-from curation.sources.judgments import JudgmentFields
-from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
-from curation.splits.split import make_split
-from curation.store import Store, utc_now
-from curation.text import digest
+from docs.picture_project import SAMPLE, build
 from tests.support import ROOT
 from tests.support.chromium import find_chromium
 from tests.support.every_page import LOOPS
-from tests.support.served import PASSWORD, Served, sign_in
+from tests.support.served import Served, sign_in
 
 expect.set_options(timeout=60_000)  # a slow machine is no reason for a page without a picture
 
-SAMPLE = ROOT / "data" / "sample"
-PEOPLE = {
-    "ada": "annotator",
-    "grace": "annotator",
-    "joan": "annotator",
-    "mary": "annotator",
-    "hedy": "annotator",
-    "rosalind": "reviewer",
-    "lead": "lead",
-    "vera": "evaluator",
-    "walt": "evaluator",
-}
 HEIGHTS = {1440: 900, 1024: 768}
 COLOURS = 160
-MOST = 17
+MOST = 22
 """Pictures in the repository."""
-SEED = 7
-DAYS = 4
-"""Days for which the round has been open, a session of each person on every one of them."""
 
 
 class Picture(NamedTuple):
@@ -86,114 +43,6 @@ class Picture(NamedTuple):
     act: Callable[[Page], None] = lambda page: None
     width: int = 1440
     scheme: Literal["light", "dark"] = "light"
-
-
-def build(folder: Path) -> Path:
-    """The project that is looked at."""
-    store = init_project(folder / "goldset.duckdb").store
-    corpus = write_stdlib_corpus(folder / "corpus.jsonl")
-    import_corpus(store, corpus.path, CorpusFields(group="group"))
-    fields = TrafficFields(query="query", time="time", segment="segment", count="count")
-    import_traffic(store, SAMPLE / "traffic.csv", fields)
-    draw_sample(store, 60, SEED)
-    find_tags(store, dense=False)
-    build_pool(store, ["bm25"], depth=8, random_negatives=3, seed=SEED)
-    for name, role in PEOPLE.items():
-        add_annotator(store, name, role, PASSWORD)
-    columns = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
-    import_judgments(store, SAMPLE / "judgments.csv", columns, skip_unknown=True)
-    decisions = SAMPLE / "adjudications.csv"
-    decide_many(
-        store,
-        read_decision_lines(decisions, "query", "document", "grade", reason_field="reason"),
-        source=decisions,
-    )
-    make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
-    freeze(store, "sample", allow_disputed=True, override="A picture of a release, not one to measure by.")
-    open_round(store, "autumn", ["ada", "grace", "joan", "mary"], overlap=2, duplicates=0.08, seed=SEED)
-    with store.transaction() as cursor:  # it was opened some days ago, and people have worked on it since
-        cursor.execute("UPDATE rounds SET opened_at = ? WHERE name = 'autumn'", [ago(DAYS)])
-    for name, answers in (("ada", 160), ("grace", 140), ("joan", 100), ("mary", 80)):
-        grade(store, name, answers)
-    open_practice(store, "warm-up", ["hedy"], queries=8, seed=SEED)
-    evaluated(store, folder)
-    store.close()
-    return store.path
-
-
-def evaluated(store: Store, folder: Path) -> None:
-    """Score BM25's run and two others that are made of it: its first five places turned, and shuffled."""
-    write_baselines(store, "sample", ["bm25"], folder / "runs", depth=20)
-    with (folder / "runs" / "bm25.trec").open(encoding="utf-8") as file:
-        lines = [line.split() for line in file]
-    systems = {
-        "bm25": lambda rank, name: rank,
-        "bm25-turned": lambda rank, name: 6 - rank if rank < 6 else rank,
-        "shuffled": lambda rank, name: int(digest(name)[:6], 16),
-    }
-    for system, order in systems.items():
-        path = folder / "runs" / f"{system}.trec"
-        rows = [f"{q} Q0 {d} 0 {-order(int(rank), d)} {system}\n" for q, _, d, rank, *_ in lines]
-        path.write_text("".join(rows), encoding="utf-8")
-    asked = RunSubmission("sample", "dev", ["ndcg_exp@10", "mrr@10", "recall@10"], ["stratum"])
-    sources = [RunSource(name, folder / "runs" / f"{name}.trec") for name in systems]
-    submit_runs(store, asked, sources[2:], "walt")
-    submit_runs(store, asked._replace(first_stage="bm25"), sources[:2], "vera")
-
-
-def ago(days: float) -> datetime:
-    return utc_now() - timedelta(days=days)
-
-
-def grade(store: Store, name: str, answers: int) -> None:
-    """Answer as somebody would, in a session a day; the last ends before the last document of a query."""
-    for days in range(DAYS - 1, -1, -1):
-        session(store, name, answers // DAYS, ago(days) - timedelta(minutes=30))
-    at = utc_now() - timedelta(minutes=5)
-    while not (item := next_showings(store, name, 1).showings[0]).asks:
-        at += timedelta(milliseconds=on_screen(item, name))
-        submit(store, name, [answer(item, name, at)])
-
-
-def session(store: Store, name: str, answers: int, at: datetime) -> None:
-    """So many answers from a time on, each some seconds after the one before."""
-    items, done = next_showings(store, name, answers).showings, []
-    for item in items:
-        at += timedelta(milliseconds=on_screen(item, name) + 900)
-        done.append(answer(item, name, at))
-    submit(store, name, done)
-    for item in items:
-        if item.asks:
-            said = ("yes", "partly", "no")[draw(item, name) % 3]
-            answer_query(store, name, item.presentation_id, said, f"{name} {item.presentation_id}")
-
-
-def on_screen(item: Showing, name: str) -> int:
-    """Milliseconds for which somebody looks at an item."""
-    return 3_500 + draw(item, name) % 14_000
-
-
-def answer(item: Showing, name: str, at: datetime) -> Submission:
-    """An answer that depends on the item and, one time in six, on the person."""
-    chance = draw(item, name)
-    marked = sum(part.marked for part in (*item.title, *item.passage))
-    value = min(3, (marked + 1) // 2)
-    if chance % 6 == 0:
-        value = (value + 1 + chance // 7 % 3) % 4
-    told: dict[str, Any] = {
-        "note": "Right module, but another function." if chance % 19 == 0 else None,
-        "flagged": chance % 23 == 0,
-    }
-    identity = (item.presentation_id, item.revision)
-    key, active = f"{name} {item.presentation_id}", on_screen(item, name)
-    told |= {"submitted_at": at, "shown_at": at - timedelta(milliseconds=active)}
-    if chance % 29 == 0:
-        return Submission(*identity, "cannot_tell", key, reason="query unclear", active_ms=active, **told)
-    return Submission(*identity, "grade", key, value, active_ms=active, **told)
-
-
-def draw(item: Showing, name: str) -> int:
-    return int(digest(name, item.query, "".join(part.text for part in item.title))[:8], 16)
 
 
 def start(page: Page) -> None:
@@ -243,6 +92,18 @@ def unfold(page: Page) -> None:
     page.get_by_text("Further questions about the runs").click()
 
 
+def give_log(page: Page) -> None:
+    """Give the sample's log where Import asks for traffic."""
+    page.locator("input[type=file]").set_input_files(SAMPLE / "traffic.csv")
+    expect(page.get_by_text("The first 10 rows")).to_be_visible()
+
+
+def preview(page: Page) -> None:
+    """Have the split previewed, and look at its bars."""
+    page.get_by_role("button", name="Preview the split").click()
+    expect(page.get_by_text("Nothing crosses").first).to_be_visible()
+
+
 def read_report(page: Page) -> None:
     """Scroll to the report."""
     page.get_by_role("heading", name="Evaluations").evaluate(
@@ -268,6 +129,9 @@ def settle(page: Page) -> None:
 
 PICTURES = [
     Picture("sign-in", None, "/sign-in", width=1024),
+    Picture("home", "lead", "/"),
+    Picture("import", "lead", "/import?kind=traffic", act=give_log),
+    Picture("guide", "lead", "/guide?show=Edit"),
     Picture("grading", "joan", "/", act=start),
     Picture("grading-dark", "joan", "/", act=start, scheme="dark"),
     Picture("grading-history", "ada", "/", act=press("h"), width=1024),
@@ -278,9 +142,12 @@ PICTURES = [
     Picture("curate-sample", "lead", "/curate?step=Sample"),
     Picture("curate-queries", "lead", "/curate?step=Queries"),
     Picture("curate-pool", "lead", "/curate?step=Pool", width=1024),
+    Picture("coverage", "lead", "/coverage"),
     Picture("rounds", "lead", "/rounds?round=autumn"),
     Picture("rounds-quality", "lead", "/rounds?round=autumn&part=Quality"),
     Picture("releases", "lead", "/releases", width=1024, scheme="dark"),
+    Picture("split", "lead", "/releases?stage=Split", act=preview),
+    Picture("relabel", "lead", "/relabel?of=Plan"),
     Picture("evaluate", "vera", "/evaluate", act=unfold),
     Picture("evaluate-report", "vera", "/evaluate", act=read_report, width=1024, scheme="dark"),
 ]

@@ -277,6 +277,14 @@ def test_a_pace_that_is_no_persons_is_told_and_not_shown_as_one(
     assert (">300<" in shown) is not told
 
 
+def test_a_closed_round_has_no_forecast(running: Store) -> None:
+    assert [metric.label for metric in run("rounds", LEE).metric][-1] == "Done, as it goes now"
+    close_round(running, "first")
+    page = run("rounds", LEE)
+    assert [metric.label for metric in page.metric][-1] == "Closed"
+    assert "Hours of work left" not in html(page)
+
+
 def test_my_consistency_shows_what_was_settled_otherwise_and_nobody_else(running: Store) -> None:
     close_round(running, "first")
     with running.reading() as cursor:

@@ -23,26 +23,32 @@ def show(store: Store, status: RoundStatus, _: Acts) -> None:
         _practice(store, status.round)
         return
     work = read_work(store, status.round)
-    seen = forecast(work)
     left, middle, right = st.columns(3, gap="large")
     answered, of = (
         sum(getattr(one, name) for one in status.annotators) for name in ("answered", "presentations")
     )
     left.metric("Answered", f"{answered:,} of {of:,}")
     middle.metric("Pairs complete", f"{status.complete:,} of {status.candidates:,}")
-    right.metric("Done, as it goes now", _day(seen.done_at) if seen.done_at else "–")
-    ui.quiet(_range(seen))
+    if status.closed_at is not None:
+        right.metric("Closed", _day(status.closed_at))
+        ui.quiet("Nobody is shown more of this round. An answer that still arrives is kept and marked late.")
+    else:
+        seen = forecast(work)
+        right.metric("Done, as it goes now", _day(seen.done_at) if seen.done_at else "–")
+        ui.quiet(_range(seen))
     ui.table("Progress by annotator", COLUMNS, _rows(status))
     ui.quiet(
         "Blind duplicates are counted here. A pair is complete when all its first showings are answered."
     )
     if status.left_out:
         ui.sentences("\n".join(f"Left out: {count:,} {why}." for why, count in status.left_out.items()))
-    _paces([pace(one) for one in work])
+    _paces([pace(one) for one in work], status.closed)
 
 
-def _paces(paces: list[AnnotatorPace]) -> None:
-    ui.table("Pace", PACE, [_pace(one) for one in paces])
+def _paces(paces: list[AnnotatorPace], closed: bool) -> None:
+    shown = [0, 2, 3] if closed else range(len(PACE))  # of a closed round nothing is left to do
+    rows = [_pace(one) for one in paces]
+    ui.table("Pace", [PACE[place] for place in shown], [[row[place] for place in shown] for row in rows])
     ui.quiet(
         "Seconds are those on screen. An hour of work leaves out pauses of more than ten minutes. A dash: "
         "fewer than ten answers, or a pace that is no person's."

@@ -1,0 +1,199 @@
+"""The project of the pictures: this Python's documentation strings, with people at work on them.
+
+It is made of the demo's own sample (documentation strings, written traffic, two readers' grades). Four people
+have worked on a round for days, somebody practises, and evaluators have scored runs: BM25's, the same with
+its first places turned, and the same in random order. People ask about the guide and write reference answers.
+Then comes a second quarter, with what is due, and a coverage map.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from curation.adjudication.adjudication import decide_many
+from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.writing import write_answer, writing_queue
+from curation.coverage.coverage_map import MapSettings
+from curation.coverage.report import find_coverage
+from curation.coverage.writing.tasks import open_tasks
+from curation.demo.second_quarter import import_second_quarter
+from curation.demo.stdlib_corpus import write_stdlib_corpus
+from curation.evaluation.baselines import write_baselines
+from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.submission import RunSubmission
+from curation.evaluation.submission import submit as submit_runs
+from curation.guides.drafts import save_draft
+from curation.guides.guide import read_guide
+from curation.guides.questions import answer_question, ask_at_item
+from curation.labeling.judgments.imported import import_judgments
+from curation.labeling.judgments.query_answers import answer_query
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.showings import Showing, next_showings
+from curation.labeling.session.submit import submit
+from curation.people.annotators import add_annotator
+from curation.pooling.pool import build_pool
+from curation.project import init_project
+from curation.relabeling.plan.plan import make_plan
+from curation.releases.freeze.freeze import freeze
+from curation.sampling.sample import draw_sample
+from curation.sampling.tags.find_tags import find_tags
+from curation.sources.corpus import CorpusFields, import_corpus
+from curation.sources.decisions import read_decision_lines
+from curation.sources.judgments import JudgmentFields
+from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
+from curation.splits.split import make_split
+from curation.store import Store, utc_now
+from curation.text import digest
+from tests.support import ROOT
+from tests.support.served import PASSWORD
+
+SAMPLE = ROOT / "data" / "sample"
+PEOPLE = {
+    "ada": "annotator",
+    "grace": "annotator",
+    "joan": "annotator",
+    "mary": "annotator",
+    "hedy": "annotator",
+    "rosalind": "reviewer",
+    "lead": "lead",
+    "vera": "evaluator",
+    "walt": "evaluator",
+}
+SEED = 7
+DAYS = 4
+"""Days for which the round has been open, a session of each person on every one of them."""
+
+
+def build(folder: Path) -> Path:
+    """The project that is looked at."""
+    store = init_project(folder / "goldset.duckdb").store
+    corpus = write_stdlib_corpus(folder / "corpus.jsonl")
+    import_corpus(store, corpus.path, CorpusFields(group="group"))
+    fields = TrafficFields(query="query", time="time", segment="segment", count="count")
+    import_traffic(store, SAMPLE / "traffic.csv", fields)
+    draw_sample(store, 60, SEED)
+    find_tags(store, dense=False)
+    build_pool(store, ["bm25"], depth=8, random_negatives=3, seed=SEED)
+    for name, role in PEOPLE.items():
+        add_annotator(store, name, role, PASSWORD)
+    columns = JudgmentFields(query="query", document="document", annotator="annotator", grade="grade")
+    import_judgments(store, SAMPLE / "judgments.csv", columns, skip_unknown=True)
+    decisions = SAMPLE / "adjudications.csv"
+    decide_many(
+        store,
+        read_decision_lines(decisions, "query", "document", "grade", reason_field="reason"),
+        source=decisions,
+    )
+    make_split(store, {"dev": 0.7, "test": 0.3}, SEED)
+    freeze(store, "sample", allow_disputed=True, override="A picture of a release, not one to measure by.")
+    open_round(store, "autumn", ["ada", "grace", "joan", "mary"], overlap=2, duplicates=0.08, seed=SEED)
+    with store.transaction() as cursor:  # it was opened some days ago, and people have worked on it since
+        cursor.execute("UPDATE rounds SET opened_at = ? WHERE name = 'autumn'", [ago(DAYS)])
+    for name, answers in (("ada", 160), ("grace", 140), ("joan", 100), ("mary", 80)):
+        grade(store, name, answers)
+    open_practice(store, "warm-up", ["hedy"], queries=8, seed=SEED)
+    evaluated(store, folder)
+    asked_and_answered(store)
+    renewed(store, folder, corpus.path, fields)
+    store.close()
+    return store.path
+
+
+def evaluated(store: Store, folder: Path) -> None:
+    """Score BM25's run and two others that are made of it: its first five places turned, and shuffled."""
+    write_baselines(store, "sample", ["bm25"], folder / "runs", depth=20)
+    with (folder / "runs" / "bm25.trec").open(encoding="utf-8") as file:
+        lines = [line.split() for line in file]
+    systems = {
+        "bm25": lambda rank, name: rank,
+        "bm25-turned": lambda rank, name: 6 - rank if rank < 6 else rank,
+        "shuffled": lambda rank, name: int(digest(name)[:6], 16),
+    }
+    for system, order in systems.items():
+        path = folder / "runs" / f"{system}.trec"
+        rows = [f"{q} Q0 {d} 0 {-order(int(rank), d)} {system}\n" for q, _, d, rank, *_ in lines]
+        path.write_text("".join(rows), encoding="utf-8")
+    asked = RunSubmission("sample", "dev", ["ndcg_exp@10", "mrr@10", "recall@10"], ["stratum"])
+    sources = [RunSource(name, folder / "runs" / f"{name}.trec") for name in systems]
+    submit_runs(store, asked, sources[2:], "walt")
+    submit_runs(store, asked._replace(first_stage="bm25"), sources[:2], "vera")
+
+
+def asked_and_answered(store: Store) -> None:
+    """Two questions about the guide, one of them answered; a draft of the next one; and reference answers."""
+    at_item = next_showings(store, "ada", 1).showings[0].presentation_id
+    asked = ask_at_item(store, "ada", "Is a page of another version a 2 or a 1?", at_item)
+    ask_at_item(store, "grace", "Does the title alone count as an answer?")
+    answer_question(store, asked, "A 2, where the function is the same.", "lead")
+    save_draft(store, read_guide().source.replace("Useful", "Of use"), "lead", None)
+    open_answer_task(store, AnswerTaskPlan("pilot", ["ada", "grace", "lead"], most=5, show="pool"))
+    for name in ("ada", "grace"):
+        query = writing_queue(store, name).open[0]
+        write_answer(store, name, query, f"With the csv module, says {name}.", [0], 0)
+
+
+def renewed(store: Store, folder: Path, corpus: Path, fields: TrafficFields) -> None:
+    """A quarter later: another corpus and log, what is judged again, and which regions no query tests."""
+    import_second_quarter(store, corpus, SAMPLE / "traffic.csv", CorpusFields(group="group"), fields)
+    make_plan(store, 0.15, SEED)
+    find_coverage(store, MapSettings(SEED))
+    open_tasks(store, 3, ["lead"], seed=SEED)
+
+
+def ago(days: float) -> datetime:
+    return utc_now() - timedelta(days=days)
+
+
+def grade(store: Store, name: str, answers: int) -> None:
+    """Answer as somebody would, in a session a day; the last ends before the last document of a query."""
+    for days in range(DAYS - 1, -1, -1):
+        session(store, name, answers // DAYS, ago(days) - timedelta(minutes=30))
+    at = utc_now() - timedelta(minutes=5)
+    while not (item := next_showings(store, name, 1).showings[0]).asks:
+        at += timedelta(milliseconds=on_screen(item, name))
+        submit(store, name, [answer(item, name, at)])
+
+
+def session(store: Store, name: str, answers: int, at: datetime) -> None:
+    """So many answers from a time on, each some seconds after the one before."""
+    items, done = next_showings(store, name, answers).showings, []
+    for item in items:
+        at += timedelta(milliseconds=on_screen(item, name) + 900)
+        done.append(answer(item, name, at))
+    submit(store, name, done)
+    for item in items:
+        if item.asks:
+            said = ("yes", "partly", "no")[draw(item, name) % 3]
+            answer_query(store, name, item.presentation_id, said, f"{name} {item.presentation_id}")
+
+
+def on_screen(item: Showing, name: str) -> int:
+    """Milliseconds for which somebody looks at an item."""
+    return 3_500 + draw(item, name) % 14_000
+
+
+def answer(item: Showing, name: str, at: datetime) -> Submission:
+    """An answer that depends on the item and, one time in six, on the person."""
+    chance = draw(item, name)
+    marked = sum(part.marked for part in (*item.title, *item.passage))
+    value = min(3, (marked + 1) // 2)
+    if chance % 6 == 0:
+        value = (value + 1 + chance // 7 % 3) % 4
+    told: dict[str, Any] = {
+        "note": "Right module, but another function." if chance % 19 == 0 else None,
+        "flagged": chance % 23 == 0,
+    }
+    identity = (item.presentation_id, item.revision)
+    key, active = f"{name} {item.presentation_id}", on_screen(item, name)
+    told |= {"submitted_at": at, "shown_at": at - timedelta(milliseconds=active)}
+    if chance % 29 == 0:
+        return Submission(*identity, "cannot_tell", key, reason="query unclear", active_ms=active, **told)
+    return Submission(*identity, "grade", key, value, active_ms=active, **told)
+
+
+def draw(item: Showing, name: str) -> int:
+    return int(digest(name, item.query, "".join(part.text for part in item.title))[:8], 16)
