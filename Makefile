@@ -1,5 +1,5 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo check test test-consumers lint bench docs screenshots clean
+.PHONY: help setup demo check test test-consumers lint bench docs screenshots pictures clean
 .DEFAULT_GOAL := help
 # A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -45,6 +45,10 @@ docs: setup   ## write docs/commands.md and the tables of docs/architecture.md f
 screenshots: setup   ## take the pictures in docs/screenshots/
 	@.ci/browser
 	@.venv/bin/python -m docs.make_screenshots
+
+pictures: setup   ## take every page empty, at work and done, wide, dark and narrow, in build/pictures/
+	@.ci/browser
+	@.venv/bin/python -m docs.make_every_picture --to build/pictures --keep build/projects
 
 clean:   ## remove .venv and caches (projects under data/ stay)
 	rm -rf .venv .venv-consumers build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
