@@ -51,7 +51,11 @@ def show(annotator: Annotator) -> None:
     with store.reading() as cursor:
         names = [item.name for item in reversed(list_rounds(cursor))]
         fingerprint = read_fingerprint(cursor)
-    chosen = st.selectbox("Judgments of", [ALL, *names], width=320) if names else ALL
+    if not names:
+        st.info("Nothing is judged yet. Once two people have judged the same pairs, this page says how alike.")
+        missing_step(store, annotator, "round")
+        return
+    chosen = st.selectbox("Judgments of", [ALL, *names], width=320)
     asked = store, str(store.path), fingerprint, None if chosen == ALL else chosen
     with st.spinner("Computing the verdict…"):
         first = first_look(*asked)
@@ -60,8 +64,6 @@ def show(annotator: Annotator) -> None:
     ui.verdict(first.verdict.figure, first.verdict.state.capitalize(), first.verdict.sentence)
     if not first.units:
         missing_step(store, annotator, "round")
-    if not names:
-        return
     st.markdown("\n".join(f"- {ui.plain(sentence)}" for sentence in first.findings))
     with st.spinner("Computing where it comes from…"):
         shown = computed(*asked)
