@@ -52,7 +52,7 @@ def show(annotator: Annotator) -> None:
         names = [item.name for item in reversed(list_rounds(cursor))]
         fingerprint = read_fingerprint(cursor)
     if not names:
-        st.info("Nothing is judged yet. Once two people have judged the same pairs, this page says how alike.")
+        st.info("Nothing is judged yet. Once two people have judged the same pairs, their agreement is here.")
         missing_step(store, annotator, "round")
         return
     chosen = st.selectbox("Judgments of", [ALL, *names], width=320)
