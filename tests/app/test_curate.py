@@ -203,6 +203,7 @@ def test_a_sample_is_topped_up_by_quota_and_by_whom_is_kept(filled: Store) -> No
         ("Sample", "Draw the sample", "There is no traffic to sample from. Import a log"),
         ("Queries", "Look for tags", "There are no queries to tag yet. Draw a sample, import queries, or"),
         ("Pool", "Build the pool", "There are no queries to find documents for. Draw a sample, or import"),
+        ("Round", "Open the round", "There are no candidates to judge yet. Build a pool."),
     ],
 )
 def test_what_must_fail_is_not_offered_and_its_reason_is_beside_it(
@@ -360,6 +361,8 @@ def test_a_page_that_shows_an_older_state_opens_no_second_round(filled: Store) -
 
 
 def test_what_does_not_fit_is_told_beside_the_rounds_form(filled: Store) -> None:
+    draw_sample(filled, 4, 0)
+    build_pool(filled, ["bm25"], 5, 0, 0)
     page = run("Round")
     labelled(page.number_input, "Annotators for each candidate").set_value(3)
     labelled(page.button, "Open the round").click().run()

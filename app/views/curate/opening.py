@@ -11,7 +11,7 @@ from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext, submit
 from curation.labeling.rounds.layout import ASK_FROM
 from curation.labeling.rounds.opening import RoundOpened
-from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round
+from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round, why_no_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import able_to_judge
 
@@ -29,10 +29,11 @@ def show(context: CurateContext) -> None:
     with context.store.reading() as cursor:
         people = able_to_judge(cursor)
         rounds = [one for one in list_rounds(cursor) if one.kind != "imported"]
+        reason = why_no_round(cursor)
     left, right = st.columns([2, 3], gap="large")
     names = [one.name for one in people]
     with left:
-        _form(context, names, [one.name for one in people if one.role == "annotator"], len(rounds))
+        _form(context, names, [one.name for one in people if one.role == "annotator"], len(rounds), reason)
     with right:
         if judged := [one.name for one in rounds if one.kind != "practice"]:
             _newest(context, judged[-1])
@@ -41,7 +42,9 @@ def show(context: CurateContext) -> None:
             missing_step(context.store, context.annotator, "pool")
 
 
-def _form(context: CurateContext, names: list[str], usual: list[str], rounds: int) -> None:
+def _form(
+    context: CurateContext, names: list[str], usual: list[str], rounds: int, reason: str | None
+) -> None:
     with st.form("round"):
         name = st.text_input("Name of the round", placeholder="such as 2026-q4")
         annotators = st.multiselect("Annotators", names, default=usual)
@@ -72,7 +75,9 @@ def _form(context: CurateContext, names: list[str], usual: list[str], rounds: in
         seed = st.number_input("Seed", value=0, step=1)
         again = st.checkbox("Show candidates again that were in a round or are judged")
         form = context.acts.form("round")
-        asked = submit("Open the round", "open round", form, f"after {rounds}")
+        asked = submit("Open the round", "open round", form, f"after {rounds}", reason is not None)
+        if reason is not None:
+            ui.quiet(reason)
     request: dict[str, Any] = {
         "name": name.strip(),
         "annotators": annotators,

@@ -28,6 +28,7 @@ from curation.store.settings import COMMAND_LINE
 from curation.text import canonical_json, digest
 
 BUSY = "Other commands kept changing the project while the round was planned. Try again."
+NO_CANDIDATES = "There are no candidates to judge yet. Build a pool."
 PRACTISED_BEFORE = (
     "given to people who practised on them, nobody else being free: they know the expected grade"
 )
@@ -241,7 +242,7 @@ def _opened(
 def _nothing(left_out: Mapping[str, int]) -> RefusedError:
     if not left_out:
         return RefusedError(
-            "There are no candidates to judge yet. Build a pool.",
+            NO_CANDIDATES,
             command="`goldset pool --systems bm25 --depth 10` builds one.",
         )
     why = "; ".join(f"{count:,} {reason}" for reason, count in left_out.items())

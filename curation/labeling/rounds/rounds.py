@@ -9,7 +9,8 @@ from typing import Any
 from curation.errors import NotFoundError, refuse_problems
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import ASK_FROM, RoundLayout
-from curation.labeling.rounds.opening import RoundOpened, open_over
+from curation.labeling.rounds.opening import NO_CANDIDATES, RoundOpened, open_over
+from curation.people.annotators import able_to_judge
 from curation.store import COMMAND_LINE, Cursor, Round, Store, fetch
 from curation.text import seeded
 
@@ -72,6 +73,13 @@ def open_round(
         return _some_queries(chosen, queries, seed) if kind == "pilot" else chosen
 
     return open_over(store, layout, read, choose, author)
+
+
+def why_no_round(cursor: Cursor) -> str | None:
+    """Why no round can be opened over a pool, whatever is asked; None where one may be."""
+    if not cursor.execute("SELECT 1 FROM candidates LIMIT 1").fetchall():
+        return NO_CANDIDATES
+    return None if able_to_judge(cursor) else "Nobody can judge yet. Add people under People."
 
 
 def list_rounds(cursor: Cursor) -> list[Round]:
