@@ -4,7 +4,7 @@ Beside it, in the same run, what the krippendorff package needs for the same jud
 matrix of annotators and units, once for each of four levels, without any interval. The report has those
 four alphas too, and 1,000 resamples of every figure, all breakdowns, consistency and consensus.
 
-Usage: python -m benchmarks.bench_agreement [judgments]
+Usage: python -m benchmarks.bench_agreement [judgments] [annotators]
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ print(json.dumps(took))
 """
 
 
-def made_up(judgments: int) -> dict[str, np.ndarray]:
-    """Queries of 20 documents, each judged by 5 of 25 annotators who add noise to a true grade."""
+def made_up(judgments: int, annotators: int = ANNOTATORS) -> dict[str, np.ndarray]:
+    """Queries of 20 documents, each judged by 5 of the annotators, who add noise to a true grade."""
     random = np.random.default_rng(0)
     pairs = judgments // VOICES
-    queries = pairs // DOCUMENTS
-    people = np.argsort(random.random((queries, ANNOTATORS)), axis=1)[:, :VOICES]
+    queries = -(-pairs // DOCUMENTS)
+    people = np.argsort(random.random((queries, annotators)), axis=1)[:, :VOICES]
     query = np.repeat(np.arange(pairs) // DOCUMENTS, VOICES)
     true = np.repeat(random.choice(4, size=pairs, p=[0.45, 0.25, 0.2, 0.1]), VOICES)
     noise = np.rint(random.normal(0, 0.6, size=len(true))).astype(np.int64)
@@ -76,7 +76,7 @@ def fill(store: Store, rows: dict[str, np.ndarray]) -> None:
         presentations = {
             "presentation_id": ids,
             "round_id": ["r"] * len(pick),
-            "annotator": [f"annotator {number:02}" for number in rows["annotator"][pick]],
+            "annotator": [f"annotator {number:03}" for number in rows["annotator"][pick]],
             "query_id": texts["query"],
             "document_id": texts["pair"],
             "content_hash": ["h"] * len(pick),
@@ -100,7 +100,7 @@ def fill(store: Store, rows: dict[str, np.ndarray]) -> None:
 
 def by_the_package(rows: dict[str, np.ndarray]) -> float:
     """Seconds that the package takes for its matrix, at the four levels."""
-    matrix = np.full((ANNOTATORS, rows["pair"].max() + 1), np.nan)
+    matrix = np.full((rows["annotator"].max() + 1, rows["pair"].max() + 1), np.nan)
     graded = rows["graded"]
     matrix[rows["annotator"][graded], rows["pair"][graded]] = rows["grade"][graded]
     started = time.perf_counter()
@@ -111,7 +111,7 @@ def by_the_package(rows: dict[str, np.ndarray]) -> float:
 
 def main() -> None:
     judgments = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    rows = made_up(judgments)
+    rows = made_up(judgments, int(sys.argv[2]) if len(sys.argv) > 2 else ANNOTATORS)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "project.duckdb"
         store = init_project(path).store

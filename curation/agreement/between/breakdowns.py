@@ -36,6 +36,8 @@ from curation.statistics.intervals import RESAMPLES, Sums, resampled_figures
 from curation.store import Cursor, get_setting
 
 NO_TAG = "no tag"
+ROWS_AT_ONCE = 50_000
+"""Grades of annotators whose sums are made together."""
 
 
 @dataclass(frozen=True)
@@ -134,11 +136,11 @@ def breakdown(
     found = [
         _part(one, _per_query(one), sums, values, times) for one, sums in zip(slices, drawn, strict=False)
     ]
-    rest = zip(without, drawn[len(slices) :], strict=True)
+    rest, everybody = zip(without, drawn[len(slices) :], strict=True), _everybody(whole, first, values)
     return Breakdown(
         type=tuple(part for part in found if part.kind != "week"),
         boundary=_boundaries(whole, first, scale, times),
-        annotator=tuple(_left_out(one, whole, first, sums, values, times) for one, sums in rest),
+        annotator=tuple(_left_out(one, everybody, sums, values, times) for one, sums in rest),
         week=tuple(
             replace(part, boundaries=_boundaries(one, sums, scale, times))
             for part, one, sums in zip(found, slices, drawn, strict=False)
@@ -193,22 +195,33 @@ def _without_each(basis: Basis, grades: Grades, scale: Sequence[int]) -> Iterato
     rows = rows[np.argsort(grades.people[rows], kind="stable")]
     people, steps = grades.people[rows], np.searchsorted(scale, grades.grades[rows])
     units, per_query = place[grades.units[rows]], np.bincount(basis.queries)
-    for person in np.unique(people):
-        own = slice(np.searchsorted(people, person), np.searchsorted(people, person, "right"))
-        yield _without(basis, grades.names[person], units[own], steps[own], per_query)
+    starts = np.flatnonzero(np.diff(people, prepend=-1))
+    blocks = np.unique(starts // ROWS_AT_ONCE, return_index=True)[1].tolist()
+    for first, last in pairwise([*blocks, len(starts)]):
+        own = slice(starts[first], starts[last] if last < len(starts) else len(people))
+        yield from _without(basis, grades.names, people[own], units[own], steps[own], per_query)
 
 
-def _without(basis: Basis, name: str, units: Ints, steps: Ints, per_query: Ints) -> _Slice:
+def _without(
+    basis: Basis, names: Sequence[str], people: Ints, units: Ints, steps: Ints, per_query: Ints
+) -> Iterator[_Slice]:
+    """The slices of some annotators, whose grades follow each other; their sums are made at once."""
     before = basis.counts[units]
     after = before.copy()
     after[np.arange(len(units)), steps] -= 1
-    queries, local = np.unique(basis.queries[units], return_inverse=True)
+    whose, local = np.unique(people * len(per_query) + basis.queries[units], return_inverse=True)
+    change = _columns(before, local, len(whose)) - _columns(after, local, len(whose))
     lone = after.sum(axis=1) < 2
-    gone = np.bincount(local[lone], minlength=len(queries)) == per_query[queries]
-    size = Size(int(lone.sum()), int(after.sum()), int(gone.sum()))
-    change = _columns(before, local, len(queries)) - _columns(after, local, len(queries))
-    dropped = before.sum(axis=0) - (after * ~lone[:, None]).sum(axis=0)
-    return _Slice("without", name, size, dropped, Sums(queries, change, _same))
+    owners, queries = np.divmod(whose, len(per_query))
+    gone = np.bincount(local[lone], minlength=len(whose)) == per_query[queries]
+    for person in np.unique(people):
+        own = slice(np.searchsorted(people, person), np.searchsorted(people, person, "right"))
+        asked = slice(np.searchsorted(owners, person), np.searchsorted(owners, person, "right"))
+        left = after[own]
+        size = Size(int(lone[own].sum()), int(left.sum()), int(gone[asked].sum()))
+        dropped = before[own].sum(axis=0) - (left * ~lone[own, None]).sum(axis=0)
+        sums = Sums(queries[asked], change[asked], _same)
+        yield _Slice("without", names[person], size, dropped, sums)
 
 
 def _columns(counts: Ints, queries: Ints, number: int) -> Floats:
@@ -242,14 +255,23 @@ def _raws(sums: Floats, scale: Floats) -> Floats:
     return raw_of(_matrices(sums, len(scale))[0])
 
 
+def _both(sums: Floats, scale: Floats) -> Floats:
+    """Alpha and raw agreement of stacked sums, shape (R, 2)."""
+    return np.stack([_alphas(sums, scale), _raws(sums, scale)], axis=1)
+
+
 def _part(one: _Slice, per_query: Floats, drawn: Floats, scale: Floats, times: Floats | None) -> Part:
     """A part of what its queries sum to, shape (q, K), and what its resamples do, shape (R, K)."""
+    points = _both(per_query.sum(axis=0, keepdims=True), scale)[0]
+    return _part_of(one, per_query, points, _both(drawn, scale), scale, times)
 
-    def figures(sums: Floats) -> Floats:
-        return np.stack([_alphas(sums, scale), _raws(sums, scale)], axis=1)
 
-    points, values = figures(per_query.sum(axis=0, keepdims=True))[0], figures(drawn)
-    student = studentised(per_query, None if times is None else times[:, one.sums.queries], figures)
+def _part_of(
+    one: _Slice, per_query: Floats, points: Floats, values: Floats, scale: Floats, times: Floats | None
+) -> Part:
+    """A part of its figures, shape (2,), and those of its resamples, shape (R, 2)."""
+    drawn_of_part = None if times is None else times[:, one.sums.queries]
+    student = studentised(per_query, drawn_of_part, lambda sums: _both(sums, scale))
     return Part(
         kind=one.kind,
         name=one.name,
@@ -260,19 +282,31 @@ def _part(one: _Slice, per_query: Floats, drawn: Floats, scale: Floats, times: F
     )
 
 
-def _left_out(
-    one: _Slice, whole: _Slice, everything: Floats, drawn: Floats, scale: Floats, times: Floats | None
-) -> Part:
+class _Everybody(NamedTuple):
+    """The whole that annotators are left out of, with its alpha and those of its resamples: made once."""
+
+    whole: _Slice
+    drawn: Floats
+    alpha: float
+    alphas: Floats
+
+
+def _everybody(whole: _Slice, drawn: Floats, scale: Floats) -> _Everybody:
+    alpha = _alphas(_per_query(whole).sum(axis=0, keepdims=True), scale)[0]
+    return _Everybody(whole, drawn, alpha, _alphas(drawn, scale))
+
+
+def _left_out(one: _Slice, everybody: _Everybody, drawn: Floats, scale: Floats, times: Floats | None) -> Part:
     """The part without an annotator, from what is taken away."""
-    rest = np.maximum(everything - drawn, 0.0)
+    whole = everybody.whole
     size = Size(*(all_ - gone for all_, gone in zip(whole.size, one.size, strict=True)))
     per_query = _per_query(whole).copy()
     per_query[one.sums.queries] = np.maximum(per_query[one.sums.queries] - _per_query(one), 0.0)
     left = whole._replace(kind=one.kind, name=one.name, size=size, marginals=whole.marginals - one.marginals)
-    part = _part(left, per_query, rest, scale, times)
-    changes = _alphas(rest, scale) - _alphas(everything, scale)
-    before, after = (sums.sum(axis=0, keepdims=True) for sums in (_per_query(whole), per_query))
-    change = (_alphas(after, scale) - _alphas(before, scale))[0]
+    points = _both(per_query.sum(axis=0, keepdims=True), scale)[0]
+    values = _both(np.maximum(everybody.drawn - drawn, 0.0), scale)
+    part = _part_of(left, per_query, points, values, scale, times)
+    change, changes = points[0] - everybody.alpha, values[:, 0] - everybody.alphas
     return replace(part, difference=figure_of(change, changes, size))
 
 
