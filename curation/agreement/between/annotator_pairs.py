@@ -19,7 +19,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from curation.agreement.between.coefficients import Floats, Ints, alpha_of, cohen_of, raw_of, weights_of
+from curation.agreement.between.coefficients import (
+    Floats,
+    Ints,
+    Weighting,
+    alpha_of,
+    cohens_of,
+    raw_of,
+    weights_of,
+)
 from curation.agreement.between.grades import Grades, value_counts
 from curation.agreement.between.inter_annotator import (
     MINIMUM_UNITS,
@@ -91,6 +99,7 @@ class Cohen:
     left_out: dict[str, int]
 
 
+_WEIGHTS: tuple[Weighting, ...] = ("identity", "linear", "quadratic")
 _FIGURES = ("raw", "plain", "linear", "quadratic", "difference", "alpha")
 
 
@@ -126,17 +135,26 @@ def cohen(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESA
     part = _sums(met, pair, kept, basis.number, values)
     tables = np.asarray(part.sums.sum(axis=0)).reshape(len(kept), values, values)
     points = part.figures(tables.reshape(1, -1))[0].reshape(len(kept), len(_FIGURES))
-    (drawn,) = resampled_figures([part], basis.number, seed, resamples)
-    drawn = drawn.reshape(-1, len(kept), len(_FIGURES))
     queries = _queries(met, pair, kept)
+    weighted = part._replace(figures=_mean_kappas(values, shared[kept]))
+    shown = np.flatnonzero(queries >= MINIMUM_QUERIES)  # the others have no interval
+    mean_drawn, drawn = resampled_figures(
+        [weighted, _only(part, shown, values)], basis.number, seed, resamples
+    )
+    intervals = dict(
+        zip(shown.tolist(), drawn.reshape(len(drawn), len(shown), len(_FIGURES)).swapaxes(0, 1), strict=True)
+    )
+    none = np.empty((0, len(_FIGURES)))
     pairs = [
-        _annotator_pair(names[place], points[row], drawn[:, row], tables[row], queries[row])
+        _annotator_pair(names[place], points[row], intervals.get(row, none), tables[row], queries[row])
         for row, place in enumerate(kept)
     ]
     drawn_from = basis.number if len(kept) > 1 else int(queries[0])
     size = Size(int(shared[kept].sum()), int(shared[kept].sum()), drawn_from)
     usual = float(queries @ shared[kept] / shared[kept].sum())
-    means = [_mean(points[:, place], drawn[:, :, place], shared[kept], size, usual) for place in (1, 2, 3)]
+    means = [
+        _mean(points[:, place], mean_drawn[:, place - 1], shared[kept], size, usual) for place in (1, 2, 3)
+    ]
     return Cohen(means[0], means[1], means[2], usual, tuple(pairs), {k: n for k, n in left_out.items() if n})
 
 
@@ -183,7 +201,7 @@ def _queries(met: _Met, pair: Ints, kept: Ints) -> Ints:
 
 def _figures(values: int) -> Callable[[Floats], Floats]:
     """Tables of shape (r, kept · values²) → (r, kept · 6), the `_FIGURES` of each annotator pair."""
-    weights = [weights_of(values, kind) for kind in ("identity", "linear", "quadratic")]
+    weights = [weights_of(values, kind) for kind in _WEIGHTS]
     higher = np.subtract.outer(np.arange(values), np.arange(values)).T.astype(np.float64)
 
     def figures(sums: Floats) -> Floats:
@@ -192,10 +210,27 @@ def _figures(values: int) -> Callable[[Floats], Floats]:
         apart = (tables * higher).sum(axis=(1, 2))
         mean = np.divide(apart, total, out=np.full(len(total), np.nan), where=total > 0)
         alpha = alpha_of(tables + tables.swapaxes(1, 2), np.arange(values, dtype=np.float64), "ordinal")
-        found = [raw_of(tables), *(cohen_of(tables, one) for one in weights), mean, alpha]
+        found = [raw_of(tables), *cohens_of(tables, weights), mean, alpha]
         return np.stack(found, axis=1).reshape(len(sums), -1)
 
     return figures
+
+
+def _mean_kappas(values: int, shared: Ints) -> Callable[[Floats], Floats]:
+    """Tables of shape (r, kept · values²) → (r, 3): the means of the three kappas."""
+    weights = [weights_of(values, kind) for kind in _WEIGHTS]
+
+    def figures(sums: Floats) -> Floats:
+        kappas = cohens_of(sums.reshape(-1, values, values), weights)
+        return np.stack([_weighted(one.reshape(len(sums), -1).T, shared) for one in kappas], axis=1)
+
+    return figures
+
+
+def _only(part: Sums, rows: Ints, values: int) -> Sums:
+    """The part of some annotator pairs, by their place among the kept ones."""
+    columns = (rows[:, None] * values**2 + np.arange(values**2)).ravel()
+    return part._replace(sums=part.sums[:, columns])
 
 
 def _annotator_pair(
@@ -211,12 +246,12 @@ def _annotator_pair(
     return AnnotatorPair(*names, size.queries, raw, *kappas, difference, alpha, rows)
 
 
-def _mean(points: Floats, drawn: Floats, shared: Ints, size: Size, usual: float) -> MeanKappa:
-    """The mean of all kappas, shape (kept,), with that of their resamples, shape (R, kept).
+def _mean(points: Floats, means: Floats, shared: Ints, size: Size, usual: float) -> MeanKappa:
+    """The mean of all kappas, shape (kept,), with those of their resamples, shape (R,).
 
     The mean of one is that one: its interval is the annotator pair's.
     """
-    value, means = _weighted(points[:, None], shared)[0], _weighted(drawn.T, shared)
+    value = _weighted(points[:, None], shared)[0]
     if len(points) == 1:
         return MeanKappa(**vars(figure_of(value, means, size, NO_SPREAD)))
     low_by = float(value - np.nanmean(means)) if not np.isnan(means).all() else 0.0

@@ -19,7 +19,7 @@ J. Cohen (1960), Educational and Psychological Measurement 20; (1968), Psycholog
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Literal, NamedTuple
 
@@ -129,11 +129,20 @@ def cohen_of(tables: Floats, weights: Floats) -> Floats:
     tables: how often the first annotator's grade (row) met the second one's (column).
     weights: agreement weights: 1 for the same grade, 0 for the opposite ends.
     """
+    return cohens_of(tables, [weights])[0]
+
+
+def cohens_of(tables: Floats, weights: Sequence[Floats]) -> list[Floats]:
+    """`cohen_of` the same tables by each of several weights."""
     total = tables.sum(axis=(1, 2))
-    rows, columns = tables.sum(axis=2), tables.sum(axis=1)
-    agreed = _share((tables * weights).sum(axis=(1, 2)), total)
-    chance = (rows[:, :, None] * columns[:, None, :] * weights).sum(axis=(1, 2))
-    return _corrected(agreed, _share(chance, total**2))
+    chances = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]
+    return [
+        _corrected(
+            _share((tables * one).sum(axis=(1, 2)), total),
+            _share((chances * one).sum(axis=(1, 2)), total**2),
+        )
+        for one in weights
+    ]
 
 
 def weights_of(values: int, weighting: Weighting) -> Floats:
