@@ -115,7 +115,12 @@ class Store:
         StoreError, StoreBusyError, StoreVersionError: the project cannot be read.
         """
         with self._writer, self._lease():
-            self._file.copy(target)
+            try:
+                self._file.copy(target)
+            finally:
+                self._opened = (
+                    0.0  # let go now: where the disk is full, its checkpoint failed for whoever reads
+                )
 
     def close(self) -> None:
         """Let go of the file now; the next lease opens it again."""

@@ -31,6 +31,29 @@ for number in range(100_000):
     print(number, flush=True)
 """
 
+FULL_DISK = """
+import resource
+import sys
+from pathlib import Path
+from curation.errors import CurationError
+from curation.operations.backup import back_up
+from curation.store import open_store, put_setting
+
+store = open_store(Path(sys.argv[1]))
+with store.transaction() as cursor:
+    put_setting(cursor, "note", "in the log")
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, most))
+try:
+    back_up(store, Path(sys.argv[2]))
+except CurationError as error:
+    print("could not be written" in str(error))
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+with store.transaction() as cursor:
+    put_setting(cursor, "note", "with room")
+back_up(store, Path(sys.argv[2]))
+"""
+
 
 def note(store: Store, value: str) -> None:
     with store.transaction() as cursor:
@@ -92,6 +115,18 @@ def test_a_backup_is_its_owners_alone_and_in_the_audit_trail(store: Store, tmp_p
 def test_a_folder_makes_the_time_a_part_of_the_name(store: Store, tmp_path: Path) -> None:
     taken = back_up(store, tmp_path)
     assert taken.path.name == f"{store.path.stem}-{taken.taken_at:%Y%m%d-%H%M%S}.duckdb"
+
+
+def test_a_backup_that_found_the_disk_full_harms_nobody_once_there_is_room(
+    store: Store, tmp_path: Path
+) -> None:
+    """Its checkpoint fails, and DuckDB then refuses the file to whoever has it open."""
+    store.close()
+    (tmp_path / "full.py").write_text(FULL_DISK)
+    code = [sys.executable, str(tmp_path / "full.py"), str(store.path), str(tmp_path / "b.duckdb")]
+    run = subprocess.run(code, capture_output=True, text=True, timeout=60, check=False)
+    assert (run.stdout, run.stderr) == ("True\n", "")
+    assert noted(tmp_path / "b.duckdb") == "with room"
 
 
 def test_a_name_that_ends_like_a_folder_is_one(store: Store, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class Victim:
             try:
                 work(lambda line: os.write(writing, f"{line}\n".encode()) and None)
             except BaseException:
-                os.write(writing, f"failed {traceback.format_exc()!r}\n".encode()[:4000])
+                os.write(writing, f"failed {traceback.format_exc()!r}\n".encode()[-4000:])
             os._exit(0)
         os.close(writing)
 

@@ -1,12 +1,12 @@
 """A full disk: no file of the process may grow beyond a random size while it writes in every way that it can.
 
 The limit is the operating system's for one process (RLIMIT_FSIZE): a write fails with "File too large"
-where a full disk says "No space left on device". After each try the limit is gone with its process, and
-another one looks.
+where a full disk says "No space left on device". After a refusal the limit is lifted, and the same process
+tries again, as an app does that runs on. After all tries on a project another process looks.
 
 What must hold: what cannot be done is refused with a `CurationError`; whatever was acknowledged is there
-and intact, nothing is there in part, the doctor has no problem; and once there is room, the same project
-takes a grade.
+and intact, nothing is there in part, the doctor has no problem; and once there is room, the same process
+can do what it could not, at once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from random import Random
 
 from curation.errors import CurationError
 from curation.labeling.session.showings import next_showings
-from curation.store import open_store
+from curation.store import Store, open_store
 from curation.store.database import load_arrow
 from tests.support.projects import grade_next
 from tests.trials.forks import Victim, in_a_fork
@@ -40,21 +40,27 @@ RULE = (
 )
 TRIES = 20
 """Tries on one project."""
+OTHER = {"refused", "again", "failed"}
+"""What a process says that acknowledges nothing."""
 
 
 def on_a_small_disk(
-    path: Path, limit: int, work: Callable[[Callable[[str], None]], None], say: Callable[[str], None]
+    limit: int, work: Callable[[Callable[[str], None]], None], say: Callable[[str], None]
 ) -> None:
-    """Work where no file grows beyond `limit` bytes; say what was refused."""
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    """Work where no file grows beyond `limit` bytes; say what was refused, and work again with room."""
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
     try:
         work(say)
     except CurationError as error:
         say(f"refused {len(str(error))}")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+        work(say)
+        say("again with room")
 
 
-def write_once(path: Path, graded: bool, number: int, say: Callable[[str], None]) -> None:
-    store = open_store(path)
+def write_once(store: Store, graded: bool, number: int, say: Callable[[str], None]) -> None:
+    path = store.path
     if graded:
         grade_until(store, PEOPLE[number % 2], say, most=15)
         return
@@ -108,21 +114,23 @@ def try_once(
     """One process on a small disk, which has room for the log, for the file, for both or for neither."""
     if not graded:
         write_batch(path.parent, number)
+    size = path.stat().st_size
     limit = chance.choice(
-        (1, 500, 4_000, 20_000, 100_000, path.stat().st_size + chance.randrange(-5_000, 500_000))
+        (1, 500, 4_000, 20_000, 100_000, size + chance.randrange(-5_000, 500_000), 4 * size)
     )
-    victim = Victim(
-        lambda say: on_a_small_disk(
-            path, max(1, limit), lambda said: write_once(path, graded, number, said), say
-        )
-    )
+
+    def work(say: Callable[[str], None]) -> None:
+        store = open_store(path)
+        on_a_small_disk(max(1, limit), lambda said: write_once(store, graded, number, said), say)
+
+    victim = Victim(work)
     said = victim.ended()
     for line in said:
         kind = line.partition(" ")[0]
-        total.counts[kind if kind == "refused" else f"acknowledged: {kind}"] += 1
+        total.counts[kind if kind in OTHER else f"acknowledged: {kind}"] += 1
         total.demand(kind != "failed", line[-900:])
     total.counts["tries"] += 1
-    acknowledged.update(line for line in said if not line.startswith("refused"))
+    acknowledged.update(line for line in said if line.partition(" ")[0] not in OTHER)
 
 
 if __name__ == "__main__":
