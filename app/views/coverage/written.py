@@ -48,6 +48,9 @@ def show(context: CurateContext, state: CoverageState) -> None:
         )
         for one in reversed(queries)
     ]
+    if not rows:
+        ui.quiet("Nobody has written a query yet.")
+        return
     more = f", the last {SHOWN} of {len(rows):,}" if len(rows) > SHOWN else ""
     ui.table(
         f"Queries written{more}", ["Query", "By", "Region", "Document", "Style"], rows[:SHOWN], words=True

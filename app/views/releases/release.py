@@ -9,6 +9,7 @@ import streamlit as st
 from markdown_it import MarkdownIt
 
 from app import ui
+from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from app.views.releases import difference, exporting, preview
 from app.views.releases.bars import StackRow, stacks
@@ -41,6 +42,7 @@ def show(context: CurateContext) -> None:
             "gate and the split, then freeze.",
             icon=":material/info:",
         )
+        missing_step(context.store, context.annotator, "split")
         return
     by_name = {row.name: row for row in reversed(releases)}
     with st.container(horizontal=True, vertical_alignment="bottom"):
