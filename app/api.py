@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from starlette.routing import Route
 
 from app.context import image_hosts, project_store
 from app.grading import guide_json
+from app.monitoring.failures import request_id
 from curation import log
 from curation.errors import CurationError, InputError, NotFoundError, RefusedError, StoreBusyError, StoreError
 from curation.guides.guide import guide_by_hash
@@ -292,12 +293,21 @@ def _record(annotator: str, asked: Judgments) -> dict[str, Any]:
     return answer
 
 
-def log_refused(annotator: str, outcomes: Sequence[Mapping[str, Any]]) -> None:
-    """Write a line for each outcome that refuses an answer; it says neither grade nor words."""
+def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
+    """Write a line for each outcome that refuses an answer; it says neither grade nor words.
+
+    The outcome gets the id of that line as `request`.
+    """
     for one in outcomes:
         if one["status"] == "refused":
-            message = f"An answer was refused: {one['message']}"
-            log.write(logging.WARNING, message, annotator=annotator, presentation=one.get("presentation_id"))
+            one["request"] = request_id()
+            log.write(
+                logging.WARNING,
+                f"An answer was refused: {one['message']}",
+                request=one["request"],
+                annotator=annotator,
+                presentation=one.get("presentation_id"),
+            )
 
 
 def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:

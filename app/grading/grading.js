@@ -197,8 +197,9 @@ class Loop {
     const answers = batch.filter(({ client_key }) => keys.includes(client_key));
     const ids = answers.map(({ presentation_id }) => presentation_id);
     const refused = failed.find(({ status }) => status === "refused");
+    const known = refused?.request ? ` In the server's log it is ${refused.request}.` : "";
     this.status.notice(refused
-      ? `An answer was not taken: ${refused.message}.`
+      ? `An answer was not taken: ${refused.message}.${known}`
       : "That item was answered in another tab or window; the answer given there counts.");
     if (to !== "judgments") return;
     for (const answer of answers) this.item.keep(answer, answer);

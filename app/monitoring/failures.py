@@ -30,6 +30,12 @@ def say(sentence: str) -> None:
         answer.said = sentence
 
 
+def request_id() -> str:
+    """The id of the request at hand; a new one where none is."""
+    answer = _current.get()
+    return answer.id if answer is not None else log.new_id()
+
+
 class FailureLog:
     """ASGI middleware that writes a line for each answer of 400 or more, and answers what nobody expected."""
 

@@ -39,6 +39,7 @@ _OURS = "Unique file handle conflict"
 _LOCKED = re.compile(f"Could not set lock|Conflicting lock|{_OURS}")
 _DAMAGED = re.compile("Corrupt database file|Could not read enough bytes")
 _DAMAGED_LOG = re.compile("replaying WAL|Corrupt WAL")
+_BROKEN = "The database file is damaged, or a part of it is missing"
 _RESTORE = "Restore a backup: goldset restore FILE --replace."
 _CHUNK = 8 << 20
 
@@ -222,6 +223,8 @@ def _cannot_open(path: Path, error: duckdb.Error) -> NoReturn:
     found = failure(error)
     if found is not None and _DAMAGED.search(str(error)):
         raise StoreError(f"{path}: {found.found}", command=_RESTORE) from error
+    if path.is_file() and not path.stat().st_size:
+        raise StoreError(f"{path}: {_BROKEN}: it is empty.", command=_RESTORE) from error
     if isinstance(error, duckdb.IOException):
         raise StoreError(f"{path} cannot be opened as a project: {first_line(error)}") from error
     raise found or error
@@ -242,12 +245,11 @@ def failure(error: duckdb.Error) -> StoreError | None:
     the transaction. What a checkpoint could not write is still in the log, so only that transaction is lost.
     """
     if _DAMAGED.search(str(error)):
-        return StoreError(
-            f"The database file is damaged, or a part of it is missing: {first_line(error)}", command=_RESTORE
-        )
+        return StoreError(f"{_BROKEN}: {first_line(error)}.", command=_RESTORE)
     if isinstance(error, duckdb.IOException) or _NOT_WRITTEN.search(str(error)):
+        way_out = ". The disk is full: make room and try again." if "No space left" in str(error) else ""
         return StoreError(
-            f"The database file could not be used, and nothing was changed: {first_line(error)}"
+            f"The database file could not be used, and nothing was changed: {first_line(error)}{way_out}"
         )
     return None
 

@@ -816,10 +816,11 @@ def test_an_answer_that_is_refused_among_others_is_in_the_log(
     anna: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     sent = {"presentation_id": "nobody's", "revision": 0, "kind": "grade", "grade": 1, "client_key": "k" * 12}
-    assert anna.post("/api/judgments", json={"submissions": [sent]}, headers=ORIGIN).status_code == 200
+    answer = anna.post("/api/judgments", json={"submissions": [sent]}, headers=ORIGIN)
+    [outcome] = answer.json()["outcomes"]
     [(message, fields)] = lines(caplog)
-    assert message == "An answer was refused: this item is not among your items"
-    assert fields == {"annotator": "anna", "presentation": "nobody's"}
+    assert (answer.status_code, message) == (200, "An answer was refused: this item is not among your items")
+    assert fields == {"request": outcome["request"], "annotator": "anna", "presentation": "nobody's"}
 
 
 def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(

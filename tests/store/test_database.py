@@ -301,6 +301,14 @@ def test_a_broken_file_is_not_taken_for_a_held_one_whatever_its_name(tmp_path: P
         pass
 
 
+def test_a_file_that_was_cut_to_nothing_is_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "project.duckdb"
+    path.touch()
+    empty = pytest.raises(StoreError, match=r"a part of it is missing: it is empty\. Restore a backup")
+    with empty, open_store(path).reading():
+        pass
+
+
 def test_a_long_lease_does_not_keep_the_other_threads_out(store: Store) -> None:
     inside, done = threading.Event(), threading.Event()
 

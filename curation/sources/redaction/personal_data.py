@@ -215,7 +215,9 @@ def _is_spaced_phone(number: str) -> bool:
     """Digits in groups, after a word for a phone, that are no years, sizes or capacities."""
     groups = re.findall("[0-9]+", number)
     return 9 <= sum(map(len, groups)) <= 15 and not all(
-        len(group) == 4 and (group[:2] in ("19", "20") or group[2:] in ("00", "80")) for group in groups
+        (len(group) == 4 and (group[:2] in ("19", "20") or group[2:] in ("00", "80")))
+        or group in ("64", "128", "256", "512")
+        for group in groups
     )
 
 
@@ -273,7 +275,8 @@ _IBAN = "|".join(
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IP = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
 _PHONE_WORD = (
-    r"(?:tele(?:ph|f)one?|tel|(?:cell|mobile|smart)?phone|mobile|mobil|handy|fax|whatsapp|sms|call(?:er|s)?)"
+    r"(?:tele(?:ph|f)one?|tel|(?:cell|mobile|smart)?phone|mobile|mobil|handy|fax|whatsapp|sms|call(?:er|s)?"
+    r"|(?:ال)?(?:هاتف|تليفون|تلفون|موبايل|جوال|واتساب)|फ\u093c?ोन|मोबाइल|कॉल|व्हाट्सएप)"
     r"(?: ?(?:number|nummer|num|no|nr))?[ .:#]{0,3}"
 )
 _KNOWN_KEYS = "|".join(

@@ -50,6 +50,8 @@ FOUND = {
     "whatsapp 98765 43210": "whatsapp [phone]",
     "call ٩٨٧٦٥ ٤٣٢١٠": "call [phone]",
     "phone ९८७६५४३२१०": "phone [phone]",
+    "هاتف ٠١٠١٢٣٤٥٦٧٨": "هاتف [phone]",
+    "फ\u093cोन ९८७६५ ४३२१०": "फ\u093cोन [phone]",
     "-----BEGIN RSA PRIVATE KEY-----": "[key]",
     "sk-abcdEFGH1234ijklMNOP5678": "[key]",
     "glpat-ab12CD34ef56GH78ij90": "[key]",
@@ -90,6 +92,7 @@ pneumonoultramicroscopicsilicovolcanoconiosis|supercalifragilistic 2000|route 66
 0402 0603 0805 1206 capacitor kit|bosch 0986 494 104|rfc 2616 7230 7231 7232 7233 7234 7235|06.4441.6030
 9fceb02d0ae598e95dc970b74767f19372d61af8|PSF-2U-1200W-80PLUS-GOLD|mobile 1920 1080 2400|phone 3310 2000
 4111111111111112|DE88370400440532013000|000-12-3456|12345678A|sk-learn|error 0x80070005|{CAPS LOCK}
+phone 128 256 512
 """.replace("\n", "|")
     .strip("|")
     .split("|")
