@@ -40,6 +40,7 @@ def test_any_text_reads_back_from_a_table(tmp_path: Path, delimiter: str) -> Non
         ["tab\t, comma", "3"],
         ['say "x"', "4"],
         ["a\u2028b\x85c", "5"],
+        ['=HYPERLINK("http://example.org","x")', "6"],
     ]
     write_table(tmp_path / "table", ("text", "number"), rows, delimiter)
     with (tmp_path / "table").open(encoding="utf-8", newline="") as file:

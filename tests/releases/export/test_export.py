@@ -220,3 +220,4 @@ def test_the_commands_lead_from_labels_to_an_export(tmp_path: Path) -> None:
         done = invoke(["--project", str(store.path), *arguments], catch_exceptions=False)
         assert done.exit_code == 0
         assert done.stdout
+        assert ("not as formulas" in done.stdout) == (arguments[0] == "export"), "beir has tables"
