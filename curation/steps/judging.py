@@ -55,6 +55,12 @@ class OpenWork(NamedTuple):
     people: tuple[str, ...]
     failed: tuple[str, ...]
 
+    @property
+    def share(self) -> float:
+        """What is answered of the open rounds; in whole percent it is not 100 while anything is left."""
+        share = self.answered / (self.answered + self.left)
+        return min(share, 0.99) if self.left else share
+
 
 def read_rounds(cursor: Cursor) -> OpenWork:
     """Read the rounds; practice and pilots are none of this step."""
@@ -120,7 +126,7 @@ def _finished(found: OpenWork) -> str:
 def _open(found: OpenWork, work: Sequence[AnnotatorWork], now: datetime) -> Step:
     whole = found.answered + found.left
     names = named([one.round for one in found.open])
-    line = f"{names}: {found.answered:,} of {whole:,} answered ({percent(found.answered / whole)})."
+    line = f"{names}: {found.answered:,} of {whole:,} answered ({percent(found.share)})."
     newest = found.open[-1].round
     progress = Action("See progress", "rounds", f"goldset round status {newest}", {"round": newest})
     step = Step("round", "at work", line, progress, daily_answers(work, now))

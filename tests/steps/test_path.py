@@ -17,8 +17,10 @@ from curation.relabeling.plan.plan import make_plan
 from curation.sampling.sample import draw_sample
 from curation.steps import ProjectPath, Step, read_figures, read_path
 from curation.steps.jobs_of_steps import OF_KIND
+from curation.steps.judging import OpenWork
 from curation.steps.step import NAMES, named
 from curation.store import Store, utc_now
+from curation.text import percent
 from tests.support.evaluated_project import evaluated_project
 from tests.support.gold_project import frozen_project, gold_project, labelled
 from tests.support.projects import add_names, add_pairs, grade_next, grid, new_project
@@ -99,6 +101,12 @@ def test_an_open_round_says_how_far_it_is_and_who_is_at_it(judging: Store) -> No
     assert found.answers is not None
     assert (len(found.answers.given), found.answers.given[-1][1]) == (14, 12)
     assert path_of(judging).next == "round"
+
+
+def test_a_round_with_an_item_left_is_not_at_100_percent() -> None:
+    at_work = OpenWork((), 205, 1, 0, 0, None, (), ())
+    assert percent(at_work.share) == "99\u00a0%"
+    assert at_work._replace(answered=206, left=0).share == 1.0
 
 
 def test_a_round_at_work_has_a_forecast_in_days(judging: Store) -> None:

@@ -12,7 +12,7 @@ from curation.splits.certificate.page import certificate_sections, findings
 from curation.splits.groups.cuts import WeakLink
 from curation.splits.preview import PreviewedGroup, SplitPreview
 from curation.splits.refusals import edge_sentence
-from curation.text import isolated
+from curation.text import amount, isolated
 
 MOST_LEVELS = 16
 """Kinds of queries that have a bar; the certificate has all."""
@@ -125,7 +125,9 @@ def _changes(found: SplitPreview) -> list[str]:
 def _groups(found: SplitPreview) -> None:
     ui.heading("Groups of tied queries")
     alone, groups = found.sizes.get(1, 0), sum(count for size, count in found.sizes.items() if size > 1)
-    ui.sentences(f"{groups:,} groups stay whole in their parts; {alone:,} queries are tied to no other.")
+    where = "its part" if groups == 1 else "their parts"
+    stay = f"{amount(groups, 'group stays', 'groups stay')} whole in {where}"
+    ui.sentences(f"{stay}; {amount(alone, 'query is', 'queries are')} tied to no other.")
     for one in found.groups:
         group = one.group
         with st.expander(ui.plain(f"{len(group.queries):,} queries in {one.part}: {_begin(one)}")):

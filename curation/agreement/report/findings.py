@@ -127,6 +127,8 @@ def _types(parts: Sequence[Part], whole: Alpha) -> str:
         return f"No type of query has {MINIMUM_UNITS} doubly judged pairs with different grades."
     low = [part for part in found if part.alpha.high is not None and part.alpha.high < whole.alpha]
     if not low:
+        if len(found) == 1:
+            return f"The only type, “{found[0].name}”, is not below the whole by more than its interval."
         return f"None of {len(found)} types is below the whole by more than its interval."
     worst = min(low, key=lambda part: part.alpha.alpha or 0.0)
     return (
