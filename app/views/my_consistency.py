@@ -21,7 +21,7 @@ from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.showings import next_showings
 from curation.people.annotators import JUDGING
 from curation.store import Annotator
-from curation.text import decimal, percent
+from curation.text import amount, decimal, percent
 
 COLUMNS = ["Query", "Document", "You said", "Settled as", "By", "The reviewer's reason"]
 SHOWN = 50
@@ -64,8 +64,8 @@ def _consistency(place: st.delta_generator.DeltaGenerator, mine: MyConsistency) 
     place.metric("Same grade again", percent(mine.share))
     with place:
         ui.quiet(
-            f"On {mine.repeats:,} repeats; 95 % interval {percent(mine.low)} to {percent(mine.high)}. "
-            f"People repeat themselves in about three of four cases. {WHEN}"
+            f"On {amount(mine.repeats, 'repeat')}; 95 % interval {percent(mine.low)} to {percent(mine.high)}."
+            f" People repeat themselves in about three of four cases. {WHEN}"
         )
 
 

@@ -175,10 +175,10 @@ def _relabel(store: Store, parameters: Parameters, progress: Progress, author: s
         progress=progress,
     )
     sentences = [
-        f"Opened {opened.quarter} as the round {opened.round.round}: {opened.pairs:,} pairs again, "
-        f"{opened.new_pairs:,} new ones, {opened.round.presentations:,} presentations.",
-        f"{opened.same_people:,} queries go to people who judged them before; {opened.added:,} queries "
-        f"joined, {opened.retired:,} left.",
+        f"Opened {opened.quarter} as the round {opened.round.round}: {amount(opened.pairs, 'pair')} again, "
+        f"{opened.new_pairs:,} new ones, {amount(opened.round.presentations, 'presentation')}.",
+        f"{amount(opened.same_people, 'query goes', 'queries go')} to people who judged before; "
+        f"{amount(opened.added, 'query', 'queries')} joined, {opened.retired:,} left.",
     ]
     return "\n".join([*sentences, *(f"Left out: {n:,} {why}." for why, n in opened.left_out.items())])
 

@@ -93,9 +93,11 @@ def freeze(store: Store, parameters: Mapping[str, Any], progress: Progress, auth
     if lacking:
         sentences.append(f"{amount(lacking, 'query has', 'queries have')} no relevant document.")
     if frozen.changed:
-        sentences.append(f"Kept and marked: {frozen.changed:,} grades of another version of their document.")
+        sentences.append(
+            f"Kept and marked: {amount(frozen.changed, 'grade')} of another version of their document."
+        )
     if frozen.sharing is not None:
-        sentences.append(f"Shared between identical documents: {frozen.sharing.grades:,} grades.")
+        sentences.append(f"Shared between identical documents: {amount(frozen.sharing.grades, 'grade')}.")
     return "\n".join([*sentences, *(f"Left out: {n:,} × {why}." for why, n in frozen.left_out.items())])
 
 

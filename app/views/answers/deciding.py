@@ -22,7 +22,7 @@ from curation.answers.writing import LONGEST
 from curation.guides.guide import current_guide
 from curation.labeling.session.documents.drawing import draw
 from curation.store import Store
-from curation.text import digest, isolated
+from curation.text import amount, digest, isolated
 
 LATER = "l"
 NOTHING = "The corpus does not answer the query"
@@ -40,7 +40,8 @@ def show(store: Store, acts: Acts) -> None:
     else:
         task, query_id = state.at
         case = answer_case(store, task, query_id, acts.by)
-        _case(case, f"{len(found.waiting):,} queries wait for a decision.{_others(found.own)}", acts, state)
+        waiting = amount(len(found.waiting), "query waits", "queries wait")
+        _case(case, f"{waiting} for a decision.{_others(found.own)}", acts, state)
     _recent(store, acts, state)
 
 

@@ -99,8 +99,10 @@ def _task(store: Store, acts: Acts, names: list[str]) -> None:
     name = st.selectbox("Answer task", names, width=320, key="task", bind="query-params")
     here: AnswerTaskOpened | None = acts.form("open answer task").result
     if here is not None and here.task == name:
-        left_out = [f"Left out: {count:,} queries: {why}." for why, count in here.left_out.items()]
-        ui.sentences("\n".join([f"Opened: {here.assignments:,} answers to write.", *left_out]))
+        left_out = [
+            f"Left out: {amount(count, 'query', 'queries')}: {why}." for why, count in here.left_out.items()
+        ]
+        ui.sentences("\n".join([f"Opened: {amount(here.assignments, 'answer')} to write.", *left_out]))
     status = answer_task_status(store, name)
     ui.quiet(_state(status))
     done = [(one.writer, ui.BarCell(one.answered, one.queries), *one[1:5]) for one in status.writers]

@@ -14,6 +14,7 @@ from curation.labeling.rounds.opening import RoundOpened
 from curation.labeling.rounds.rounds import PILOT_QUERIES, list_rounds, open_round, why_no_round
 from curation.labeling.rounds.status import round_status
 from curation.people.annotators import able_to_judge
+from curation.text import amount
 
 COLUMNS = ["Annotator", "Presentations", "Of them blind duplicates"]
 
@@ -99,14 +100,14 @@ def _form(
 def _newest(context: CurateContext, name: str) -> None:
     status = round_status(context.store, name)
     rows = [(one.annotator, one.presentations, one.duplicates) for one in status.annotators]
-    ui.table(f"Round {name}: {status.candidates:,} candidates", COLUMNS, rows)
+    ui.table(f"Round {name}: {amount(status.candidates, 'candidate')}", COLUMNS, rows)
     here: OpenedHere | None = context.acts.form("round").result
     if here is not None and here.opened.round == name:
         ui.sentences("\n".join(_summary(here.opened)))
 
 
 def _summary(opened: RoundOpened) -> list[str]:
-    lines = [f"Opened: {opened.presentations:,} presentations. Annotators find them under Label."]
+    lines = [f"Opened: {amount(opened.presentations, 'presentation')}. Annotators find them under Label."]
     if opened.shortest_distance is not None:
         lines.append(
             f"Blind duplicates come back after {opened.shortest_distance} presentations or more "

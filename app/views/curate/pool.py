@@ -107,7 +107,11 @@ def _last(found: Contributions) -> None:
         )
         for one in found.systems
     ]
-    ui.table(f"Pool {found.pool_id[:8]}: {found.queries:,} queries to depth {found.depth:,}", COLUMNS, rows)
+    ui.table(
+        f"Pool {found.pool_id[:8]}: {amount(found.queries, 'query', 'queries')} to depth {found.depth:,}",
+        COLUMNS,
+        rows,
+    )
     ui.sentences(
         "Alone: no other system proposed them. Lost without it: the relevant ones among these.\n"
         f"{found.graded:,} of the systems' {found.candidates:,} candidates have a grade; {found.relevant:,} "

@@ -16,6 +16,7 @@ from curation.errors import CurationError
 from curation.evaluation.answers.graded import GradedBeside, projects_beside, releases_of
 from curation.evaluation.submission import RunSubmission
 from curation.store import Store
+from curation.text import amount
 
 NONE = "None"
 ALL = "All others"
@@ -182,5 +183,9 @@ def told(asked: RunSubmission) -> str:
     found += ["hard negatives"] if asked.hard_negatives else []
     found += ["documents that could turn the order"] if asked.turning else []
     found += ["estimates from a sample of the pool"] if asked.pool_sample is not None else []
-    found += [f"candidates from the first {asked.to_pool:,} documents"] if asked.to_pool is not None else []
+    found += (
+        [f"candidates from the first {amount(asked.to_pool, 'document')}"]
+        if asked.to_pool is not None
+        else []
+    )
     return f"Also: {', '.join(found)}." if found else ""

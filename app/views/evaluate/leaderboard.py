@@ -8,7 +8,7 @@ from app import ui
 from app.views.evaluate.further import ChosenPart
 from curation.evaluation.submitted import SubmittedBoard, SubmittedRow, SubmittedRun, board, ranked
 from curation.store import Store
-from curation.text import decimal
+from curation.text import amount, decimal
 
 KEPT = 8
 """Leaderboards that are kept in memory."""
@@ -30,7 +30,7 @@ def show(store: Store, chosen: ChosenPart) -> None:
         "Holm. A rank such as 1–3 is the range that the tests allow."
     )
     for why, count in found.left_out.items():
-        ui.quiet(f"Not in the table: {count:,} runs ({why}).")
+        ui.quiet(f"Not in the table: {amount(count, 'run')} ({why}).")
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

@@ -16,6 +16,7 @@ from app.uploads import LARGEST, HeldFile, allowed_file, allowed_files, hold, ho
 from app.views.curate.jobs import CurateContext
 from curation.errors import CurationError
 from curation.importing.kinds import FileKind
+from curation.text import amount
 
 HERE, THERE = "From this computer", "On the server"
 
@@ -52,7 +53,7 @@ def size_of(size: int) -> str:
     for unit, bytes_of in (("MB", 1_000_000), ("KB", 1_000)):
         if size >= bytes_of:
             return f"{size / bytes_of:,.1f} {unit}"
-    return f"{size:,} bytes"
+    return amount(size, "byte")
 
 
 def _upload(context: CurateContext, kind: FileKind) -> None:

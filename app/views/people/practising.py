@@ -11,7 +11,7 @@ from curation.labeling.practice.attempts import let_pass, practise_again
 from curation.labeling.practice.status import PracticeStatus, practice_statuses
 from curation.people.accounts import Account
 from curation.store import Store
-from curation.text import percent
+from curation.text import amount, percent
 
 
 def show(store: Store, acts: Acts, chosen: Account) -> None:
@@ -56,7 +56,8 @@ def _state(status: PracticeStatus) -> str:
     state = status.state
     if status.waived:
         return "let pass."
-    right = f"{state.right:,} of {state.answered:,} answers as expected, {percent(state.pass_mark)} needed"
+    answers = amount(state.answered, "answer")
+    right = f"{state.right:,} of {answers} as expected, {percent(state.pass_mark)} needed"
     if state.passed is None:
         return f"under way, {state.answered:,} of {state.total:,} answered, {right}."
     return f"{'passed' if state.passed else 'not passed'}, {right}."

@@ -11,7 +11,7 @@ from curation.relabeling.staleness.query_traffic import STEADY, UNKNOWN_TREND, T
 from curation.relabeling.staleness.score import STALE, WEIGHTS
 from curation.relabeling.staleness.staleness import PairStaleness, QueryStaleness, SetStaleness
 from curation.store import Store
-from curation.text import percent
+from curation.text import amount, percent
 
 SHOWN = 20
 """Rows of each table; the command line has all."""
@@ -42,7 +42,7 @@ def _calendar(found: SetStaleness) -> None:
     ui.table("Calendar", CALENDAR, [_quarter(one) for one in calendar.quarters if one.judged or one.work])
     for name, count in (("before these quarters", calendar.older), ("at an unknown time", calendar.unknown)):
         if count:
-            ui.quiet(f"{count:,} pairs were judged {name}.")
+            ui.quiet(f"{amount(count, 'pair was', 'pairs were')} judged {name}.")
 
 
 def _due(calendar: RelabelingCalendar) -> list[str]:

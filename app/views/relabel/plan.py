@@ -14,7 +14,7 @@ from curation.jobs import jobs_of
 from curation.relabeling.plan.plan import LEAST, MOST, OVERLAP, planning_problem
 from curation.relabeling.plan.stored import PlanPairRow, ShownPlan, show_plan
 from curation.store import Store
-from curation.text import percent
+from curation.text import amount, percent
 
 PAIRS = ["Query", "Document", "Part", "Type", "Grade", "Judged"]
 QUERIES = ["Query", "What", "Why", "Searches"]
@@ -102,15 +102,20 @@ def _told(report: dict[str, Any]) -> list[str]:
     if report["retired"] or report["new_queries"]:
         lines.append(
             f"Queries: {report['retired']:,} leave, {report['new_queries']:,} join with about "
-            f"{report['new_pairs']:,} pairs."
+            f"{amount(report['new_pairs'], 'pair')}."
         )
     if report["short"]:
-        lines.append(f"{report['short']:,} pairs will be older than two years: there is no room for them.")
+        lines.append(
+            f"{amount(report['short'], 'pair')} will be older than two years: there is no room for them."
+        )
     if report["needed"] is not None:
         lines.append(
             f"To judge everything again within two years takes {percent(report['needed'])} this quarter."
         )
-    return [*lines, *(f"Left out: {count:,} pairs ({why})." for why, count in report["left_out"].items())]
+    return [
+        *lines,
+        *(f"Left out: {amount(count, 'pair')} ({why})." for why, count in report["left_out"].items()),
+    ]
 
 
 def _contents(plan: ShownPlan) -> None:

@@ -110,12 +110,12 @@ def _parts(found: SplitPreview) -> None:
 def _changes(found: SplitPreview) -> list[str]:
     lines = []
     if found.kept:
-        lines.append(f"{found.kept:,} queries keep the part that a release has them in.")
+        lines.append(f"{amount(found.kept, 'query keeps the part', 'queries keep the parts')} of a release.")
     if found.moved is not None:
         added = ", ".join(f"{part.part} {part.added:,}" for part in found.parts if part.added)
         lines.append(f"New in this split: {added}." if added else "No query is new in this split.")
         lines.append(
-            f"{found.moved:,} queries change the part that they have now."
+            f"{amount(found.moved, 'query changes its part', 'queries change their parts')}."
             if found.moved
             else "No query changes its part."
         )
@@ -125,12 +125,13 @@ def _changes(found: SplitPreview) -> list[str]:
 def _groups(found: SplitPreview) -> None:
     ui.heading("Groups of tied queries")
     alone, groups = found.sizes.get(1, 0), sum(count for size, count in found.sizes.items() if size > 1)
-    where = "its part" if groups == 1 else "their parts"
-    stay = f"{amount(groups, 'group stays', 'groups stay')} whole in {where}"
-    ui.sentences(f"{stay}; {amount(alone, 'query is', 'queries are')} tied to no other.")
+    whole = amount(groups, "group stays whole in its part", "groups stay whole in their parts")
+    ui.sentences(f"{whole}; {amount(alone, 'query is', 'queries are')} tied to no other.")
     for one in found.groups:
         group = one.group
-        with st.expander(ui.plain(f"{len(group.queries):,} queries in {one.part}: {_begin(one)}")):
+        with st.expander(
+            ui.plain(f"{amount(len(group.queries), 'query', 'queries')} in {one.part}: {_begin(one)}")
+        ):
             _group(one)
 
 

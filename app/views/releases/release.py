@@ -206,4 +206,4 @@ def _verdict(found: Verified) -> None:
             st.info(ui.plain(note), icon=":material/info:")
         return
     lines = "\n".join(f"- {ui.plain(problem)}" for problem in found.problems)
-    st.error(f"{ui.plain(found.name)} was altered in {found.altered:,} places:\n\n{lines}")
+    st.error(f"{ui.plain(found.name)} was altered in {amount(found.altered, 'place')}:\n\n{lines}")

@@ -13,6 +13,7 @@ from app.views.rounds import manage, progress, quality, remarks
 from curation.labeling.rounds.rounds import list_rounds
 from curation.labeling.rounds.status import RoundStatus, round_status
 from curation.store import Annotator
+from curation.text import amount
 
 KINDS = {
     "labeling": "Labeling",
@@ -64,7 +65,7 @@ def _state(status: RoundStatus) -> str:
         said.append("paused")
     said.append(f"guide {status.guide_hash[:8]}")
     if status.late:
-        said.append(f"{status.late:,} answers came after it was closed")
+        said.append(f"{amount(status.late, 'answer')} came after it was closed")
     if status.withdrawn:
-        said.append(f"{status.withdrawn:,} items were moved to somebody else")
+        said.append(f"{amount(status.withdrawn, 'item was', 'items were')} moved to somebody else")
     return "  ·  ".join(said)

@@ -14,6 +14,7 @@ from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import able_to_judge
 from curation.store import Store, utc_now
+from curation.text import amount
 
 SOMEBODY = "Choose somebody"
 MANAGE = "manage"
@@ -74,7 +75,8 @@ def _extend(store: Store, status: RoundStatus, acts: Acts, outside: list[str]) -
     def deed() -> Managed:
         done = extend_round(store, status.round, joining, new, acts.by)
         stays = "".join(f" {count:,}: {why}." for why, count in done.left_out.items())
-        said = f"{done.candidates:,} candidates added; {done.moved:,} pairs are with those who joined.{stays}"
+        added = amount(done.candidates, "candidate")
+        said = f"{added} added; {amount(done.moved, 'pair is', 'pairs are')} with those who joined.{stays}"
         return Managed.now(status.round, said)
 
     acts.do(form, deed)
@@ -105,6 +107,7 @@ def _hand_over(store: Store, status: RoundStatus, acts: Acts, outside: list[str]
     def deed() -> Managed:
         moved = reassign(store, status.round, from_, to, acts.by)
         stays = "".join(f" {count:,} {why}." for why, count in moved.left_out.items())
-        return Managed.now(status.round, f"{moved.moved:,} pairs of {from_} are with others now.{stays}")
+        pairs = amount(moved.moved, f"pair of {from_} is", f"pairs of {from_} are")
+        return Managed.now(status.round, f"{pairs} with others now.{stays}")
 
     acts.do(form, deed)
