@@ -153,6 +153,11 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
     NotFoundError: there is no such release.
     RefusedError: a newer goldset froze it.
     """
+    return verified_and_opened(store, name, progress)[0]
+
+
+def verified_and_opened(store: Store, name: str, progress: Progress = silent) -> tuple[Verified, Opened]:
+    """As `verify`, with the release for use where it is intact: its parts are read once for both."""
     with store.reading() as cursor:
         row = find_release(cursor, name)
         texts = read_packed(cursor, row.release_id)
@@ -161,7 +166,7 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
         refuse_newer(name, texts)
     pins = _pins(texts) if not problems else []
     problems += _document_problems(store, pins, progress)
-    return Verified(
+    found = Verified(
         name=name,
         release_id=row.release_id,
         intact=not problems,
@@ -171,6 +176,7 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
         problems=tuple(problems[:SHOWN]),
         notes=() if problems else frozen_otherwise(store, row, texts),
     )
+    return found, Opened(row, texts)
 
 
 def _part_problems(row: ReleaseRow, texts: PackedTexts) -> list[str]:

@@ -27,7 +27,7 @@ from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import ExportOptions, Gold, gold_of
 from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts
-from curation.releases.verify import Opened, opened, verify
+from curation.releases.verify import Opened, verified_and_opened
 from curation.store import COMMAND_LINE, Store, record_event
 from curation.store.staging import replace_folder, staged, sync_all
 from curation.text import canonical_json
@@ -115,13 +115,12 @@ def export(
     """
     _check(format, options)
     out = out.resolve()
-    verified = verify(store, name, progress)
+    verified, release = verified_and_opened(store, name, progress)
     if not verified.intact:
         raise RefusedError(
             f"The release {name!r} is not as it was frozen and will not be exported: {verified.problems[0]}.",
             command=f"`goldset verify {name}` names everything.",
         )
-    release = opened(store, name)
     graded = graded_parts(format, release.header, parts, without_grades)
     _refuse_other_content(out, verified.release_id, format)
     opening = open_sealed(store, name, f"export as {format}", reason, actor, graded)
