@@ -260,6 +260,13 @@ def test_a_lead_goes_from_an_empty_project_to_an_exported_release_in_the_browser
     }
     with ZipFile(downloaded) as archive:
         received = {name.removeprefix("v1-beir/"): archive.read(name) for name in archive.namelist()}
+    assert {
+        "corpus.jsonl",
+        "queries.jsonl",
+        "manifest.json",
+        "qrels/dev.tsv",
+        "qrels/test.tsv",
+    } <= written.keys()
     assert received.keys() == written.keys()
     for name in written:
         assert received[name] == written[name], name
