@@ -13,7 +13,8 @@ from html import escape
 from importlib.resources import files
 
 from starlette.datastructures import Headers
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.entry import ICON, SCRIPTS
@@ -26,6 +27,7 @@ from curation.store import Annotator
 
 STREAMLITS = frozenset({"_stcore", "component", "media", "static", "auth", "oauth2callback"})
 """How the paths begin that Streamlit answers itself."""
+API = "/api/"
 
 
 class Front:
@@ -34,6 +36,8 @@ class Front:
     def __init__(self, app: ASGIApp, index: IndexTemplate, own_paths: Iterable[str]) -> None:
         self._app = app
         self._index = index
+        own_paths = list(own_paths)
+        self._own = [compile_path(path)[0] for path in own_paths]
         self._others = STREAMLITS | {_beginning(path) for path in own_paths}
         self._pages = {f"/{page.address}": page for page in all_pages()}
         self._icon = files("app.front").joinpath("favicon.svg").read_bytes()
@@ -54,7 +58,11 @@ class Front:
             return Response(
                 self._icon, media_type="image/svg+xml", headers={"Cache-Control": "max-age=86400"}
             )
-        if account is None or _beginning(path) in self._others:
+        if account is None:
+            return None
+        if path.startswith(API) and not any(own.match(path) for own in self._own):
+            return JSONResponse({"message": f"There is nothing at {path[:80]}."}, 404)
+        if _beginning(path) in self._others:
             return None
         return self._page(path, scope["query_string"], account, headers)
 

@@ -63,12 +63,16 @@ def sample(
         float,
         typer.Option(
             help="The head is the most asked queries, up to this share of the traffic, or up to this number "
-            "of queries, from 2 on."
+            "of queries, from 2 on.",
+            show_default="a third",
         ),
     ] = 1 / 3,
     torso: Annotated[
         float,
-        typer.Option(help="The torso goes from there up to this share or number; the rest is tail."),
+        typer.Option(
+            help="The torso goes from there up to this share or number; the rest is tail.",
+            show_default="two thirds",
+        ),
     ] = 2 / 3,
     since: Annotated[str | None, typer.Option(help="Only traffic from this time on, UTC.")] = None,
     until: Annotated[

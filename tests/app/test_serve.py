@@ -59,7 +59,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     async def behind(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("Streamlit")(scope, receive, send)
 
-    inner = Front(behind, index, ["/sign-in", "/api/judgments"])
+    inner = Front(behind, index, ["/sign-in", "/api/judgments", "/api/history/{item}"])
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
         role = Headers(scope=scope).get("role")
@@ -157,13 +157,25 @@ def test_an_address_without_a_page_says_so(front: TestClient, path: str) -> None
     assert "<title>No such page · goldset</title>" in answer.text
 
 
+def test_an_address_of_the_api_without_an_answer_says_so_as_the_api_does(front: TestClient) -> None:
+    answer = ask(front, "/api/nothing")
+    assert (answer.status_code, answer.json()) == (404, {"message": "There is nothing at /api/nothing."})
+
+
 def test_the_own_first_page_is_at_the_root_with_what_was_asked_of_it(front: TestClient) -> None:
     assert ask(front, "/label?x=1").headers["location"] == "/?x=1"
     assert ask(front, "/evaluate", "evaluator").headers["location"] == "/"
 
 
 def test_own_routes_streamlits_and_other_methods_are_let_through(front: TestClient) -> None:
-    for path in ("/sign-in", "/api/judgments", "/api/history", "/_stcore/health", "/media/x", "/component/x"):
+    for path in (
+        "/sign-in",
+        "/api/judgments",
+        "/api/history/7",
+        "/_stcore/health",
+        "/media/x",
+        "/component/x",
+    ):
         assert ask(front, path).text == "Streamlit", path
     assert front.post("/nothing", headers={"role": "lead"}).text == "Streamlit"
     assert front.get("/anything").text == "Streamlit"  # nobody is signed in: the guard has answered

@@ -53,7 +53,7 @@ def _chosen(context: CurateContext) -> EvaluatedValues | None:
         ui.quiet("No run was evaluated on the page Evaluate yet, so the map has no results.")
         return None
     labels = {
-        one.evaluation_id: f"{one.made_at:%Y-%m-%d %H:%M} UTC: {', '.join(one.systems)} on {one.name}, "
+        one.evaluation_id: f"{one.made_at:%d %b %Y %H:%M} UTC: {', '.join(one.systems)} on {one.name}, "
         f"{', '.join(one.parts)}"
         for one in listed
     }

@@ -43,5 +43,5 @@ def _row(row: SubmittedRow) -> tuple[object, ...]:
     rank = f"{row.best_rank}" if row.best_rank == row.worst_rank else f"{row.best_rank}–{row.worst_rank}"
     known = row.low is not None and row.high is not None
     span = f" ({decimal(row.low)}\u00a0to\u00a0{decimal(row.high)})" if known else ""
-    by = f"{row.by}, {row.at:%Y-%m-%d}".replace("-", "\u2011")
+    by = f"{row.by}, {row.at:%d\u00a0%b\u00a0%Y}"
     return rank, row.system, f"{decimal(row.value)}{span}", row.n, row.letters, by

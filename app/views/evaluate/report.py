@@ -36,7 +36,7 @@ def show(store: Store, annotator: Annotator, found: list[SubmittedEvaluation], n
 
 def _label(one: SubmittedEvaluation) -> str:
     systems = ", ".join(one.systems[:4]) + (" …" if len(one.systems) > 4 else "")
-    return f"{one.made_at:%Y-%m-%d %H:%M} UTC, {one.author}: {systems} on {one.name}, {', '.join(one.parts)}"
+    return f"{one.made_at:%d %b %Y %H:%M} UTC, {one.author}: {systems} on {one.name}, {', '.join(one.parts)}"
 
 
 def _report(report: EvaluationReport) -> None:

@@ -57,7 +57,7 @@ def _row(one: GuideVersion) -> tuple[object, ...]:
     return (
         one.guide_hash[:SHORT] + (", in force" if one.in_force else ""),
         one.title,
-        f"{one.since:%Y-%m-%d %H:%M}" if one.since else "not recorded",
+        f"{one.since:%d %b %Y %H:%M}" if one.since else "not recorded",
         one.by or "not recorded",
         one.reason or "–",
         one.answers,

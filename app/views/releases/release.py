@@ -95,7 +95,7 @@ def _parts(found: ShownRelease) -> None:
         StackRow("Grades", grades, f"{sum(grades):,}"),
     ]
     ui.quiet(
-        f"Frozen on {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}, with "
+        f"Frozen on {found.frozen_at:%d %b %Y %H:%M} UTC by {found.frozen_by}, with "
         f"{amount(found.documents, 'document')}. Release id {found.release_id}."
     )
     stacks(f"Parts of {found.name}", names, rows)
@@ -184,7 +184,7 @@ def _look(one: ListedLook) -> tuple[object, ...]:
 
 
 def _when(at: datetime, who: str) -> tuple[str, str]:
-    return f"{at:%Y-%m-%d %H:%M}", who
+    return f"{at:%d %b %Y %H:%M}", who
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -192,7 +192,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _row(row: ReleaseRow) -> tuple[object, ...]:
-    return row.name, f"{row.frozen_at:%Y-%m-%d %H:%M}", row.frozen_by, graded_pairs(row), row.release_id
+    return row.name, f"{row.frozen_at:%d %b %Y %H:%M}", row.frozen_by, graded_pairs(row), row.release_id
 
 
 def _verdict(found: Verified) -> None:

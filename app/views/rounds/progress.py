@@ -71,7 +71,7 @@ def _rows(status: RoundStatus) -> list[tuple[object, ...]]:
             one.cannot_tell,
             one.later,
             one.flagged,
-            "–" if one.last_at is None else f"{one.last_at:%Y-%m-%d %H:%M}",
+            "–" if one.last_at is None else f"{one.last_at:%d %b %Y %H:%M}",
         )
         for one in status.annotators
     ]
