@@ -114,7 +114,7 @@ def judgments_outcome(found: JudgmentImport) -> ImportOutcome:
     if found.added_annotators:
         names = ", ".join(found.added_annotators)
         remarks = [f"Annotators known from imports only, who cannot sign in: {names}.", *remarks]
-    figures = {"new": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
+    figures = {"new judgments": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
     figures |= {"answered on screen since": found.superseded, "queries added": found.added_queries}
     figures |= {"pairs added": found.added_pairs}
     return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, remarks)
@@ -125,7 +125,7 @@ def judge_outcome(found: JudgeImport) -> ImportOutcome:
     sentence = f"Nothing changed: the project has these judgments of {found.judge}."
     if changes:
         sentence = f"{found.judgments:,} new judgments of the judge {found.judge}. They are no votes."
-    figures = {"new": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
+    figures = {"new judgments": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
     figures |= {"cannot tell": found.cannot_tell, "pairs outside pools": found.outside_pools}
     return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, _unread(found.unread))
 

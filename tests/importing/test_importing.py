@@ -53,6 +53,7 @@ def test_a_dry_run_says_what_the_import_does_and_changes_nothing(
     done = carry_out(project, asked, "lee")
     assert rehearsed.outcome == done
     assert done.changes
+    assert next(iter(done.figures)) not in ("new", "changed"), "a headline says of what"
     assert all_rows(project) != before
     assert rows_of(project, "SELECT actor FROM events ORDER BY rowid DESC LIMIT 1") == [("lee",)]
     again = dry_run(project, asked, "lee").outcome
