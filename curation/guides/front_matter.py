@@ -119,8 +119,22 @@ def _remarks_at_end(entry: str) -> str:
     return "".join(lines[first:])
 
 
+class _Writer(yaml.SafeDumper):
+    """Quotes texts with a line break other than \\n: in plain style they are read back as a space."""
+
+
+def _quoted(writer: _Writer, text: str) -> yaml.ScalarNode:
+    return writer.represent_scalar(
+        "tag:yaml.org,2002:str", text, '"' if _OTHER_BREAKS.intersection(text) else None
+    )
+
+
+_OTHER_BREAKS = frozenset("\r\x85\u2028\u2029")
+_Writer.add_representer(str, _quoted)
+
+
 def _written(name: str, value: Any) -> str:
-    return str(yaml.safe_dump({name: value}, sort_keys=False, allow_unicode=True, width=110))
+    return str(yaml.dump({name: value}, Dumper=_Writer, sort_keys=False, allow_unicode=True, width=110))
 
 
 def _below(node: yaml.Node, step: int | str) -> tuple[yaml.Node, int] | None:

@@ -38,20 +38,24 @@ def staged(out: Path, private: bool = False) -> Iterator[Path]:
 
 
 def replace_folder(new: Path, out: Path) -> None:
-    """Put a folder in the place of another one, which is there again if that fails."""
+    """Put a folder in the place of another one, which is there again if that fails.
+
+    Others may do the same at the same time: one of them is there in the end, and nothing of those before.
+    """
     old = out.parent / f".{out.name}.old-{os.getpid()}-{get_ident()}"
-    if out.exists():
+    with suppress(FileNotFoundError):  # there is none, or somebody else moves it away just now
         out.rename(old)
     try:
         new.rename(out)
-        sync(out.parent)
     except OSError:
-        if old.exists() and not out.exists():
+        with suppress(OSError):  # somebody else's came first, or there was none
             old.rename(out)
+        shutil.rmtree(old, ignore_errors=True)
         raise
+    try:
+        sync(out.parent)
     finally:
-        if out.exists():
-            shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def clear_leftovers(folder: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from curation.guides.fields import read_fields, write_fields
@@ -50,6 +50,8 @@ def test_a_changed_entry_leaves_all_others_and_their_comments_byte_for_byte() ->
 
 
 @given(st.text(max_size=40), st.text(max_size=60), st.text(max_size=60))
+@example("", "\x85", "")
+@example("one\u2028two", "one\rtwo\nthree", "one\u2029two")
 @settings(max_examples=examples(40))
 def test_what_is_written_into_fields_is_read_back(name: str, definition: str, body: str) -> None:
     found = read_fields(SOURCE)

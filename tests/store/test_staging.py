@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from curation.store.staging import LONGEST, clear_leftovers, leftovers, staged
+from curation.store import staging
+from curation.store.staging import LONGEST, clear_leftovers, leftovers, replace_folder, staged
 
 
 @pytest.fixture(scope="module")
@@ -57,3 +58,24 @@ def test_other_hidden_folders_and_links_stay(tmp_path: Path, ended: int) -> None
     (tmp_path / f".v1.new-{ended}-7").symlink_to(tmp_path / ".git")
     assert clear_leftovers(tmp_path) == []
     assert (tmp_path / ".git").is_dir()
+
+
+def test_who_replaces_a_folder_leaves_nothing_where_somebody_else_replaces_it_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new, out = tmp_path / "new", tmp_path / "v1"
+    new.mkdir()
+    out.mkdir()
+    monkeypatch.setattr(staging, "sync", lambda _: out.rename(tmp_path / "elsewhere"))
+    replace_folder(new, out)
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+
+
+def test_a_folder_that_cannot_be_replaced_is_there_again(tmp_path: Path) -> None:
+    out = tmp_path / "v1"
+    out.mkdir()
+    (out / "qrels.tsv").write_text("whole")
+    with pytest.raises(FileNotFoundError):
+        replace_folder(tmp_path / "nothing", out)
+    assert [path.name for path in tmp_path.iterdir()] == ["v1"]
+    assert (out / "qrels.tsv").read_text() == "whole"
