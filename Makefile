@@ -1,5 +1,5 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo check test test-consumers lint bench docs screenshots pictures clean
+.PHONY: help setup demo check test search test-consumers lint bench docs screenshots pictures clean
 .DEFAULT_GOAL := help
 # A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -25,6 +25,9 @@ test: setup   ## lint, types, and all tests
 	@.ci/browser
 	@echo "test: ruff, mypy, and pytest, a file at a time in each of three processes"
 	@$(call WITH_LINT,--hypothesis-profile full)
+
+search: setup   ## the property tests with other examples than `make test` has
+	@$(PYTEST) --hypothesis-profile search $$(grep -rl 'from hypothesis import' tests --include='test_*.py')
 
 test-consumers:   ## read exports back with beir, mteb, ranx and others, in .venv-consumers
 	@.ci/setup consumers

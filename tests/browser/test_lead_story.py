@@ -29,6 +29,7 @@ FIRST = ["init", "annotator add lead --role lead --password-stdin"]
 """What nobody can do in a browser: there is no project yet, and nobody who could sign in."""
 REASON, OVERRIDE, TAKEN = "The pack names it", "Few queries, a trial", "Both paths"
 DISPUTED = 9
+UNFOLDED = "() => [...document.querySelectorAll('details')].every((one) => !one.getAnimations().length)"
 DECIDED = "SELECT query_id, document_id, grade FROM adjudications WHERE reason = ? ORDER BY rowid"
 
 
@@ -81,8 +82,14 @@ class Leading:
         self.page.get_by_role("radio", name=name, exact=True).click()
         settled(self.page)
 
+    def unfold(self, heading: str) -> None:
+        """Open what is folded, and wait until it is: until then what is in it moves away under a click."""
+        self.page.get_by_text(heading).click()
+        self.page.wait_for_function(UNFOLDED)
+
     def press(self, name: str, then: str) -> None:
-        """Press a button; what follows says so."""
+        """Press a button of a page that is whole; what follows says so."""
+        settled(self.page)
         self.page.get_by_role("button", name=name, exact=True).click()
         expect(self.page.get_by_text(then).first).to_be_visible()
         settled(self.page)
@@ -187,14 +194,14 @@ def release(lead: Leading) -> None:
     lead.choose("Rule")
     expect(page.get_by_role("heading", name="In force: Majority")).to_be_visible()
     lead.choose("Gate")
-    page.get_by_text("Change the thresholds").click()
+    lead.unfold("Change the thresholds")
     lead.fill("Lower end of alpha's interval must reach", "0.6")
     lead.press("Set the gate", "The gate is set.")
     lead.choose("Split")
     lead.fill("Part 1, % of queries", "60")
     lead.fill("Part 2, % of queries", "40")
     lead.fill("Seed of the split", str(SEED))
-    page.get_by_text("Which queries stay together").click()
+    lead.unfold("Which queries stay together")
     page.get_by_text("Paraphrases stay together", exact=True).click()
     lead.press("Preview the split", "Nothing crosses")
     lead.press("Store this split", "This split is in force.")
