@@ -135,6 +135,7 @@ def test_the_last_answer_leaves_a_trace_and_a_changed_cannot_tell_shows_what_it_
     uma.press("0")
     uma.saved()
     assert session.column("uma", "note")[-1] == "page 2 is missing"
+    uma.look()
     uma.page.keyboard.press("u")
     expect(uma.root.locator(".grade[data-was]")).to_contain_text("Not relevant")
     expect(uma.root.locator("[data-was]")).to_have_count(1)
