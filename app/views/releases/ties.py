@@ -37,7 +37,28 @@ def ask_rules(
     rules: Rules, relevant: int | None, choices: SplitChoices, key: str
 ) -> tuple[dict[str, Any], int | None]:
     """The rules, as JSON knows them, and the least relevant grade; they start as given."""
-    found = asdict(rules)
+    found = asdict(rules) | _ask_likeness(rules, key) | _ask_origin(rules, choices, key)
+    found["numbers"] = st.selectbox(
+        "Numbers and model names in queries",
+        list(NUMBERS),
+        index=list(NUMBERS).index(rules.numbers),
+        format_func=NUMBERS.__getitem__,
+        key=f"numbers {key}",
+    )
+    grades = [None, *choices.scale[1:]]
+    relevant = st.selectbox(
+        "A document is relevant from grade",
+        grades,
+        index=grades.index(relevant) if relevant in grades else 0,
+        format_func=lambda grade: "Every grade above the lowest" if grade is None else str(grade),
+        key=f"relevant {key}",
+    )
+    return found | _ask_cuts(rules, choices.cuts, key), relevant
+
+
+def _ask_likeness(rules: Rules, key: str) -> dict[str, Any]:
+    """Queries that are tied by their words, their meaning or their relevant documents."""
+    found: dict[str, Any] = {}
     words = st.checkbox("Similar query texts stay together", rules.query is not None, key=f"words {key}")
     found["query"] = _least(
         "Similarity of query texts from", rules.query or QUERY, words, f"query {key}", 0.1
@@ -65,6 +86,12 @@ def ask_rules(
     found["document"] = _least(
         "Similarity of documents from", rules.document or DOCUMENT, copies, f"document {key}", 0.1
     )
+    return found
+
+
+def _ask_origin(rules: Rules, choices: SplitChoices, key: str) -> dict[str, Any]:
+    """Queries that are tied by whom or when they came from."""
+    found: dict[str, Any] = {}
     offered = list(dict.fromkeys([*choices.keys, *rules.keys]))
     if offered:
         found["keys"] = st.multiselect(
@@ -74,11 +101,9 @@ def ask_rules(
             key=f"keys {key}",
             help="Session and group as the project imported them, or a field of the queries.",
         )
-    blocks = (
-        BLOCKS
-        if rules.time_block in BLOCKS
-        else {**BLOCKS, rules.time_block: f"{rules.time_block:,} seconds"}
-    )
+    blocks = dict(BLOCKS)
+    if rules.time_block is not None:
+        blocks.setdefault(rules.time_block, f"{rules.time_block:,} seconds")
     found["time_block"] = st.selectbox(
         "Queries first asked in … stay together",
         list(blocks),
@@ -86,33 +111,23 @@ def ask_rules(
         format_func=blocks.__getitem__,
         key=f"block {key}",
     )
-    found["numbers"] = st.selectbox(
-        "Numbers and model names in queries",
-        list(NUMBERS),
-        index=list(NUMBERS).index(rules.numbers),
-        format_func=NUMBERS.__getitem__,
-        key=f"numbers {key}",
+    return found
+
+
+def _ask_cuts(rules: Rules, cuts: Mapping[tuple[str, str], str], key: str) -> dict[str, Any]:
+    """The ties that are no leak, where there are any to choose from."""
+    pairs = list(dict.fromkeys([*rules.cut, *cuts]))
+    if not pairs:
+        return {}
+    cut = st.multiselect(
+        "Ties to cut",
+        pairs,
+        default=list(rules.cut),
+        key=f"cut {key}",
+        format_func=lambda pair: cuts.get(pair, " ~ ".join(pair)),
+        help="Ties that are no leak. They are reported as residual leakage.",
     )
-    grades = [None, *choices.scale[1:]]
-    relevant = st.selectbox(
-        "A document is relevant from grade",
-        grades,
-        index=grades.index(relevant) if relevant in grades else 0,
-        format_func=lambda grade: "Every grade above the lowest" if grade is None else str(grade),
-        key=f"relevant {key}",
-    )
-    pairs = list(dict.fromkeys([*rules.cut, *choices.cuts]))
-    if pairs:
-        cut = st.multiselect(
-            "Ties to cut",
-            pairs,
-            default=list(rules.cut),
-            key=f"cut {key}",
-            format_func=lambda pair: choices.cuts.get(pair, " ~ ".join(pair)),
-            help="Ties that are no leak. They are reported as residual leakage.",
-        )
-        found["cut"] = [list(pair) for pair in cut]
-    return found, relevant
+    return {"cut": [list(pair) for pair in cut]}
 
 
 def _least(label: str, value: float, on: bool, key: str, least: float) -> float | None:
