@@ -173,12 +173,19 @@ def test_unknown_parts_and_facets_are_refused_with_what_there_is(store: Store, t
         score(store, run, options=OPEN._replace(by=["colour"]))
 
 
-def test_a_file_of_blank_lines_is_said_to_be_empty(store: Store, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("\n\n", "holds nothing but blank lines; expected one record a line\nExport or fetch the file again"),
+        ("# a comment\n", r"holds no place of a list: it is empty.*\nExpected one line"),
+    ],
+)
+def test_a_file_without_a_line_is_said_to_be_empty(
+    store: Store, tmp_path: Path, content: str, told: str
+) -> None:
     blank = tmp_path / "blank.trec"
-    blank.write_text("\n\n", encoding="utf-8")
-    with pytest.raises(
-        InputError, match=r"holds no place of a list: it is empty.*\nExpected one line"
-    ) as found:
+    blank.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=told) as found:
         score(store, blank)
     assert "--split" not in str(found.value)
 

@@ -96,7 +96,7 @@ BAD: dict[str, tuple[str, str, str | bytes, dict[str, Any], str]] = {
     "cut gzip": ("corpus", "a.csv.gz", gzip.compress(b"id,text\n" + b"d1,tea\n" * 999)[:60], {}, "cut off"),
     "no gzip": ("corpus", "a.csv.gz", b"id,text\nd1,x\n", {}, "a.csv.gz is named .gz but"),
     "empty": ("corpus", "a.csv", b"", {}, "a.csv is empty"),
-    "blank": ("traffic", "a.csv", b"\n\n \n", {}, "."),
+    "blank": ("traffic", "a.csv", b"\n\n \n", {}, "a.csv holds nothing but blank lines; exp.*Export or"),
     "header alone": ("queries", "a.csv", b"id,text\n", {}, "a.csv holds no records"),
     "zip": ("corpus", "a.xlsx", b"PK\x03\x04rest", {}, "a.xlsx is a zip archive"),
     "missing column": ("corpus", "a.csv", b"sku_no,words\n1,x\n", {}, "“Id”"),

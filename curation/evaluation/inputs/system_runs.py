@@ -229,7 +229,7 @@ class _RunColumns:
         """Why nothing could be taken, and what to do."""
         if not self._left_out:
             return (
-                "holds no place of a list: it is empty, or has blank lines or a header alone",
+                "holds no place of a list: it is empty, or has a header or comments alone",
                 "Expected one line for each document of each query.",
             )
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in self._left_out.items())

@@ -13,10 +13,11 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
-from curation.sources.tables.bounds import OutOfBoundsError, bounded
+from curation.sources.tables.bounds import MOST_BLANK, OutOfBoundsError, bounded
 from curation.sources.tables.problems import Problems
 
 REPLACEMENT = "\ufffd"
@@ -42,6 +43,9 @@ _NO_TABLE = {
 }
 """How files begin, in small letters, that people give in place of a table: what that is, and what to do."""
 _GZIP = b"\x1f\x8b"
+_BLANK = b" \t\r\n\v\f"
+_READ = 1 << 20
+_AGAIN = "Export or fetch the file again."
 
 
 def clean(text: str, replaced: Counter[str]) -> str:
@@ -65,7 +69,7 @@ def refuse_undecoded(names: Iterable[str], path: Path, encoding: str, problems: 
 
 
 def refuse_unreadable(path: Path, problems: Problems) -> None:
-    """Stop with a sentence at what is not a file, is empty, or is packed in a way that is not read."""
+    """Stop with a sentence at what is no file, is empty or blank, or is packed in a way that is not read."""
     if path.is_dir():
         problems.stop("is a folder; expected a file")
     if not path.exists():
@@ -78,7 +82,8 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
     except OSError as error:
         problems.stop(f"cannot be read: {error.strerror}")
     if not start:
-        problems.stop("is empty; expected one record a line", "Export or fetch the file again.")
+        problems.stop("is empty; expected one record a line", _AGAIN)
+    _refuse_blank(path, problems)
     for magic, what in _PACKED.items():
         if start.startswith(magic):
             problems.stop(
@@ -89,6 +94,20 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
             problems.stop(f"is {what}; expected one record a line", way_out)
     if path.suffix.lower() == ".gz" and not start.startswith(_GZIP):
         problems.stop("is named .gz but holds no gzip data", "Fetch the file again, or rename it.")
+
+
+def _refuse_blank(path: Path, problems: Problems) -> None:
+    """Stop with a sentence at a file of blank lines; one of too many, or with damaged gzip, is read on."""
+    with suppress(OSError, EOFError, zlib.error), _unpacked(path) as file:
+        part = file.read(64)
+        in_utf_16 = part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        blank = _BLANK + (codecs.BOM_UTF16 + b"\0" if in_utf_16 else codecs.BOM_UTF8)
+        for _ in range(MOST_BLANK // _READ):
+            if part.strip(blank):
+                return
+            part = file.read(_READ)
+            if not part:
+                problems.stop("holds nothing but blank lines; expected one record a line", _AGAIN)
 
 
 def text_lines(
@@ -129,15 +148,18 @@ def text_lines(
 def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
     # utf-8-sig reads the byte order mark that spreadsheets write as what it is, not as a letter.
     name = "utf-8-sig" if codecs.lookup(encoding).name == "utf-8" else encoding
-    with path.open("rb") as file:
-        packed = file.read(2) == _GZIP
-    source = cast(IO[bytes], gzip.open(path) if packed else path.open("rb"))  # noqa: SIM115 — closed with the text
-    binary = bounded(source)
+    binary = bounded(_unpacked(path))
     try:
         return io.TextIOWrapper(binary, encoding=name, errors="surrogateescape", newline=newline)
     except LookupError:
         binary.close()
         raise
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    with path.open("rb") as file:
+        packed = file.read(2) == _GZIP
+    return cast(IO[bytes], gzip.open(path) if packed else path.open("rb"))
 
 
 def _bad_byte(number: int, line: str, position: int) -> str:

@@ -81,7 +81,8 @@ class Records:
         first = list(islice(rows, _PEEK))
         if not first:
             self.problems.check()
-            self.problems.stop("holds no records; expected at least one" + self._below_a_header())
+            found = "holds no records; expected at least one" + self._below_a_header()
+            self.problems.stop(found, "Export or fetch the file again.")
         self.columns = tuple(dict.fromkeys(name for record in first for name in record.fields))
         refuse_undecoded(self.columns, path, self._layout.encoding, self.problems)
         self._records = chain(first, rows)
@@ -233,8 +234,9 @@ class Records:
             yield Record(number, self._clean(value) if "\\u" in text else value)
 
     def _table(self, lines: Iterator[str]) -> Iterator[Record]:
-        first = next(lines, "")
-        rows = _numbered(self._reader(chain([first] if first else [], lines), first), self.problems)
+        begin = _up_to_text(lines)
+        reader = self._reader(chain(begin, lines), begin[-1] if begin else "")
+        rows = _numbered(reader, self.problems)
         names = self._layout.columns or self._header(rows)
         width = len(names)
         for number, row in rows:
@@ -254,7 +256,8 @@ class Records:
         return csv.reader(lines, delimiter=self._delimiter, strict=True)
 
     def _header(self, rows: Iterator[tuple[int, list[str]]]) -> tuple[str, ...]:
-        names = tuple(name.strip() for name in next(rows, (0, []))[1])
+        filled = (row for _, row in rows if len(row) > 1 or any(map(str.strip, row)))
+        names = tuple(name.strip() for name in next(filled, []))
         twice = sorted(name for name, count in Counter(names).items() if count > 1)
         if twice:
             self.problems.stop(
@@ -305,6 +308,16 @@ def beir_file(path: Path, name: str) -> Path:
             return candidate
     way_out = f"Expected a file, or a BEIR folder with {name} in it."
     return Problems(path).stop(f"is a folder without {name}", way_out)
+
+
+def _up_to_text(lines: Iterator[str]) -> list[str]:
+    """The lines up to the first that is not blank."""
+    begin: list[str] = []
+    for line in lines:
+        begin.append(line)
+        if line.strip():
+            break
+    return begin
 
 
 def _delimiter(first: str, columns: Sequence[str] | None) -> str:

@@ -143,12 +143,29 @@ def test_what_is_no_readable_file_is_refused_in_a_sentence(write, tmp_path):
     assert "is a folder; expected a file" in _refusal(tmp_path)
     assert "there is no such file" in _refusal(tmp_path / "none.csv")
     assert "is empty" in _refusal(write("a.jsonl", ""))
-    assert "holds no records" in _refusal(write("a.jsonl", "\n\n"))
+    assert "holds no records" in _refusal(write("a.qrels", "# a comment\n"))
     assert "below the header" in _refusal(write("a.csv", "id,text\n"))
     assert "is a zip archive" in _refusal(write("a.csv", b"PK\x03\x04rest"))
     assert "cannot be read as Parquet" in _refusal(write("a.parquet", b"PAR1 and no more"))
     not_packed = write("plain.csv", "a\n1\n").rename(tmp_path / "plain.csv.gz")
     assert "holds no gzip data" in _refusal(not_packed)
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.qrels", "a.txt"])
+def test_a_file_of_blank_lines_is_called_that_in_any_format(write, name):
+    blank = b"\n \t\r\n\n"
+    packed = gzip.compress(blank)
+    for content in (blank, b"\xef\xbb\xbf" + blank, blank.decode().encode("utf-16"), packed):
+        path = write(name, content)
+        assert _refusal(path, FileLayout(encoding="latin-1")) == (
+            f"{path}: holds nothing but blank lines; expected one record a line\n"
+            "Export or fetch the file again."
+        )
+
+
+def test_a_header_may_come_after_blank_lines(write):
+    path = write("a.csv", "\n  \nid;text\n1;x\n")
+    assert [(r.line, r.fields) for r in Records(path)] == [(4, {"id": "1", "text": "x"})]
 
 
 def test_an_unknown_format_is_asked_for(write):
