@@ -267,7 +267,7 @@ def _read_module(name: str, module: ModuleType, left_out: Counter[str]) -> Itera
     """The module's own text and that of the classes and functions it publishes."""
     yield from _document(name, f"{name} — module", module.__doc__, left_out)
     for attribute in sorted(getattr(module, "__all__", vars(module))):
-        value = getattr(module, attribute, None)
+        value = _as_made(module, attribute)
         if attribute.startswith("_") or not _published_here(name, value):
             continue
         qualified = f"{name}.{attribute}"
@@ -275,6 +275,12 @@ def _read_module(name: str, module: ModuleType, left_out: Counter[str]) -> Itera
             yield from _read_class(qualified, value, left_out)
         else:
             yield from _document(qualified, _called(qualified, value, False), value.__doc__, left_out)
+
+
+def _as_made(module: ModuleType, attribute: str) -> object:
+    """The value that Python gave it: a program may put another hook into `sys`, which keeps its own."""
+    value: object = getattr(module, attribute, None)
+    return getattr(module, f"__{attribute}__", value) if attribute.endswith("hook") else value
 
 
 def _published_here(module: str, value: object) -> bool:

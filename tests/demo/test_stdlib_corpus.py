@@ -70,7 +70,11 @@ def test_what_is_left_out_is_counted_with_its_reason(written: tuple[StdlibCorpus
     assert all(count > 0 for count in left_out.values())
 
 
-def test_the_same_python_writes_the_same_bytes(written: tuple[StdlibCorpus, Rows], tmp_path: Path) -> None:
+def test_the_same_python_writes_the_same_bytes_whatever_hooks_a_program_has_set(
+    written: tuple[StdlibCorpus, Rows], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "sys.excepthook" in {row["id"] for row in written[1]}
+    monkeypatch.setattr(sys, "excepthook", lambda *_: None)  # as the command line does
     again = write_stdlib_corpus(tmp_path / "again.jsonl")
     assert again.path.read_bytes() == written[0].path.read_bytes()
     assert b"\r" not in again.path.read_bytes()
