@@ -9,7 +9,6 @@ else and sends it again, because an error may come from a proxy, too.
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -45,6 +44,7 @@ from curation.labeling.session.showings import (
 )
 from curation.labeling.session.submit import submit
 from curation.people.annotators import JUDGING, require_role
+from curation.sources.tables.json_texts import UnreadJSONError, read_json
 
 LARGEST_BODY = 256 * 1024
 MOST_SHOWINGS = 20
@@ -380,10 +380,8 @@ async def json_of(request: Request) -> Any:
         raise InputError("expected JSON with the content type application/json")
     body = await _body(request)
     try:
-        return json.loads(body)
-    except RecursionError as error:
-        raise InputError(
-            "the request is nested too deeply; expected a list of objects without lists"
-        ) from error
-    except ValueError as error:
-        raise InputError(f"the request is not JSON: {error}") from error
+        return read_json(body.decode())
+    except UnicodeDecodeError as error:
+        raise InputError("the request is not UTF-8") from error
+    except UnreadJSONError as error:
+        raise InputError(f"the request cannot be read: {error}") from error

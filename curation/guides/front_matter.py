@@ -15,6 +15,9 @@ import yaml
 _FRONT_MATTER = re.compile(r"\A---\n(.*?\n)---\n(.*)\Z", re.DOTALL)
 _FIRST_LINE = 2
 """The line of a guide at which its front matter begins, below the dashes."""
+_OPENS, _DEEPEST = re.compile(r"[\[{]"), 100
+_LONG_NUMBER = re.compile(r"\d{4301,}")
+"""A whole number of more digits than Python reads."""
 
 
 class GuideProblem(NamedTuple):
@@ -51,14 +54,27 @@ def read_values(front: str) -> Any | GuideProblem:
         line = error.problem_mark.line + _FIRST_LINE if error.problem_mark else 1
         return GuideProblem((), line, f"the front matter is not YAML: {error.problem}")
     except yaml.reader.ReaderError as error:
-        line = front.count("\n", 0, error.position) + _FIRST_LINE
+        line = _line_at(front, error.position)
         said = (
             f"the front matter holds the character U+{ord(front[error.position]):04X}, which YAML does not "
             "allow; remove it"
         )
         return GuideProblem((), line, said)
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except RecursionError:
+        brackets = [found.start() for found in _OPENS.finditer(front)]
+        place = _line_at(front, brackets[_DEEPEST]) if len(brackets) > _DEEPEST else None
+        return GuideProblem(
+            (), place, "the front matter is nested too deeply; expected lists of plain values"
+        )
+    except (yaml.YAMLError, ValueError) as error:
+        if long := _LONG_NUMBER.search(front):
+            said = "the front matter holds a number that is too long; shorten it, or put it in quotes"
+            return GuideProblem((), _line_at(front, long.start()), said)
         return GuideProblem((), None, f"the front matter is not YAML: {error}")
+
+
+def _line_at(front: str, position: int) -> int:
+    return front.count("\n", 0, position) + _FIRST_LINE
 
 
 def line_of(front: str, location: Sequence[int | str]) -> int | None:

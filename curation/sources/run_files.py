@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from curation.progress import Progress, silent
 from curation.sources.tables.formats import FileLayout
+from curation.sources.tables.json_texts import UnreadJSONError, read_json
 from curation.sources.tables.lines import refuse_unreadable, text_lines
 from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.problems import Problems
@@ -187,9 +188,9 @@ class RunFile:
 
     def _decoded(self) -> Any:
         try:
-            return json.loads("".join(self._lines()), object_pairs_hook=_JsonPairs)
-        except (ValueError, RecursionError) as error:
-            return self.problems.stop(f"broken JSON: {error}", _ONE_OBJECT)
+            return read_json("".join(self._lines()), _pairs_decoder.decode)
+        except UnreadJSONError as error:
+            return self.problems.stop(str(error), _ONE_OBJECT)
 
     def _pairs(self, value: Any, where: str) -> Iterable[tuple[str, Any]]:
         if isinstance(value, _JsonPairs):
@@ -203,6 +204,9 @@ class RunFile:
 
 class _JsonPairs(list[tuple[str, Any]]):
     """A JSON object with repeated names: a dict would hide the second."""
+
+
+_pairs_decoder = json.JSONDecoder(object_pairs_hook=_JsonPairs)
 
 
 def _is_blank(line: str) -> bool:

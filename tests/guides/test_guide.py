@@ -86,6 +86,8 @@ def test_grades_are_ordered_by_value_whatever_the_file_says(tmp_path: Path) -> N
         (SMALL.replace("title: Small\n", ""), "line 2: title is missing; expected a title in words"),
         (SMALL.replace("Small", "Sm\aall"), "line 2: the front matter holds the character U+0007"),
         (SMALL.replace("Small", "2024-13-45"), "the front matter is not YAML: month must be in 1..12"),
+        (SMALL.replace("Small", "[" * 5000), "line 2: the front matter is nested too deeply"),
+        (SMALL.replace("Small", "9" * 5000), "line 2: the front matter holds a number that is too long"),
         ("---\n- a\n- b\n---\nbody", "the front matter holds a list of 2; expected names with values"),
         ("---\n# later\n---\nbody", "the front matter holds nothing; expected"),
         ("---\nonly words\n---\nbody", "the front matter holds only 'only words'; expected"),

@@ -251,7 +251,12 @@ def test_all_problems_of_a_file_are_told_together(project, write):
         ('{"1": {"d1": null}}', "the score is missing"),
         ('{"1": ["d1"]}', "query '1' holds [\"d1\"]"),
         ('[{"1": 2}]', "Expected one object {query: {document: score}}"),
-        ('{"1": {', "broken JSON"),
+        (
+            '{"1":\n {',
+            "line 2: broken JSON: Expecting property name enclosed in double quotes at character 3",
+        ),
+        ('{"1":\n' + "[" * 100_000, "line 2: it is nested too deeply; expected at most 100 levels"),
+        ('{"1": {"d1":\n' + "9" * 5_000 + "}}", "line 2: a whole number has more than 4,300 digits"),
         ("{}", "no place of a ranking could be taken from it: it is empty"),
     ],
 )

@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from curation.progress import Progress, silent
-from curation.sources.tables.bounds import DEEPEST, LONGEST_LINE, too_deep
+from curation.sources.tables.bounds import LONGEST_LINE
 from curation.sources.tables.classic import CLASSIC_ROWS
 from curation.sources.tables.formats import QRELS_COLUMNS, FileLayout, find_format
+from curation.sources.tables.json_texts import UnreadJSONError, read_json
 from curation.sources.tables.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
 from curation.sources.tables.problems import Problems
 
@@ -220,13 +221,11 @@ class Records:
                 )
             begun = True
             try:
-                value = _decoder.decode(text)
-            except (ValueError, RecursionError) as error:
-                found = f"broken JSON: {_broken(text, error)}; expected one whole object"
-                self.problems.add(number, found, "Correct these lines, or leave them out of the file.")
-                continue
-            if too_deep(text, value):
-                self.problems.add(number, f"it is nested too deeply; expected at most {DEEPEST} levels")
+                value = read_json(text, _decoder.decode)
+            except UnreadJSONError as error:
+                expected = "; expected one whole object" if error.is_broken else ""
+                way_out = "Correct these lines, or leave them out of the file."
+                self.problems.add(number, f"{error.found}{expected}", way_out)
                 continue
             if not isinstance(value, dict):
                 self.problems.add(number, f"found {text[:40]!r}; expected an object: {{…}}")
@@ -343,13 +342,6 @@ def _numbered(reader: Any, problems: Problems) -> Iterator[tuple[int, list[str]]
             reason = "its quoted cell is never closed" if "end of data" in str(error) else str(error)
             problems.add(line + 1, f"broken CSV: {reason}", 'Inside quotes, a quote is written twice: "".')
             line = reader.line_num
-
-
-def _broken(text: str, error: Exception) -> str:
-    if not isinstance(error, json.JSONDecodeError):
-        return "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-    near = text[max(0, error.pos - 20) : error.pos + 20]
-    return f"{error.msg} at character {error.pos + 1}, near “{near}”"
 
 
 def _cells(count: int) -> str:

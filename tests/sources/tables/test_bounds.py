@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -42,11 +43,45 @@ def test_a_csv_whose_quote_is_never_closed_is_refused_within_its_bounds(tmp_path
     assert "broken CSV" in refusal(tmp_path / "a.csv.gz", packed)
 
 
-@pytest.mark.parametrize("nested", ['["x",' * 150 + "1" + "]" * 150, '{"a":' * 150 + "1" + "}" * 150])
+@pytest.mark.parametrize(
+    "nested", ['["x",' * 150 + "1" + "]" * 150, '{"a":' * 150 + "1" + "}" * 150, "[" * 100_000]
+)
 def test_records_that_are_nested_too_deeply_are_refused(tmp_path: Path, nested: str) -> None:
     """900 levels ended `import queries` with a traceback."""
     content = f'{{"_id": "q", "text": "x", "more": {nested}}}\n'.encode()
     assert "line 1: it is nested too deeply; expected at most 100" in refusal(tmp_path / "a.jsonl", content)
+
+
+LONG = "9" * 5_000
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        (
+            "a.jsonl",
+            f'{{"id": "1"}}\n{{"id": "{LONG}", "n": {LONG}}}\n',
+            "line 2: a whole number has more than 4,3",
+        ),
+        (
+            "a.json",
+            f'{{"querySetQueries": [\n{{"n": "{LONG}"}},\n{{"n": -{LONG}}}]}}',
+            "line 3: a whole number",
+        ),
+        (
+            "a.json",
+            '{"querySetQueries":\n"[",\n"n":' + "[" * 100_000,
+            "line 3: it is nested too deeply; expected",
+        ),
+        ("a.json", '{"querySetQueries":\n' + "[" * 150 + "]" * 150 + "}", "line 2: it is nested too deeply"),
+    ],
+)
+def test_what_python_cannot_read_is_told_in_our_words_and_with_its_line(
+    tmp_path: Path, name: str, content: str, told: str
+) -> None:
+    said = refusal(tmp_path / name, content.encode())
+    assert f"{name}: {told}" in said
+    assert not re.search("recursion|sys\\.|int_max|Exceeds", said)
 
 
 def test_many_lists_beside_one_another_are_not_deep(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from curation.sources.tables.bounds import LONGEST_LINE, too_deep
+from curation.sources.tables.bounds import LONGEST_LINE
 from curation.sources.tables.classic.prose import shown, within_bounds
+from curation.sources.tables.json_texts import UnreadJSONError, read_json
 from curation.sources.tables.problems import Problems
 
 MOST = 4 * LONGEST_LINE
@@ -31,11 +32,9 @@ def workbench_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[i
     problems.unit = "entry"
     text = within_bounds(lines, problems, MOST, "the file")
     try:
-        value = json.loads(text)
-        found = [] if too_deep(text, value) else _parts(value)
-    except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)[:200]
-        problems.stop(f"broken JSON: {reason}", _EXPECTED)
+        found = _parts(read_json(text))
+    except UnreadJSONError as error:
+        problems.stop(str(error), _EXPECTED)
     if len(found) != 1:
         many = f"holds {len(found):,} judgment lists or query sets; expected one"
         problems.stop(many if found else "holds no judgment list and no query set", _EXPECTED)
