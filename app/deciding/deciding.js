@@ -171,7 +171,8 @@ class Deciding {
     if (showing && showing.guide_hash !== this.guide.hash) this.#loadGuide(showing.guide_hash);
     else if (showing) {
       this.#paint(showing);
-      if (this.queue.length <= FEW && !this.exhausted) this.#fetch(); // not with a decision, which would wait for it
+      // Not with a decision, which would wait for it; and after a failure the timer asks again.
+      if (this.queue.length <= FEW && !this.exhausted && !this.unreachable) this.#fetch();
     } else {
       this.item.clear();
       if (this.dry && !this.outbox.waiting.length) this.#showNothing();

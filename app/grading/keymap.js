@@ -69,7 +69,7 @@ export class Keymap {
     return "";
   }
 
-  // The usual keys again.
+  // Every key as it was at first.
   reset() {
     this.own = {};
     this.memory.remove("keys");

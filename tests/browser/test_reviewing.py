@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import dispute, disputes
@@ -258,6 +258,28 @@ def test_a_count_from_before_a_decision_does_not_take_it_back(browser: Browser, 
             route.fulfill(response=answer)
     rosa.look()
     expect(rosa.root.locator(".count")).to_have_text(left)
+
+
+def test_a_queue_that_cannot_be_fetched_is_asked_for_after_a_pause_though_few_pairs_are_held(
+    browser: Browser, fresh: Served
+) -> None:
+    page, refused = sign_in(browser, fresh, "rosa").new_page(), []
+
+    def answer(route: Route) -> None:
+        if "holding=" not in route.request.url:
+            queue = route.fetch().json()
+            return route.fulfill(json={**queue, "showings": queue["showings"][:3]})
+        refused.append(route.request.url)
+        route.fulfill(status=503, headers={"Retry-After": "600"}, json={"message": "Busy."})
+
+    page.route("**/api/disputes/next*", answer)
+    rosa = Reviewing(page, fresh)
+    expect(rosa.root.locator(".trouble")).to_contain_text("cannot be fetched just now. Busy. Trying again")
+    rosa.press("1")
+    rosa.page.keyboard.type("A part")
+    rosa.leave_by("Enter")
+    rosa.saved()
+    assert len(refused) == 1, "asked for again at once"
 
 
 def test_enter_without_a_grade_or_a_reason_decides_nothing_and_says_what_is_missing(
