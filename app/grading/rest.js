@@ -1,6 +1,8 @@
 // Work and rest: how long somebody has worked without a break, and how much today and in this session. It stays in
 // this browser, and the hint is never on screen while an item is half answered (see the style sheet).
 
+import { thousands } from "./dom.js";
+
 const WORK = 50 * 60_000; // ms of work after which a break is suggested
 const BREAK = 5 * 60_000; // ms without work that are a break
 const SESSION = 30 * 60_000; // ms without work after which another session begins
@@ -8,10 +10,9 @@ const LONGEST = 10 * 60_000; // ms on one item that count as work
 
 export class Rest {
   constructor(root, memory) {
-    Object.assign(this, { root, memory, day: "" });
+    Object.assign(this, { root, memory, day: midnight(), counts: [0, 0] });
     this.kept = { work: 0, last: 0, began: Date.now(), ...memory.get("work") };
-    if (Date.now() - this.kept.last > SESSION) this.kept.began = Date.now();
-    this.counts = [0, 0];
+    this.#renew();
   }
 
   // An answer after so many ms on its item; `worth` is how many more are answered.
@@ -19,9 +20,17 @@ export class Rest {
     const now = Date.now();
     const away = now - this.kept.last - active;
     const work = (away > BREAK ? 0 : this.kept.work) + Math.min(active, LONGEST);
-    this.kept = { work, last: now, began: away > SESSION ? now - active : this.kept.began };
+    this.#renew(now - active);
+    this.kept = { work, last: now, began: this.kept.began };
     this.memory.set("work", this.kept);
     this.add(worth);
+  }
+
+  // Midnight begins another day, and work after a long break another session: nothing counts in them yet.
+  #renew(at = Date.now()) {
+    const day = midnight();
+    if (day !== this.day) [this.day, this.counts[0]] = [day, 0];
+    if (at - this.kept.last > SESSION) [this.kept.began, this.counts[1]] = [at, 0];
   }
 
   add(worth) {
@@ -30,10 +39,12 @@ export class Rest {
 
   // Since when answers of today and of this session count.
   get since() {
-    return [new Date(new Date().setHours(0, 0, 0, 0)), new Date(this.kept.began)].map((moment) => moment.toISOString());
+    this.#renew();
+    return [this.day, this.kept.began].map((moment) => new Date(moment).toISOString());
   }
 
   get today() {
+    this.#renew();
     return this.counts[0];
   }
 
@@ -64,7 +75,12 @@ export class Rest {
   }
 
   get sentence() {
-    const [today, session] = this.counts;
+    this.#renew();
+    const [today, session] = this.counts.map(thousands);
     return `Answered today: ${today}. In this session: ${session}. Work since your last break: ${Math.floor(this.kept.work / 60_000)} min.`;
   }
+}
+
+function midnight() {
+  return new Date().setHours(0, 0, 0, 0);
 }

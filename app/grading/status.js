@@ -52,7 +52,7 @@ export class Status {
     const button = this.#find(".put-off");
     if (!button) return;
     button.hidden = !later;
-    button.lastElementChild.textContent = `${later} put off`;
+    button.lastElementChild.textContent = `${thousands(later)} put off`;
   }
 
   #saved(outbox) {
@@ -78,7 +78,7 @@ export class Status {
     const pause = paused ? ` ${this.root.dataset.work ?? "Grading"} pauses until they are saved.` : " You can go on.";
     const place = stored ? "kept in this browser" : "kept while this page is open: do not close it";
     this.#trouble(
-      `Not saved yet: ${waiting.length} waiting, ${place}. ${problem} ${again}${pause}`,
+      `Not saved yet: ${thousands(waiting.length)} waiting, ${place}. ${problem} ${again}${pause}`,
       `Not saved yet. ${problem}${pause}`,
     );
   }
@@ -96,8 +96,8 @@ export class Status {
 }
 
 function pace(hour, open, each, today = 0) {
-  const parts = hour ? [`${hour} this hour`] : [];
-  if (today > hour) parts.push(`${today} today`);
+  const parts = hour ? [`${thousands(hour)} this hour`] : [];
+  if (today > hour) parts.push(`${thousands(today)} today`);
   if (each && open > 0) parts.push(`${duration(open * each)} left`);
   return parts.join("  ·  ");
 }

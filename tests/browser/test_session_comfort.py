@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from playwright.sync_api import Browser, expect
 
+from app.grading import script
 from tests.support.accessibility import passes
 from tests.support.served import Event, Served, open_tab, sign_in
 
@@ -16,6 +19,37 @@ ANOTHER_GUIDES_KEY = """() => {
   localStorage[name] = JSON.stringify({ later: "2" });
 }"""
 """As if Later had got its key under a guide whose grades have others."""
+
+COUNTED = (
+    f"() => {{ {script(('dom', 'rest'))}"
+    + """
+  const memory = { get: () => null, set: () => true };
+  window.rest = new Rest(document.body, memory);
+  rest.kept.last = Date.now();
+  rest.counts = [1_100, 1_100];
+  window.counted = (worth) => {
+    if (worth) rest.worked(5_000, worth);
+    return rest.sentence.split(". ").slice(0, 2);
+  };
+}"""
+)
+
+
+def test_midnight_begins_another_day_and_a_long_break_another_session(browser: Browser) -> None:
+    page = browser.new_page(timezone_id="Asia/Kolkata")
+    late = datetime.fromisoformat("2026-03-01T23:50:00+05:30")
+    for moment, worth, today, session in (
+        (late, 1, "1,101", "1,101"),
+        (late.replace(day=2, hour=0, minute=10), 1, "1", "1,102"),
+        (late.replace(day=2, hour=9), 0, "1", "0"),
+        (late.replace(day=2, hour=9, minute=55), 1, "2", "1"),
+    ):
+        page.clock.set_fixed_time(moment)
+        if moment == late:
+            page.evaluate(COUNTED)
+        told = page.evaluate("(worth) => counted(worth)", worth)
+        assert told == [f"Answered today: {today}", f"In this session: {session}"]
+    page.close()
 
 
 def test_settings_are_kept_and_the_hint_at_a_break_waits_for_a_whole_item(
