@@ -26,6 +26,7 @@ from app.front.upload_limits import UploadLimits
 from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
+from app.monitoring.heap import loaded_for_good
 from app.signin import routes
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
@@ -123,7 +124,7 @@ def serve(
     # The socket listens already: a browser that is faster than the server waits and gets its answer.
     settings: dict[str, Any] = {"ws": "websockets-sansio", "log_level": "warning", "access_log": False}
     config = uvicorn.Config(application, timeout_graceful_shutdown=3, **settings)
-    with suppress(KeyboardInterrupt), ending_as_interrupted():
+    with suppress(KeyboardInterrupt), ending_as_interrupted(), loaded_for_good():
         uvicorn.Server(config).run(sockets=[listener])
 
 

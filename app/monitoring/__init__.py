@@ -1,1 +1,1 @@
-"""What operators watch: failures of requests, and the health check."""
+"""What operators watch: failures of requests, the health check, descriptors and the heap."""

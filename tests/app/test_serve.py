@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import socket
+import sys
 from html import escape
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
@@ -20,6 +23,7 @@ from app.entry import STATIC
 from app.front.assets import known_assets
 from app.front.front import Front
 from app.front.index import IndexTemplate
+from app.monitoring.heap import STEP, loaded_for_good
 from app.navigation import pages_of
 from app.serve import listen
 from curation.errors import RefusedError
@@ -38,6 +42,21 @@ def test_the_body_of_an_answer_does_not_wait_until_its_headers_are_acknowledged(
 def test_a_port_that_is_taken_is_refused_with_what_to_do() -> None:
     with listen("127.0.0.1", 0) as listener, pytest.raises(RefusedError, match=r"Choose another port"):
         listen("127.0.0.1", listener.getsockname()[1])
+
+
+def test_collections_of_a_serving_process_leave_out_what_was_loaded_for_good() -> None:
+    with loaded_for_good():
+        first = gc.get_freeze_count()
+        later = [[number] for number in range(1_000)]
+        gc.collect()
+        assert first > 1_000
+        assert gc.get_freeze_count() == first  # nothing was loaded since
+        sys.modules |= {f"later {number}": ModuleType("later") for number in range(STEP + 1)}
+        gc.collect()
+        assert gc.get_freeze_count() > first + len(later)
+        for number in range(STEP + 1):
+            del sys.modules[f"later {number}"]
+    assert gc.get_freeze_count() == 0
 
 
 @pytest.mark.slow
