@@ -74,7 +74,11 @@ class Acts:
                     forms[form.name] = form._replace(number=form.number + 1, result=deed())
         except CurationError as error:
             log.write(
-                logging.WARNING, f"A form was refused: {error.found}", annotator=self.by, form=form.name
+                logging.WARNING,
+                "A form was refused",
+                annotator=self.by,
+                form=form.name,
+                error_at=log.raised_at(error),
             )
             ui.problem(error)
         else:

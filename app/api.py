@@ -16,7 +16,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -144,12 +144,19 @@ class HistoryAsked(BaseModel):
         return HistoryFilter(**self.model_dump(exclude={"page"}))
 
 
+def _in_utc(moment: datetime) -> datetime:
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("a moment is too far off to be known in UTC") from error
+
+
 class Worked(BaseModel):
     """Moments since which to count answers."""
 
     model_config = ConfigDict(extra="forbid")
 
-    since: Annotated[list[AwareDatetime], Field(max_length=3)]
+    since: Annotated[list[Annotated[AwareDatetime, AfterValidator(_in_utc)]], Field(max_length=3)]
 
 
 class AskedQuestion(BaseModel):
@@ -303,7 +310,7 @@ def log_refused(annotator: str, outcomes: Sequence[dict[str, Any]]) -> None:
             one["request"] = request_id()
             log.write(
                 logging.WARNING,
-                f"An answer was refused: {one['message']}",
+                f"An answer was refused: {log.without_content(one['message'])}",
                 request=one["request"],
                 annotator=annotator,
                 presentation=one.get("presentation_id"),
@@ -322,7 +329,7 @@ def _record_answers(annotator: str, asked: QueryAnswers) -> dict[str, Any]:
 
 
 def _worked(annotator: str, asked: Worked) -> list[int]:
-    moments = [one.astimezone(UTC).replace(tzinfo=None) for one in asked.since]
+    moments = [one.replace(tzinfo=None) for one in asked.since]
     with project_store().reading() as cursor:
         return answered_since(cursor, annotator, moments)
 

@@ -9,13 +9,19 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import secrets
 from datetime import UTC, datetime
+from pathlib import Path
+from traceback import walk_tb
 from typing import Any
+
+from curation.text import printable
 
 LOG = logging.getLogger("goldset")
 FORM = "GOLDSET_LOG"
 """The environment variable that asks for JSON lines with `json`; the processes of jobs have it, too."""
+_CONTENT = re.compile(r"'[^']*'|\"[^\"]*\"|“[^”]*”|\d+")
 _TEXT = "%(asctime)s %(levelname)s %(message)s"
 
 
@@ -39,6 +45,18 @@ def write(level: int, message: str, *, error: BaseException | None = None, **fie
     LOG.log(level, "%s", message, exc_info=error, extra={"fields": known})
 
 
+def without_content(sentence: str) -> str:
+    """A refusal without what it quotes and without numbers: they may be a person's words, or a grade."""
+    return _CONTENT.sub("…", sentence)
+
+
+def raised_at(error: BaseException) -> str:
+    """Class and place of an error, such as "RefusedError at decisions.py:188"."""
+    frame = list(walk_tb(error.__traceback__))[-1:]
+    place = "".join(f" at {Path(one.f_code.co_filename).name}:{line}" for one, line in frame)
+    return f"{type(error).__name__}{place}"
+
+
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
     return getattr(record, "fields", {})
 
@@ -48,6 +66,7 @@ class _Text(logging.Formatter):
         super().__init__(_TEXT)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  logging's name
+        record.message = printable(" ".join(record.message.splitlines()))
         told = " ".join(f"{name}={_word(value)}" for name, value in _fields(record).items())
         return f"{super().formatMessage(record)}{f' [{told}]' if told else ''}"
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 
 import pytest
 
 from curation import log
+from curation.errors import InputError, refuse_problems
 
 
 @pytest.fixture
@@ -23,8 +25,20 @@ def test_a_line_of_text_is_one_line_whatever_is_in_it(
     monkeypatch.delenv(log.FORM, raising=False)
     log.set_up()
     log.write(logging.WARNING, "refused", annotator="a b\nc", status=403, address=None)
-    [line] = capsys.readouterr().err.splitlines()
+    log.write(logging.WARNING, "nothing at /a\n2026 ERROR\u2028forged\x1b[2J")
+    line, other = capsys.readouterr().err.splitlines()
     assert line.endswith('WARNING refused [annotator="a b\\nc" status=403]')
+    assert other.endswith("WARNING nothing at /a 2026 ERROR forged␛[2J")
+
+
+def test_the_log_gets_neither_grades_nor_words() -> None:
+    assert log.without_content("grade 7 is not on the guide's scale (0, 1)") == (
+        "grade … is not on the guide's scale (…, …)"
+    )
+    assert log.without_content("nobody wrote “my illness” or 'its'") == "nobody wrote … or …"
+    with pytest.raises(InputError) as raised:
+        refuse_problems(["my illness"])
+    assert re.fullmatch(r"InputError at errors\.py:\d+", log.raised_at(raised.value))
 
 
 def test_json_lines_have_the_fields_and_the_traceback(

@@ -7,7 +7,7 @@ from html import escape
 
 from curation.agreement.gate import GateCheck
 from curation.labeling.progress.forecast import DailyAnswers
-from curation.text import decimal
+from curation.text import amount, decimal
 
 
 def daily_answers(found: DailyAnswers) -> str:
@@ -33,7 +33,7 @@ def interval(check: GateCheck) -> str:
     low, value, high, wanted = (_place(one) for one in (check.low, check.value, check.high, check.wanted))
     words = (
         f"Ordinal alpha {decimal(check.value)}, 95 % from {decimal(check.low)} to {decimal(check.high)}, on "
-        f"{check.n:,} pairs; the gate asks that the lower end reach {check.wanted:g}"
+        f"{amount(check.n, 'pair')}; the gate asks that the lower end reach {check.wanted:g}"
     )
     return (
         f'<div class="gs-alpha" role="img" aria-label="{words}"><i style="left:{low:.1f}%;'

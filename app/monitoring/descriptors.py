@@ -58,7 +58,10 @@ def _count_left() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or not _FOLDER.is_dir():  # not on Linux: the limit alone is known
         return WANTED
-    return soft - sum(1 for _ in _FOLDER.iterdir())
+    try:
+        return soft - sum(1 for _ in _FOLDER.iterdir())
+    except OSError:  # to look takes a descriptor, too
+        return 0
 
 
 def drop_ended_sessions() -> None:

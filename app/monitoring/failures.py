@@ -1,4 +1,4 @@
-"""FailureLog of requests: each has an id, which the answer and a line of the log have in common.
+"""Failures of requests: each has an id, which the answer and a line of the log have in common.
 
 This runs around everything else, so that no answer of 400 or more is silent. What is unexpected becomes a
 sentence here, and its traceback is in the log.

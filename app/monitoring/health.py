@@ -20,7 +20,7 @@ from app.context import project_store, unreadable
 from curation import log
 from curation.errors import CurationError
 from curation.guides.guide import current_guide
-from curation.store import Store, put_setting, utc_now
+from curation.store import HEALTH_CHECKED, Store, put_setting, utc_now
 
 LEAST_FREE = 64_000_000
 """Bytes of the disk below which the app is failing."""
@@ -40,7 +40,7 @@ class _Writes:
             if time.monotonic() - self._at.get(store.path, -WRITTEN_EVERY) < WRITTEN_EVERY:
                 return
             with store.transaction(new_data_version=False) as cursor:
-                put_setting(cursor, "health_checked_at", utc_now().isoformat(timespec="seconds"))
+                put_setting(cursor, HEALTH_CHECKED, utc_now().isoformat(timespec="seconds"))
             self._at[store.path] = time.monotonic()
 
 

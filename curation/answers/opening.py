@@ -28,7 +28,16 @@ from curation.people.annotators import require_annotators, require_author
 from curation.sampling.tags.stored_tags import KNOWN_TAGS, TAGS, unknown_tag
 from curation.sources.queries import KnownQueries
 from curation.sources.reference_answers import reference_revision
-from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now, write_if_unchanged
+from curation.store import (
+    COMMAND_LINE,
+    Cursor,
+    Store,
+    all_settings,
+    append,
+    record_event,
+    utc_now,
+    write_if_unchanged,
+)
 from curation.text import canonical_json, digest, seeded
 
 BUSY = "Others kept changing the project while the answer task was planned. Try again."
@@ -290,15 +299,15 @@ def _write(cursor: Cursor, laid: _LaidOutTask, author: str) -> None:
 
 def _fingerprint(cursor: Cursor) -> object:
     """What a planned task rests on: counts of rows that are only appended, and the corpus in force."""
-    return cursor.execute(
+    counts = cursor.execute(
         """
         SELECT (SELECT count(*) FROM candidates), (SELECT count(*) FROM judgment_events),
                (SELECT count(*) FROM presentations), (SELECT count(*) FROM adjudications),
                (SELECT count(*) FROM query_tags), (SELECT count(*) FROM reference_answers),
-               (SELECT count(*) FROM answer_tasks), (SELECT count(*) FROM answer_task_events),
-               (SELECT list((name, value) ORDER BY name) FROM settings)
+               (SELECT count(*) FROM answer_tasks), (SELECT count(*) FROM answer_task_events)
         """
     ).fetchall()
+    return counts, all_settings(cursor)
 
 
 _IN_TASKS = """

@@ -198,7 +198,8 @@ class _Running:
             job = find_job(cursor, self.job.job_id)
         if job.outcome not in (None, "done"):
             level = logging.ERROR if job.outcome == "failed" else logging.WARNING
-            message = f"A job was not done: {job.message}"
+            said = "its page says why" if job.outcome == "refused" else job.message  # no words of a file
+            message = f"A job was not done: {said}"
             who, which = job.started_by, job.job_id[:8]
             log.write(level, message, annotator=who, job=which, kind=job.kind, outcome=job.outcome)
 

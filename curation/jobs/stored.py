@@ -133,6 +133,11 @@ def last_jobs(cursor: Cursor, by: str | None = None) -> dict[str, Job]:
     return found
 
 
+def jobs_started(cursor: Cursor, kind: str, by: str) -> list[Job]:
+    """All jobs of a kind that a person started, first to last."""
+    return [job for job in _in_order(cursor) if (job.kind, job.started_by) == (kind, by)]
+
+
 def _in_order(cursor: Cursor) -> list[Job]:
     """All jobs, first to last. Each id is made from the one before, so no clock decides the order."""
     jobs, ordered = _read(cursor), []

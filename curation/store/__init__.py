@@ -14,10 +14,19 @@ from curation.store.files import Cursor
 from curation.store.rehearsal import Rehearsal
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Annotator, Document, Presentation, Query, Round
-from curation.store.settings import COMMAND_LINE, get_setting, put_setting, record_event, require_setting
+from curation.store.settings import (
+    COMMAND_LINE,
+    HEALTH_CHECKED,
+    all_settings,
+    get_setting,
+    put_setting,
+    record_event,
+    require_setting,
+)
 
 __all__ = [
     "COMMAND_LINE",
+    "HEALTH_CHECKED",
     "Annotator",
     "Cursor",
     "Document",
@@ -26,6 +35,7 @@ __all__ = [
     "Rehearsal",
     "Round",
     "Store",
+    "all_settings",
     "append",
     "append_rows",
     "close_all",

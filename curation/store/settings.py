@@ -11,6 +11,8 @@ from curation.store.database import utc_now
 from curation.store.files import Cursor
 
 COMMAND_LINE = "command line"
+HEALTH_CHECKED = "health_checked_at"
+"""When the app last wrote, to see whether it can."""
 
 
 def get_setting(cursor: Cursor, name: str) -> str | None:
@@ -30,6 +32,12 @@ def require_setting(cursor: Cursor, name: str, way_out: str, command: str = "") 
     if value is None:
         raise RefusedError(way_out, command=command)
     return value
+
+
+def all_settings(cursor: Cursor) -> list[tuple[str, str]]:
+    """Name and value of each setting that something could rest on, by name: without `HEALTH_CHECKED`."""
+    sql = "SELECT name, value FROM settings WHERE name <> ? ORDER BY name"
+    return [(str(name), str(value)) for name, value in cursor.execute(sql, [HEALTH_CHECKED]).fetchall()]
 
 
 def put_setting(cursor: Cursor, name: str, value: str) -> None:

@@ -48,13 +48,21 @@ def test_pages_are_refused_with_a_sentence_and_answers_are_taken() -> None:
 
 
 @pytest.mark.slow
-def test_the_limit_is_raised_to_what_the_system_allows() -> None:
+def test_the_limit_is_raised_to_what_the_system_allows_and_at_the_limit_none_is_left() -> None:
     code = """
 import resource
-from app.monitoring.descriptors import raise_limit
+from app.monitoring.descriptors import Descriptors, raise_limit
 _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
 assert raise_limit() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(hard, 65_536), hard
+assert Descriptors().left > 64
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, hard))
+held = []
+try:
+    while True:
+        held.append(open("/dev/null"))
+except OSError:
+    assert Descriptors().left == 0
 """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     assert hard > 64

@@ -34,7 +34,8 @@ LEE = Annotator("lee", "lead", False)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     """Queries with two people's grades and one open dispute; nothing is split."""
     store = labelled(tmp_path / "p", decided=False)
-    add_annotator(store, "lee", "lead", "correct horse battery")
+    for name in ("lee", "max"):
+        add_annotator(store, name, "lead", "correct horse battery")
     monkeypatch.setenv(context.PROJECT, str(store.path))
     yield store
     jobs_of(store).wait()
@@ -168,6 +169,9 @@ def test_from_rule_to_a_zip_that_holds_what_the_command_exports(project: Store, 
     assert job is not None
     assert [(one.opened_by, one.reason) for one in taken] == [("lee", "evaluation of May")]
     packed = Path(job.parameters["folder"]) / "v1-beir.zip"
+    jobs_of(project).start("export", {**job.parameters, "folder": str(tmp_path / "max")}, "max", job.job_id)
+    jobs_of(project).wait()
+    assert "Download v1-beir.zip" in html(shown("Export")), "another's export does not hide one's own"
     assert packed.stat().st_mode & 0o077 == 0
     export(project, "v1", "beir", tmp_path / "out", reason="to compare")
     written = {path.relative_to(tmp_path / "out").as_posix(): path for path in (tmp_path / "out").rglob("*")}
@@ -194,6 +198,10 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
     page = shown("Card")
     assert "Known limits" in html(page)
     assert Card(opened_release(store, "v2")).text.splitlines()[0] == "# v2"
+    with store.transaction() as cursor:
+        cursor.execute("UPDATE release_parts SET content = replace(content, '2', '3') WHERE part = 'qrels'")
+    for view in ("Card", "Export"):
+        assert "is not as it was frozen" in shown(view).error[0].value
 
 
 def shown(view: str) -> AppTest:

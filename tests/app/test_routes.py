@@ -30,6 +30,7 @@ from app.signin import routes as signin
 from app.signin.routes import password
 from app.signin.sessions import LASTS, Sessions, SignIn
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
+from curation.agreement.report.fingerprint import read_fingerprint
 from curation.errors import StoreBusyError
 from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.lifecycle import close_round, pause_round
@@ -40,7 +41,7 @@ from curation.people.annotators import add_annotator, set_password
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
-from curation.store import Store, get_setting, open_store
+from curation.store import HEALTH_CHECKED, Store, get_setting, open_store
 from tests.support.projects import new_project
 
 PASSWORD = "correct horse battery"
@@ -509,7 +510,8 @@ def test_the_history_is_filtered_and_answers_are_counted_by_the_server(anna: Tes
     assert anna.get("/api/history", params={"page": -1}).status_code == 422
     since = {"since": ["2001-01-01T00:00:00Z", "2999-01-01T00:00:00+01:00"]}
     assert anna.get("/api/worked", params=since).json() == [2, 0]
-    assert anna.get("/api/worked", params={"since": "yesterday"}).status_code == 422
+    for moment in ("yesterday", "0001-01-01T00:00:00+14:00"):  # the second is before all that UTC can say
+        assert anna.get("/api/worked", params={"since": moment}).status_code == 422
 
 
 def test_what_was_put_off_is_counted_listed_and_ones_own(anna: TestClient) -> None:
@@ -830,6 +832,9 @@ def test_health_fails_where_the_project_cannot_be_written_or_the_disk_is_full(
         patched.setattr(health, "LEAST_FREE", 1 << 62)
         failing = anyone.get("/health")
     assert (failing.status_code, failing.json()["message"]) == (503, "The disk is almost full.")
+    with project.reading() as cursor:
+        before = read_fingerprint(cursor)
     assert anyone.get("/health").json() == {"status": "ok"}
     with project.reading() as cursor:
-        assert get_setting(cursor, "health_checked_at") is not None
+        assert get_setting(cursor, HEALTH_CHECKED) is not None
+        assert read_fingerprint(cursor) == before, "no figure rests on it"

@@ -164,7 +164,7 @@ def judge(lead: Leading, cut: icecat.Cut) -> None:
     lead.choose("Judgments")
     lead.give("Judgments", cut.ratings)
     for column, name in zip(icecat.RATERS, RATERS, strict=True):
-        lead.pick(f"Whose is “{plain(column)}”", name)
+        lead.pick(f"Who gave the grades in “{plain(column)}”", name)
     lead.bring("405 new judgments")
     lead.to("Judge", "Adjudicate")
     decide(page)

@@ -123,14 +123,15 @@ def _state(status: AnswerTaskStatus) -> str:
 
 def _agreement(status: AnswerTaskStatus) -> None:
     found = status.agreement
+    queries = amount(found.queries, "query", "queries")
     if found.share is None:
         ui.quiet(
-            f"In {found.agree:,} of {found.queries:,} queries with two answers all writers agree. There is a "
-            f"share from {FEWEST} queries."
+            f"In {found.agree:,} of {queries} with two answers all writers agree. There is a share from "
+            f"{FEWEST} queries."
         )
     else:
         ui.quiet(
-            f"All writers agree in {percent(found.share)} of {found.queries:,} queries with two answers (95 "
+            f"All writers agree in {percent(found.share)} of {queries} with two answers (95 "
             f"% interval {percent(found.low)} to {percent(found.high)})."
         )
 

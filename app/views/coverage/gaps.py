@@ -12,7 +12,7 @@ from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import MOST_AT_ONCE, OpenedTasks, open_tasks
 from curation.coverage.writing.written import GAP, UNANSWERABLE
 from curation.people.annotators import able_to_judge
-from curation.text import percent
+from curation.text import amount, percent
 
 SHOWN = 25
 KINDS = {"Gaps: regions without a query": GAP, "Unanswerable: what the corpus lacks": UNANSWERABLE}
@@ -41,9 +41,11 @@ def _figures(state: CoverageState) -> None:
         st.metric("Searches in regions with a query", percent(found.msc_by_traffic), width="content")
     small = len(state.clusters) - found.clusters
     ui.quiet(
-        f"{found.documents:,} documents in {found.clusters:,} regions; {small:,} clusters with fewer than "
-        f"{state.map.parameters['least_documents']:,} documents are not counted. {found.queries:,} queries "
-        f"are about a region, {len(state.nowhere):,} about nothing that the corpus has."
+        f"{amount(found.documents, 'document')} in {amount(found.clusters, 'region')}; "
+        f"{amount(small, 'cluster')} with fewer than "
+        f"{state.map.parameters['least_documents']:,} documents are not counted. "
+        f"{amount(found.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} about "
+        "nothing that the corpus has."
     )
 
 

@@ -65,10 +65,10 @@ def _form(
                 help="Blind duplicates then come on another day.",
             )
             ask_from = st.number_input(
-                "Ask about a query from so many documents on",
+                "Ask about queries with at least this many documents",
                 min_value=0,
                 value=ASK_FROM,
-                help="After the last of so many documents, annotators say whether the corpus answers the "
+                help="After the last document of such a query, annotators say whether the corpus answers the "
                 "query. 0 never asks.",
             )
             pilot = st.checkbox("Pilot: the same few queries for everyone; it does not count")

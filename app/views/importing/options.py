@@ -134,7 +134,7 @@ def _people_of_columns(context: CurateContext, found: FileLook, key: str) -> dic
     for column, place in zip(columns, places, strict=False):
         people = list(dict.fromkeys([column, *names]))
         whose[column] = place.selectbox(
-            f"Whose is “{ui.plain(column)}”",
+            f"Who gave the grades in “{ui.plain(column)}”",
             people,
             accept_new_options=True,
             key=f"{column} of {key}",

@@ -5,7 +5,7 @@ They are HTML and not SVG, so that their words keep their size on a narrow scree
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import NamedTuple
 
@@ -44,6 +44,14 @@ def stacks(
         f'<div class="gs-stacks" role="group" aria-label="{escape(label)}">'
         f'<p class="gs-legend" aria-hidden="true">{keys}</p>{drawn}</div>'
     )
+
+
+def part_stacks(
+    label: str, legend: Sequence[str], queries: Mapping[str, int], grades: Mapping[str, int]
+) -> None:
+    """A bar of the queries and one of the grades, each by part; parts in the order of `queries`."""
+    wholes = {"Queries": list(queries.values()), "Grades": [grades[part] for part in queries]}
+    stacks(label, legend, [StackRow(name, counts, f"{sum(counts):,}") for name, counts in wholes.items()])
 
 
 def measure(label: str, value: float | None, low: float | None, high: float | None, wanted: float) -> None:

@@ -16,6 +16,7 @@ from app.context import project_store
 from curation.errors import CurationError
 from curation.jobs.result_files import remove_old_results
 from curation.jobs.stored import Job, find_job
+from curation.people.annotators import require_role
 from curation.releases.export.zipped import zip_name
 
 ADDRESS = "/exports"
@@ -24,6 +25,10 @@ GONE = "This export is no longer here. Prepare it again on the page Releases."
 
 async def export(request: Request) -> Response:
     """GET: the zip file of an export that this person asked for."""
+    try:
+        require_role(request.state.account, "lead")
+    except CurationError as error:
+        return PlainTextResponse(error.found, 403)
     found = await run_in_threadpool(_file, request.path_params["job_id"], request.state.annotator)
     if found is None:
         return PlainTextResponse(GONE, 404)

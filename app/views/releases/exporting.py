@@ -14,6 +14,7 @@ from app.views.releases.downloads import ADDRESS, export_file
 from curation.errors import refuse_problems
 from curation.jobs import Job, jobs_of
 from curation.jobs.result_files import new_result_folder, remove_result
+from curation.jobs.stored import jobs_started
 from curation.releases.export.export import graded_parts
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.gold import ExportOptions
@@ -102,7 +103,7 @@ def _ask(context: CurateContext, found: ShownRelease, chosen: _ExportChoice) -> 
 def _start(context: CurateContext, request: Mapping[str, Any], is_sealed: bool) -> Job:
     missing = is_sealed and request["reason"] is None
     refuse_problems(["Sealed grades would be in the export: say why you take them."] if missing else [])
-    before = context.jobs.get(KIND)
+    before = _own(context, request["name"])
     folder = new_result_folder()
     try:
         asked, by = {**request, "folder": str(folder)}, context.annotator.name
@@ -110,19 +111,24 @@ def _start(context: CurateContext, request: Mapping[str, Any], is_sealed: bool) 
     except BaseException:
         remove_result(folder)
         raise
-    if before is not None and before.started_by == by:
+    if before is not None:
         remove_result(before.parameters["folder"])
     return job
 
 
+def _own(context: CurateContext, name: str) -> Job | None:
+    """The last export of a release that this person asked for."""
+    with context.store.reading() as cursor:
+        asked = jobs_started(cursor, KIND, context.annotator.name)
+    return next((job for job in reversed(asked) if job.parameters["name"] == name), None)
+
+
 def _result(context: CurateContext, release: ReleaseRow) -> None:
-    """How the last export of this release went, and its file for who asked for it."""
-    job = context.jobs.get(KIND)
-    if job is None or job.parameters["name"] != release.name:
+    """How one's own last export of this release went, and its file."""
+    job = _own(context, release.name)
+    if job is None or job.job_id == context.at_work:
         return
-    context.ending(KIND)
-    if job.job_id == context.at_work or job.started_by != context.annotator.name:
-        return
+    context._replace(jobs={KIND: job}).ending(KIND)
     file = export_file(job)
     if file is not None:
         size = file.stat().st_size / 1_000_000

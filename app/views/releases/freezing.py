@@ -10,7 +10,7 @@ import streamlit as st
 from app import ui
 from app.views.curate.jobs import CurateContext
 from app.views.releases import gate, preview
-from app.views.releases.bars import StackRow, stacks
+from app.views.releases.bars import part_stacks
 from app.views.releases.rule import state_of
 from curation.errors import CurationError, refuse_problems
 from curation.jobs import Job, jobs_of
@@ -70,12 +70,7 @@ def _open(name: str) -> None:
 
 def _contents(found: Readiness) -> None:
     ui.heading("What it would hold")
-    names = list(found.queries)
-    rows = [
-        StackRow("Queries", list(found.queries.values()), f"{sum(found.queries.values()):,}"),
-        StackRow("Grades", list(found.grades.values()), f"{sum(found.grades.values()):,}"),
-    ]
-    stacks("What the release would hold, by part", names, rows)
+    part_stacks("What the release would hold, by part", list(found.queries), found.queries, found.grades)
     lines = [f"Sealed in any case: {', '.join(found.sealed)}."] if found.sealed else []
     lacking = sum(found.without_relevant.values())
     if lacking:

@@ -110,7 +110,9 @@ def _parts(found: SplitPreview) -> None:
 def _changes(found: SplitPreview) -> list[str]:
     lines = []
     if found.kept:
-        lines.append(f"{amount(found.kept, 'query keeps the part', 'queries keep the parts')} of a release.")
+        lines.append(
+            f"{amount(found.kept, 'query keeps', 'queries keep')} the part that a release has them in."
+        )
     if found.moved is not None:
         added = ", ".join(f"{part.part} {part.added:,}" for part in found.parts if part.added)
         lines.append(f"New in this split: {added}." if added else "No query is new in this split.")

@@ -12,7 +12,7 @@ from app import ui
 from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from app.views.releases import difference, exporting, preview
-from app.views.releases.bars import StackRow, stacks
+from app.views.releases.bars import part_stacks
 from curation.errors import CurationError
 from curation.releases.card.card import UNKNOWN, Card
 from curation.releases.export.listed import ListedExport, exports_of
@@ -57,17 +57,23 @@ def show(context: CurateContext) -> None:
             bind="query-params",
             label_visibility="collapsed",
         )
-    release = by_name[name or releases[-1].name]
+    try:
+        _view(context, view, by_name[name or releases[-1].name], releases)
+    except CurationError as error:  # it was altered since it was frozen
+        ui.problem(error)
+
+
+def _view(context: CurateContext, view: str, release: ReleaseRow, releases: Sequence[ReleaseRow]) -> None:
     if view == "Card":
-        _card(store, release)
+        _card(context.store, release)
     elif view == "Export":
         exporting.show(context, release)
     elif view == "Difference":
-        difference.show(store, release, releases)
+        difference.show(context.store, release, releases)
     elif view == "Who had what":
-        _readers(store, release)
+        _readers(context.store, release)
     else:
-        _summary(store, release)
+        _summary(context.store, release)
         ui.table("Frozen gold sets, newest first", COLUMNS, [_row(row) for row in reversed(releases)])
 
 
@@ -89,16 +95,11 @@ def _summary(store: Store, release: ReleaseRow) -> None:
 
 def _parts(found: ShownRelease) -> None:
     names = [f"{part} (sealed)" if part in found.sealed else part for part in found.queries]
-    queries, grades = list(found.queries.values()), [found.grades[part] for part in found.queries]
-    rows = [
-        StackRow("Queries", queries, f"{sum(queries):,}"),
-        StackRow("Grades", grades, f"{sum(grades):,}"),
-    ]
     ui.quiet(
         f"Frozen on {found.frozen_at:%d %b %Y %H:%M} UTC by {found.frozen_by}, with "
         f"{amount(found.documents, 'document')}. Release id {found.release_id}."
     )
-    stacks(f"Parts of {found.name}", names, rows)
+    part_stacks(f"Parts of {found.name}", names, found.queries, found.grades)
     lines = [f"The same content is also named {', '.join(found.also_named)}."] if found.also_named else []
     if found.changed:
         lines.append(f"Marked: {amount(found.changed, 'grade')} of another version of their document.")
@@ -140,7 +141,7 @@ def _readers(store: Store, release: ReleaseRow) -> None:
         exports = exports_of(cursor, release.release_id)
         taken = openings(cursor, release.release_id)
         looks = listed_looks(cursor, release.release_id)
-    ui.quiet("Under whatever name the same content has. What pages show to leads is no export.")
+    ui.quiet("All names of the same content count. Viewing a page does not count as an export.")
     _log(
         "Exports",
         ["When (UTC)", "Who", "Name", "Format", "Without the grades of"],

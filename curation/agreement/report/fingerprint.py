@@ -7,7 +7,7 @@ judgments, and sees what another process wrote.
 
 from __future__ import annotations
 
-from curation.store import Cursor
+from curation.store import Cursor, all_settings
 from curation.text import digest
 
 TABLES = {
@@ -22,7 +22,6 @@ TABLES = {
     "queries": None,
     "query_tags": None,
     "sample_queries": None,
-    "settings": None,
 }
 """The tables that reports read from, and the time by which rows of one are ordered, if it has one."""
 
@@ -33,5 +32,5 @@ def read_fingerprint(cursor: Cursor) -> str:
     for table, time in TABLES.items():
         latest = f"max({time})" if time else "NULL"
         states.append(cursor.execute(f"SELECT count(*), {latest} FROM {table}").fetchall()[0])  # noqa: S608
-    settings = cursor.execute("SELECT name, value FROM settings ORDER BY name").fetchall()
-    return digest(*(str(row) for row in states), *(f"{name}={value}" for name, value in settings))
+    settings = (f"{name}={value}" for name, value in all_settings(cursor))
+    return digest(*(str(row) for row in states), *settings)
