@@ -268,7 +268,8 @@ def test_a_queue_that_cannot_be_fetched_is_asked_for_after_a_pause_though_few_pa
     def answer(route: Route) -> None:
         if "holding=" not in route.request.url:
             queue = route.fetch().json()
-            return route.fulfill(json={**queue, "showings": queue["showings"][:3]})
+            route.fulfill(json={**queue, "showings": queue["showings"][:3]})
+            return
         refused.append(route.request.url)
         route.fulfill(status=503, headers={"Retry-After": "600"}, json={"message": "Busy."})
 
