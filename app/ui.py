@@ -178,12 +178,12 @@ def _fields(facts: Iterable[Fact]) -> tuple[str, str]:
     """HTML of the pictures, and of all other facts."""
     pictures, words = "", ""
     for label, value in facts:
-        inner = " ".join(map(_drawn, value)) if len(value) and isinstance(value[0], Element) else ""
+        inner = "".join(map(_drawn, value))
         if isinstance(value[0], Element) and value[0].attributes.get("src"):
             pictures += inner
         else:
             name = f"<b>{escape(label)}</b>" if label else ""
-            words += f"<span>{name}<bdi>{inner or ''.join(map(_drawn, value))}</bdi></span>"
+            words += f"<span>{name}<bdi>{inner}</bdi></span>"
     return (
         f'<div class="pictures">{pictures}</div>' if pictures else "",
         f'<p class="fields">{words}</p>' if words else "",

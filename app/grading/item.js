@@ -164,7 +164,7 @@ export class Item {
     const words = facts.filter(([, value]) => !isPicture(value));
     const fields = this.#find(".fields");
     fields.replaceChildren(...words.map(([label, value]) => node("span", {},
-      ...(label ? [node("b", {}, label)] : []), node("bdi", {}, ...spaced(drawn(value))))));
+      ...(label ? [node("b", {}, label)] : []), node("bdi", {}, ...drawn(value)))));
     fields.hidden = !words.length;
     const box = this.#find(".pictures");
     box.replaceChildren(...pictures.flatMap(([, value]) => drawn(value)));
@@ -188,11 +188,6 @@ export class Item {
 
 function isPicture([first]) {
   return first[0] === "img" && first.length === 3 && Boolean(first[1].src);
-}
-
-// Several links of one field, apart.
-function spaced(parts) {
-  return parts.flatMap((part, place) => (place && part.localName === "a" ? [" ", part] : [part]));
 }
 
 // The pictures of the next items are fetched before they are needed.

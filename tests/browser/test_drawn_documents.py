@@ -46,7 +46,7 @@ def project(folder: Path) -> Path:
     guide = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
     (folder / "guide.md").write_text(guide.replace("scale:", f"{TEMPLATE}scale:", 1), encoding="utf-8")
     page = {"_id": "1", "title": "Gulls", "text": BODY, "brand": f"STARTHERE {MARKUP} ENDSHERE"}
-    page |= {"photo": f"https://{CANARY}/p.png", "page": "javascript:window.ran=1"}
+    page |= {"photo": f"https://{CANARY}/p.png", "page": ["javascript:window.ran=1", "ftp://a"]}
     others = [{"_id": f"o{number}", "title": "Tools", "text": "A saw cuts wood."} for number in range(5)]
     lines = "\n".join(map(json.dumps, [page, *others]))
     (folder / "corpus.jsonl").write_text(lines, encoding="utf-8")
@@ -73,6 +73,7 @@ def test_a_hostile_page_is_drawn_with_its_table_and_does_nothing(chromium: Brows
         expect(found.locator("th")).to_have_text(["Bird", "Place"])
         expect(found.locator("mark", has_text="41").first).to_be_visible()
         expect(found.locator(".fields")).to_contain_text(MARKUP[:40])
+        expect(found.locator(".fields bdi").last).to_have_text("javascript:window.ran=1, ftp://a")
         expect(found.locator(".fields a")).to_have_count(0)
         assert tab.page.evaluate("window.ran") is None
         tab.page.keyboard.press("w")

@@ -6,6 +6,7 @@ Without a template a document is plain text, with its date and its address.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -161,9 +162,14 @@ def _as_addresses(field: TemplateField, value: Any, addresses: Addresses) -> lis
     """Links or images; an address that may not be used is text, or an image that is only named."""
     found = [line.strip() for line in text_of(value).splitlines() if line.strip()][:MOST_ADDRESSES]
     if field.drawn_as == "image":
-        return [_image(field.name, addresses.image(text)) for text in found]
+        return _apart([_image(field.name, addresses.image(text)) for text in found], " ")
     follow = replace(addresses, links=True)
-    return [_link(text, follow.link(text)) for text in found]
+    return _apart([_link(text, follow.link(text)) for text in found], ", ")
+
+
+def _apart(values: Sequence[Node], between: str) -> list[Node]:
+    """The values of one field, with text between each two."""
+    return [node for value in values for node in (Segment(between, False), value)][1:]
 
 
 def _image(name: str, source: str) -> Element:

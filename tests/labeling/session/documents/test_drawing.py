@@ -63,7 +63,7 @@ def test_links_are_those_of_the_web_and_everything_else_is_text() -> None:
     metadata = {"page": ["https://e.org/a", "javascript:run()", "/b"]}
     (found,) = facts(metadata, {"field": "page", "as": "link"})
     assert outline(found.value) == (
-        "a<href=https://e.org/a>(https://e.org/a)javascript:run()a<href=https://e.org/b>(/b)"
+        "a<href=https://e.org/a>(https://e.org/a), javascript:run(), a<href=https://e.org/b>(/b)"
     )
 
 
