@@ -218,8 +218,9 @@ def _text(values: Mapping[str, Any], name: str | None) -> str:
 
 def _is_first(document: Document, line: int, taken: _Taken, records: Records) -> bool:
     """Whether the document's id was not met before; met with another content, it is a problem."""
-    first = taken.versions.setdefault(document.document_id, (line, document.content_hash))
-    if first[0] == line:
+    said = (line, document.content_hash)
+    first = taken.versions.setdefault(document.document_id, said)
+    if first is said:  # a file can hold several documents on one line
         return True
     if first[1] == document.content_hash:
         taken.left_out["the same document again"] += 1

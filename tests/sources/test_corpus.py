@@ -176,6 +176,12 @@ BROKEN[16] = '{"id": "17", "title": '
             None,
             ["line 3: document 'a' has another content than on line 1", "give it another id"],
         ),
+        (
+            "c.sgml",
+            "<DOC><DOCNO>a</DOCNO><TEXT>one</TEXT></DOC> <DOC><DOCNO>a</DOCNO><TEXT>two</TEXT></DOC>\n",
+            None,
+            ["line 1: document 'a' has another content than on line 1"],
+        ),
         ("c.csv", "id,title\n1,caf\xe9\n".encode("latin-1"), None, ["line 2", "0xE9", "--encoding latin-1"]),
         ("c.jsonl", "", None, ["c.jsonl: is empty"]),
         (".", None, None, ["is a folder without corpus.jsonl"]),

@@ -9,19 +9,20 @@ them: it names relevant documents only, so their grade is 1. MEDLINE's list has 
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from curation.sources.tables.bounds import LONGEST_LINE
-from curation.sources.tables.classic.prose import shown, unwrapped
+from curation.sources.tables.classic.prose import record_text, shown, unwrapped
 from curation.sources.tables.problems import Problems
 
 NAMES = {"T": "title", "A": "author", "W": "text", "B": "source", "K": "keywords"}
 RELEVANT = "1"
 
 _RECORD = re.compile(r"\.I\s+(\S+)\s*")
-_FIELD = re.compile(r"\.([A-Z])\s*")
+_MARK = re.compile(r"^\.([A-Z])[^\S\n]*+(?:\n|\Z)", re.MULTILINE)
+_PAIR = re.compile(r"\s*+(\S++)\s++(\S++)(?:\s++0*+\.?0*+)*+")
 _LIST = "Expected a query and a relevant document, and behind them nothing but zeros."
 
 
@@ -36,49 +37,42 @@ def smart_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, 
 def is_list(text: str) -> bool:
     """Whether lines are a list of relevant documents with zeros behind them."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
-    return bool(rows) and all(len(row) == 4 and not _is_odd(row) for row in rows)
+    return bool(rows) and all(len(row) == 4 and _PAIR.fullmatch(" ".join(row)) for row in rows)
 
 
 def _records(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
-    begun, parts, mark, size = 0, dict[str, list[str]](), "", 0
+    begun, name, text, is_marked = 0, "", record_text(problems, ""), False
     for number, line in lines:
         record = _RECORD.fullmatch(line)
-        field = _FIELD.fullmatch(line)
         if record is not None:
             if begun:
-                yield begun, _fields(parts)
-            begun, parts, mark, size = number, {"I": [record[1]]}, "", 0
+                yield begun, _fields(name, text.whole())
+            begun, name, is_marked = number, record[1], False
+            text = record_text(problems, f"line {number}: the record")
         elif line.startswith(".I") and not line[2:].strip():
             problems.add(number, "a record without an id", "Expected .I and a number.")
-        elif field is not None and begun:
-            mark = field[1]
-            parts.setdefault(mark, []).append("")
-        elif mark:
-            parts[mark].append(line)
-            size += len(line)
-            if size > LONGEST_LINE:
-                problems.stop(f"line {begun}: a record of more than {LONGEST_LINE // 10**6} MB")
+        elif begun and (is_marked or _MARK.fullmatch(line)):
+            is_marked = True
+            text.add(line)
         elif line.strip():
             problems.add(number, f"{shown(line)} belongs to no field", "Expected .I, then a mark such as .W.")
     if begun:
-        yield begun, _fields(parts)
+        yield begun, _fields(name, text.whole())
 
 
-def _fields(parts: dict[str, list[str]]) -> dict[str, Any]:
-    found = {NAMES.get(mark, mark.lower()): unwrapped("".join(lines)) for mark, lines in parts.items()}
-    return {"id": found.pop("i"), "title": "", "text": "", **found}
+def _fields(name: str, text: str) -> dict[str, Any]:
+    _, *rest = _MARK.split(text)
+    parts: defaultdict[str, list[str]] = defaultdict(list)
+    for mark, part in zip(rest[::2], rest[1::2], strict=True):
+        parts[mark].append(part)
+    found = {NAMES.get(mark, mark.lower()): unwrapped("".join(texts)) for mark, texts in parts.items()}
+    return {"id": name, "title": "", "text": "", **found}
 
 
 def _relevant(lines: Iterable[tuple[int, str]], problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in lines:
-        row = line.split()
-        if not row:
-            continue
-        if len(row) < 2 or _is_odd(row):
+        pair = _PAIR.fullmatch(line)
+        if pair is not None:
+            yield number, {"query_id": pair[1], "document": pair[2], "grade": RELEVANT}
+        elif line.strip():
             problems.add(number, f"found {shown(line)}", _LIST)
-        else:
-            yield number, {"query_id": row[0], "document": row[1], "grade": RELEVANT}
-
-
-def _is_odd(row: list[str]) -> bool:
-    return any(cell.strip("0") not in ("", ".") for cell in row[2:])

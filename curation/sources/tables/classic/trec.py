@@ -5,20 +5,19 @@ first of the elements that carry one; where there is no `<TEXT>`, as in web page
 header. A topic is `<top>` or `<topic>`. Its query is the title; of a topic without one it is the description,
 as at TREC-4. The description (if the query is the title) and the narrative are the information need.
 
-Mark-up is removed and entities are resolved; lines are joined to paragraphs. Everything is found in one pass
-over the tags, so that a broken file costs no more time than a good one.
+Mark-up is removed and entities are resolved; lines are joined to paragraphs. NIST put a label in front of
+what a topic's tags hold, such as `Number:` for <num>; it is removed from these tags alone.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from html import unescape
 from typing import Any, NamedTuple
 
-from curation.sources.tables.bounds import LONGEST_LINE
-from curation.sources.tables.classic.prose import shown, unwrapped
+from curation.sources.tables.classic.markup import Element, elements, plain, stripped, without_sections
+from curation.sources.tables.classic.prose import BoundedText, record_text, shown
 from curation.sources.tables.problems import Problems
 
 BEGINNING = re.compile(
@@ -27,32 +26,37 @@ BEGINNING = re.compile(
 DOCUMENT, TOPIC = "doc", "topic"
 
 _BOUNDARY = re.compile(r"<(/?)(doc|top|topic)(?=[\s>])([^<>]*)>", re.IGNORECASE)
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9_.:-]*)([^<>]*)>")
-_MARKUP = re.compile(r"</?[A-Za-z!?][^<>]*>")
-_PARAGRAPH = re.compile(r"</?(?:p|br|div|li|tr|h[1-6])\b[^<>]*>", re.IGNORECASE)
 _NUMBER = re.compile(r"""(?:number|id|qid|num)\s*=\s*["']?([^"'\s>]+)""", re.IGNORECASE)
-_LABEL = re.compile(
-    r"\s*(?:number|topic|title|description|narrative|summary|domain|concept\(s\)|concepts|definition\(s\)"
-    r"|factor\(s\))\s*:",
-    re.IGNORECASE,
-)
+_LABELS = {
+    name: re.compile(rf"\s*(?:{label})\s*:", re.IGNORECASE)
+    for names, label in (
+        (("num", "number"), "number|topic"),
+        (("title",), "topic|title"),
+        (("desc", "description"), "description"),
+        (("narr", "narrative"), "narrative"),
+        (("smry", "summary"), "summary"),
+        (("dom", "domain"), "domain"),
+        (("con", "concepts"), r"concepts|concept\(s\)"),
+        (("def", "definitions"), r"definition\(s\)"),
+        (("fac", "factors"), r"factor\(s\)"),
+    )
+    for name in names
+}
+"""The label that NIST put in front of what a tag of a topic holds."""
 _TITLES = ("title", "headline", "head", "hl", "ttl", "h3")
 _HEADERS = {"docno", "docid", "docoldno", "dochdr", "fileid", "url", "date", "date1", "parent"}
-_NUM, _QUERY = ("num", "number"), ("title", "query")
+_NUM, _QUERY = ("num", "number"), ("title", "query", "text")
 _DESC, _NARR = ("desc", "description", "question"), ("narr", "narrative")
-
-
-class _Element(NamedTuple):
-    name: str
-    content: str
+_OURS = ("title", "query_id", "text", "information_need")
 
 
 class _Begun(NamedTuple):
-    """Where a document or topic begins, and its tag as it is written."""
+    """Where a document or topic begins, its tag as it is written, and what was read of it."""
 
     line: int
     tag: str
     attributes: str
+    content: BoundedText
 
 
 def trec_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -62,8 +66,9 @@ def trec_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, d
     is a problem.
     """
     for number, tag, attributes, content in _blocks(lines, problems):
-        elements = _elements(_without_comments(content))
-        fields = _document(elements, content) if tag == DOCUMENT else _topic(elements, attributes)
+        block = without_sections(content)
+        found = elements(block, problems, f"line {number}: the {_noun(tag)}")
+        fields = _document(found, block) if tag == DOCUMENT else _topic(found, attributes)
         name = "docno" if tag == DOCUMENT else "query_id"
         if not fields[name]:
             wanted = "<DOCNO>" if tag == DOCUMENT else "<num> or an attribute number="
@@ -93,25 +98,23 @@ def _noun(tag: str) -> str:
 def _blocks(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, str, str, str]]:
     """(line, kind, attributes, content) of each document or topic; all of a file are of one kind."""
     begun: _Begun | None = None
-    kept: list[str] = []
-    size, first = 0, ""
+    first = ""
     for number, mark in _marks(lines, problems):
         if isinstance(mark, str):
-            size = size + len(mark) if kept else len(mark)
-            if size > LONGEST_LINE and begun is not None:
-                problems.stop(f"line {begun.line}: <{begun.tag}> has more than {LONGEST_LINE // 10**6} MB")
-            kept.append(mark)
+            if begun is not None:
+                begun.content.add(mark)
         elif mark[1]:  # an end tag
             if begun is not None:
-                yield begun.line, first, begun.attributes, "".join(kept)
-            begun, kept = None, []
+                yield begun.line, first, begun.attributes, begun.content.whole()
+            begun = None
         else:
             first = first or _kind(mark[2])
             if _kind(mark[2]) != first:
                 problems.stop(f"line {number}: {_noun(_kind(mark[2]))}s and {_noun(first)}s in one file")
             if begun is not None:
                 _note_unclosed(begun, problems, number)
-            begun, kept = _Begun(number, mark[2], mark[3]), []
+            content = record_text(problems, f"line {number}: <{mark[2]}>")
+            begun = _Begun(number, mark[2], mark[3], content)
     if begun is not None:
         _note_unclosed(begun, problems)
 
@@ -136,7 +139,7 @@ def _text_between(
 ) -> Iterator[tuple[int, re.Match[str] | str]]:
     if within:
         yield number, text
-    elif (left := _MARKUP.sub("", text).strip()) and not left.startswith(("<!", "-->", "<?")):
+    elif (left := stripped(text).strip()) and not left.startswith(("<!", "-->", "<?")):
         problems.add(number, f"text outside of documents and topics: {shown(left)}", "Remove such lines.")
 
 
@@ -147,92 +150,59 @@ def _note_unclosed(begun: _Begun, problems: Problems, number: int = 0) -> None:
     )
 
 
-def _without_comments(text: str) -> str:
-    kept, start = [], 0
-    while (begin := text.find("<!--", start)) >= 0 and (end := text.find("-->", begin)) >= 0:
-        kept.append(text[start:begin])
-        start = end + len("-->")
-    return "".join([*kept, text[start:]])
+def _document(found: list[Element], block: str) -> dict[str, Any]:
+    has_text = any(one.name == "text" for one in found)
+    title = next((one for one in found if one.name in _TITLES and plain(one.content)), None)
+    parts: defaultdict[str, list[str]] = defaultdict(list)
+    for one in found:
+        is_body = one.name == "text" if has_text else one.name not in _HEADERS
+        if one is not title:
+            parts["text" if is_body else _own_name(one)].append(plain(one.content))
+    heading = " ".join(plain(title.content).split()) if title else ""
+    docno = next(filter(None, parts.pop("docno", [])), "")
+    text = _joined(parts.pop("text", [])) if found else plain(block)
+    return {"docno": docno, "title": heading, "text": text, **_others(parts)}
 
 
-def _elements(text: str) -> list[_Element]:
-    """The elements of a block, not those within them; one without an end tag ends where the next begins."""
-    tags = list(_TAG.finditer(text))
-    begins = [tag.start() for tag in tags]
-    ends: dict[str, list[int]] = {}
-    for at, tag in enumerate(tags):
-        if tag[1]:
-            ends.setdefault(tag[2].lower(), []).append(at)
-    found, at = [], 0
-    while at < len(tags):
-        tag = tags[at]
-        if tag[1]:
-            at += 1
-            continue
-        name = tag[2].lower()
-        closing = ends.get(name, [])
-        place = bisect_left(closing, at)
-        close = closing[place] if place < len(closing) else None
-        following = close if close is not None else at + 1
-        stop = begins[following] if following < len(tags) else len(text)
-        found.append(_Element(name, text[tag.end() : stop]))
-        at = following if close is None else close + 1
-    return found
-
-
-def _document(elements: list[_Element], content: str) -> dict[str, Any]:
-    texts = [one.content for one in elements if one.name == "text"]
-    title = next((one for one in elements if one.name in _TITLES and _plain(one.content)), None)
-    fields = {"docno": "", "title": " ".join(_plain(title.content).split()) if title else "", "text": ""}
-    body = [] if texts else [one for one in elements if one.name not in _HEADERS and one is not title]
-    fields["text"] = "\n".join(filter(None, map(_plain, texts or (one.content for one in body))))
-    if not elements:
-        fields["text"] = _plain(content)
-    for one in elements:
-        if one.name == "docno" and not fields["docno"]:
-            fields["docno"] = _plain(one.content)
-        elif one.name not in ("text", "docno") and one is not title and one not in body:
-            _add(fields, one)
-    return fields
-
-
-def _topic(elements: list[_Element], attributes: str) -> dict[str, Any]:
+def _topic(found: list[Element], attributes: str) -> dict[str, Any]:
     number = _NUMBER.search(attributes)
-    parts = {one.name: one for one in reversed(elements)}
-    num, query, desc, narr = (_first(parts, names) for names in (_NUM, _QUERY, _DESC, _NARR))
-    text = query or desc
-    need = "\n".join(filter(None, [desc if query else "", narr]))
+    texts = {one.name: _unlabelled(one) for one in reversed(found)}
+    used = [_first(texts, names) for names in (_NUM, _QUERY, _DESC, _NARR)]
+    num, query, desc, narr = (texts.get(name, "") for name in used)
     fields = {
         "query_id": number[1] if number and not num else num,
-        "text": " ".join(text.split()),
-        "information_need": need,
+        "text": " ".join((query or desc).split()),
+        "information_need": _joined([desc if query else "", narr]),
     }
-    for one in elements:
-        if one.name not in (*_NUM, *_QUERY, *_DESC, *_NARR):
-            _add(fields, one)
-    return fields
+    parts: defaultdict[str, list[str]] = defaultdict(list)
+    for one in found:
+        if one.name not in used:
+            parts[_own_name(one)].append(_unlabelled(one))
+    return {**fields, **_others(parts)}
 
 
-def _add(fields: dict[str, Any], element: _Element) -> None:
-    """Keep another element under its name; a repeated one on a line of its own, fields of ours apart."""
-    text = _plain(_unlabelled(element.content))
-    name = (
-        element.name if element.name not in ("title", "query_id", "information_need") else f"{element.name}_2"
-    )
-    if text:
-        fields[name] = f"{fields[name]}\n{text}" if name in fields else text
+def _own_name(element: Element) -> str:
+    """The name under which another element is kept, apart from our fields."""
+    return f"{element.name}_2" if element.name in _OURS else element.name
 
 
-def _first(parts: dict[str, _Element], names: tuple[str, ...]) -> str:
-    content = next((parts[name].content for name in names if name in parts), "")
-    return _plain(_unlabelled(content))
+def _others(parts: dict[str, list[str]]) -> dict[str, str]:
+    """What else there is, by name; that of a repeated element on lines of their own."""
+    return {name: text for name, texts in parts.items() if (text := _joined(texts))}
 
 
-def _unlabelled(text: str) -> str:
-    """The text without the label that NIST puts in front, such as `Number:`."""
-    label = _LABEL.match(text)
-    return text[label.end() :] if label else text
+def _joined(texts: Iterable[str]) -> str:
+    return "\n".join(filter(None, texts))
 
 
-def _plain(text: str) -> str:
-    return unwrapped(unescape(_MARKUP.sub(" ", _PARAGRAPH.sub("\n\n", text))))
+def _first(texts: dict[str, str], names: tuple[str, ...]) -> str:
+    """The first name under which there is a text."""
+    return next((name for name in names if texts.get(name)), "")
+
+
+def _unlabelled(element: Element) -> str:
+    """The text of a topic's element, without NIST's label."""
+    content = element.content
+    label = _LABELS.get(element.name)
+    found = label.match(content) if label else None
+    return plain(content[found.end() :] if found else content)

@@ -13,14 +13,16 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from curation.sources.tables.bounds import LONGEST_LINE
-from curation.sources.tables.classic.prose import shown, within_bounds
+from curation.sources.tables.classic.prose import BoundedText, shown
 from curation.sources.tables.json_texts import UnreadJSONError, read_json
 from curation.sources.tables.problems import Problems
 
-MOST = 4 * LONGEST_LINE
+MOST = 32_000_000
 """Characters of a file, which is read as a whole."""
+MOST_VALUES = 1_000_000
+"""Objects and lists in a file. The smallest one needs thirty times the memory of its characters."""
 JUDGMENTS, QUERIES = "judgmentRatings", "querySetQueries"
+_WAY_OUT = "Make several judgment lists or query sets of it, each in a file of its own."
 _EXPECTED = (
     f'Expected {{"{JUDGMENTS}": [{{"query": …, "ratings": [{{"docId": …, "rating": …}}]}}]}} or '
     f'{{"{QUERIES}": [{{"queryText": …}}]}}.'
@@ -30,9 +32,11 @@ _EXPECTED = (
 def workbench_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """The judgments (query_text, document, grade) or queries (query_text, …) of a file, numbered from 1."""
     problems.unit = "entry"
-    text = within_bounds(lines, problems, MOST, "the file")
+    text = BoundedText(problems, "the file", MOST, _WAY_OUT)
+    for line in lines:
+        text.add(line)
     try:
-        found = _parts(read_json(text))
+        found = _parts(read_json(_of_a_size(text.whole(), problems)))
     except UnreadJSONError as error:
         problems.stop(str(error), _EXPECTED)
     if len(found) != 1:
@@ -50,6 +54,16 @@ def workbench_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[i
 def kind_of(text: str) -> str | None:
     """`JUDGMENTS` or `QUERIES`, whichever the beginning of a file names; None where it names neither."""
     return next((name for name in (JUDGMENTS, QUERIES) if f'"{name}"' in text), None)
+
+
+def _of_a_size(text: str, problems: Problems) -> str:
+    values = text.count("{") + text.count("[")
+    if values > MOST_VALUES:
+        problems.stop(
+            f"holds some {values:,} objects and lists; expected at most {MOST_VALUES:,}",
+            _WAY_OUT,
+        )
+    return text
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
