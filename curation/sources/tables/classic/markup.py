@@ -23,14 +23,14 @@ _SECTION = re.compile(r"<!--|<!\[CDATA\[")
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>"}
 
 
-class Element(NamedTuple):
+class TaggedText(NamedTuple):
     """An element of a block: its name in small letters, and what is within it, mark-up included."""
 
     name: str
     content: str
 
 
-class _Begun(NamedTuple):
+class _Opened(NamedTuple):
     """An element whose end is not reached, and whether it has an end tag."""
 
     name: str
@@ -38,7 +38,7 @@ class _Begun(NamedTuple):
     is_closed: bool
 
 
-def elements(text: str, problems: Problems, what: str) -> list[Element]:
+def elements(text: str, problems: Problems, what: str) -> list[TaggedText]:
     """The elements of a block, not those within them; one without an end tag ends where the next begins.
 
     Raises
@@ -46,18 +46,18 @@ def elements(text: str, problems: Problems, what: str) -> list[Element]:
     InputError: there are more of them than a document or topic can have; `what` names it.
     """
     ends = _last_ends(text, problems, what)
-    found: list[Element] = []
-    begun: _Begun | None = None
+    found: list[TaggedText] = []
+    begun: _Opened | None = None
     for tag in _TAG.finditer(text):
         is_end, name = bool(tag[1]), tag[2].lower()
         if begun is not None and begun.is_closed and not (is_end and name == begun.name):
             continue  # within it
         if begun is not None:
-            found.append(Element(begun.name, text[begun.at : tag.start()]))
+            found.append(TaggedText(begun.name, text[begun.at : tag.start()]))
             _refuse_many(len(found), problems, what)
-        begun = None if is_end else _Begun(name, tag.end(), ends.get(name, -1) > tag.start())
+        begun = None if is_end else _Opened(name, tag.end(), ends.get(name, -1) > tag.start())
     if begun is not None:
-        found.append(Element(begun.name, text[begun.at :]))
+        found.append(TaggedText(begun.name, text[begun.at :]))
     return found
 
 

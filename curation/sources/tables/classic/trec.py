@@ -16,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from curation.sources.tables.classic.markup import Element, elements, plain, stripped, without_sections
+from curation.sources.tables.classic.markup import TaggedText, elements, plain, stripped, without_sections
 from curation.sources.tables.classic.prose import BoundedText, record_text, shown
 from curation.sources.tables.problems import Problems
 
@@ -150,7 +150,7 @@ def _note_unclosed(begun: _Begun, problems: Problems, number: int = 0) -> None:
     )
 
 
-def _document(found: list[Element], block: str) -> dict[str, Any]:
+def _document(found: list[TaggedText], block: str) -> dict[str, Any]:
     has_text = any(one.name == "text" for one in found)
     title = next((one for one in found if one.name in _TITLES and plain(one.content)), None)
     parts: defaultdict[str, list[str]] = defaultdict(list)
@@ -164,7 +164,7 @@ def _document(found: list[Element], block: str) -> dict[str, Any]:
     return {"docno": docno, "title": heading, "text": text, **_others(parts)}
 
 
-def _topic(found: list[Element], attributes: str) -> dict[str, Any]:
+def _topic(found: list[TaggedText], attributes: str) -> dict[str, Any]:
     number = _NUMBER.search(attributes)
     texts = {one.name: _unlabelled(one) for one in reversed(found)}
     used = [_first(texts, names) for names in (_NUM, _QUERY, _DESC, _NARR)]
@@ -181,7 +181,7 @@ def _topic(found: list[Element], attributes: str) -> dict[str, Any]:
     return {**fields, **_others(parts)}
 
 
-def _own_name(element: Element) -> str:
+def _own_name(element: TaggedText) -> str:
     """The name under which another element is kept, apart from our fields."""
     return f"{element.name}_2" if element.name in _OURS else element.name
 
@@ -200,7 +200,7 @@ def _first(texts: dict[str, str], names: tuple[str, ...]) -> str:
     return next((name for name in names if texts.get(name)), "")
 
 
-def _unlabelled(element: Element) -> str:
+def _unlabelled(element: TaggedText) -> str:
     """The text of a topic's element, without NIST's label."""
     content = element.content
     label = _LABELS.get(element.name)
