@@ -65,14 +65,23 @@ def digest(*parts: Any) -> str:
     return hashlib.sha256(canonical_json(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def digest_of_list(items: Iterable[Any]) -> str:
-    """`digest` of the list of the items, of which only one is needed at a time."""
-    found, before = hashlib.sha256(b"[["), ""
-    for item in items:
-        found.update(f"{before}{canonical_json(item)}".encode("utf-8", "surrogatepass"))
-        before = ","
-    found.update(b"]]")
-    return found.hexdigest()[:32]
+class ListDigest:
+    """`digest` of a list, of which only one item is needed at a time."""
+
+    def __init__(self) -> None:
+        self._found, self._before = hashlib.sha256(b"[["), ""
+
+    def add(self, item: Any) -> None:
+        """The next item of the list."""
+        text = f"{self._before}{canonical_json(item)}"
+        self._found.update(text.encode("utf-8", "surrogatepass"))
+        self._before = ","
+
+    def value(self) -> str:
+        """The digest of the items up to now."""
+        found = self._found.copy()
+        found.update(b"]]")
+        return found.hexdigest()[:32]
 
 
 def seeded(items: Iterable[Item], seed: int, key: Callable[[Item], Any]) -> list[Item]:

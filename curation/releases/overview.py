@@ -15,6 +15,7 @@ from curation.releases.seal import Opening, openings, sealed_parts
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import opened
 from curation.store import Cursor, Store
+from curation.store.release_parts import stored_text
 
 
 class ListedRelease(NamedTuple):
@@ -127,12 +128,9 @@ def show(store: Store, name: str) -> ShownRelease:
 
 def override_told(cursor: Cursor, release: ReleaseRow) -> list[str]:
     """Who froze against the gate, why, and what stood against it, in sentences; none where nothing did."""
-    row = cursor.execute(
-        "SELECT content FROM release_parts WHERE release_id = ? AND part = 'release'", [release.release_id]
-    ).fetchall()
     try:
-        override = json.loads(row[0][0]).get("override")
-    except (IndexError, ValueError):
+        override = json.loads(stored_text(cursor, release.release_id, "release")).get("override")
+    except ValueError:
         return []  # altered: verifying says so
     if override is None:
         return []

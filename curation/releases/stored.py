@@ -24,24 +24,20 @@ from curation.errors import NotFoundError, RefusedError
 from curation.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import documents_by_hash
+from curation.store.release_parts import packed_parts, pieces_of_text, stored_text, unpacked
 from curation.text import canonical_json
 
 FORMAT = 2
 """The format of a release's content. Format 1 had no sealed parts, tags, segments, sharing or signed
 manifests; it can still be read."""
 BATCH = 10_000
-PIECE = 1_000_000
 BESIDE = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 NO_NUMBER = "somebody who judged nothing of this release"
 SESSION_HASH = re.compile(r"session [0-9a-f]{16}")
 """How ties of older splits and releases name a session: by what the project stores of it."""
 
-_QUERY_IDS = """
-    SELECT release_id, list_transform(
-        list_filter(string_split(content, chr(10)), lambda line: line <> ''), lambda line: line->>'query_id')
-    FROM release_parts WHERE part = 'queries'
-"""
+_WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
 
 Table = list[dict[str, Any]]
 """The rows of a part."""
@@ -115,15 +111,6 @@ def part_lines(content: str) -> list[str]:
     return content.removesuffix("\n").split("\n") if content else []
 
 
-def pieces_of_text(content: str) -> Iterator[str]:
-    """Whole lines, some `PIECE` characters at a time: all at once they take a lot of memory."""
-    start = 0
-    while start < len(content):
-        end = content.find("\n", start + PIECE) + 1 or len(content)
-        yield content[start:end]
-        start = end
-
-
 def line_sum(line: str) -> int:
     """CRC-32: small, and certain to differ where up to 32 bits in a row do."""
     return crc32(line.encode("utf-8"))
@@ -154,7 +141,13 @@ def released_queries(store: Store) -> ReleasedQueries:
     """The queries of all releases, for a draw that leaves them out."""
     with store.reading() as cursor:
         ids = {row.name: row.release_id for row in list_releases(cursor)}
-        return ReleasedQueries(ids, dict(cursor.execute(_QUERY_IDS).fetchall()))
+        texts = {
+            release_id: stored_text(cursor, release_id, "queries")
+            for (release_id,) in cursor.execute(_WITH_QUERIES).fetchall()
+        }
+    return ReleasedQueries(
+        ids, {release_id: [row["query_id"] for row in walked(text)] for release_id, text in texts.items()}
+    )
 
 
 def graded_pairs(row: ReleaseRow) -> int | None:
@@ -183,15 +176,8 @@ def find_release(cursor: Cursor, name: str) -> ReleaseRow:
 
 def read_parts(cursor: Cursor, release_id: str, parts: Sequence[str] | None = None) -> dict[str, str]:
     """Part → text; of all parts, or of these."""
-    rows = cursor.execute(
-        """
-        SELECT part, content FROM release_parts
-        WHERE release_id = $release AND ($parts::TEXT[] IS NULL OR list_contains($parts::TEXT[], part))
-        ORDER BY part
-        """,
-        {"release": release_id, "parts": None if parts is None else list(parts)},
-    ).fetchall()
-    return dict(rows)
+    found = packed_parts(cursor, release_id, parts)
+    return {part: "".join(unpacked(pieces)) for part, pieces in found.items()}
 
 
 def part_rows(content: str) -> Table:

@@ -1,13 +1,13 @@
 """Numbered migrations: the schema of new databases, and the steps to it for older ones.
 
 A fresh database runs `schema.sql` and records every migration as applied. An older one runs the
-missing files of `migrations/` in their order, each in one transaction. The first schema has no file,
-because nothing older exists.
+missing files of `migrations/` in their order, each in one transaction, with what SQL cannot do after it
+(`CARRIED`). The first schema has no file, because nothing older exists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -16,8 +16,11 @@ from typing import NamedTuple
 import duckdb
 
 from curation.errors import StoreError, StoreVersionError
+from curation.store.release_parts import pack_whole_parts
 
 FIRST = "0001_foundation"
+CARRIED: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {"0023_packed_parts": pack_whole_parts}
+"""Migration → what carries rows over after its SQL."""
 
 
 class Migration(NamedTuple):
@@ -76,6 +79,8 @@ def upgrade(
     for migration in missing:
         with _step(connection):
             connection.execute(migration.sql)
+            if migration.name in CARRIED:
+                CARRIED[migration.name](connection)
             _record(connection, migration.name)
     if missing:
         connection.execute("CHECKPOINT")

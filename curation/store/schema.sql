@@ -734,6 +734,7 @@ CREATE TABLE split_assignments (
 
 -- A frozen gold set. Its content is text, one canonical JSON line a record; release_id is the hash of
 -- the parts' names and SHA-256 sums, so that the same content has the same id wherever it was frozen.
+-- A part's text is stored in pieces of whole lines, packed (zlib).
 CREATE TABLE releases (
     name       TEXT PRIMARY KEY,
     release_id TEXT NOT NULL,
@@ -744,8 +745,9 @@ CREATE TABLE releases (
 CREATE TABLE release_parts (
     release_id TEXT NOT NULL,
     part       TEXT NOT NULL,
-    content    TEXT NOT NULL,
-    PRIMARY KEY (release_id, part)
+    place      INTEGER NOT NULL,   -- of the piece, from 0
+    content    BLOB NOT NULL,
+    PRIMARY KEY (release_id, part, place)
 );
 
 -- Who had the grades of a release's sealed parts. Written before any of them is handed out, so that whoever

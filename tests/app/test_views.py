@@ -37,6 +37,7 @@ from curation.text import normalise_query
 from tests.support.gold_project import freeze_as_older, gold_project
 from tests.support.projects import add_names, add_pairs, grid, new_project
 from tests.support.second_click import twice
+from tests.support.stored_parts import alter_part
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold** [a](javascript:alert(1))"
 
@@ -321,7 +322,7 @@ def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tm
     assert any("Nothing crosses the parts" in told.value for told in page.markdown)
     assert "is what was frozen" in button(page, "Verify").click().run().success[0].value
     with project.transaction() as cursor:
-        cursor.execute("UPDATE release_parts SET content = replace(content, '2', '3') WHERE part = 'qrels'")
+        alter_part(cursor, "qrels", lambda text: text.replace("2", "3"))
     assert "was altered in" in button(page, "Verify").click().run().error[-1].value
 
 

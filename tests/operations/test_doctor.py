@@ -19,6 +19,7 @@ from curation.people.annotators import add_annotator
 from curation.store import Store, utc_now
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
+from tests.support.stored_parts import alter_part
 
 
 def said(found: Examination, what: str, level: str = "problem") -> str:
@@ -91,7 +92,7 @@ def test_an_altered_release_is_named(tmp_path: Path) -> None:
     gold = frozen_project(tmp_path)
     assert said(examine(gold.path), "releases") == ""
     with gold.transaction() as cursor:
-        cursor.execute("UPDATE release_parts SET content = content || ' ' WHERE part = 'queries'")
+        alter_part(cursor, "queries", lambda text: f"{text} ")
     assert "The release v1 is not as it was frozen" in said(examine(gold.path), "releases")
 
 

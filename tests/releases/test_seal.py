@@ -29,6 +29,7 @@ from curation.store import Store, append
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project, gold_project
 from tests.support.projects import add_names
+from tests.support.stored_parts import alter_part
 
 UMASK = os.umask(0)
 os.umask(UMASK)
@@ -244,7 +245,7 @@ def test_a_release_from_before_seals_is_sealed_where_it_says_test() -> None:
 
 def test_an_altered_release_opens_for_nobody(gold: Store) -> None:
     with gold.transaction() as cursor:
-        cursor.execute("UPDATE release_parts SET content = content || ' ' WHERE part = 'qrels'")
+        alter_part(cursor, "qrels", lambda text: f"{text} ")
     with pytest.raises(RefusedError, match="not as it was frozen"):
         open_sealed(gold, "v1", "evaluate", "why")
     assert not verify(gold, "v1").intact

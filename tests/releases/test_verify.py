@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 
 from curation.errors import RefusedError
 from curation.releases.export.export import export
-from curation.releases.verify import verify
+from curation.releases.verify import opened, verify
 from curation.store import Store
+from curation.store.release_parts import pack
 from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
+from tests.support.stored_parts import alter_part
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,11 @@ def alter(frozen: Store) -> Iterator[Callable[[str], None]]:
     frozen.path.write_bytes(whole)
 
 
+def alter_text(store: Store, part: str, change: Callable[[str], str]) -> None:
+    with store.transaction() as cursor:
+        alter_part(cursor, part, change)
+
+
 def test_what_was_not_touched_is_intact(frozen: Store) -> None:
     verified = verify(frozen, "v1")
     assert verified.intact
@@ -51,8 +58,7 @@ def test_what_was_not_touched_is_intact(frozen: Store) -> None:
 
 
 def test_one_byte_of_a_grade_is_found_and_its_line_named(frozen: Store, alter: Callable[..., None]) -> None:
-    alter("""UPDATE release_parts SET content = regexp_replace(content, '"grade":3', '"grade":2')
-             WHERE part = 'qrels'""")
+    alter_text(frozen, "qrels", lambda text: text.replace('"grade":3', '"grade":2', 1))
     verified = verify(frozen, "v1")
     assert not verified.intact
     assert verified.altered == 1
@@ -75,7 +81,7 @@ def test_one_byte_of_a_grade_is_found_and_its_line_named(frozen: Store, alter: C
 def test_an_altered_line_that_holds_grades_is_named_and_not_shown(
     frozen: Store, alter: Callable[..., None], part: str, known: str, other: str
 ) -> None:
-    alter("UPDATE release_parts SET content = replace(content, ?, ?) WHERE part = ?", known, other, part)
+    alter_text(frozen, part, lambda text: text.replace(known, other))
     (problem,) = verify(frozen, "v1").problems
     assert f"the part {part!r} was altered: line 1 is the first that differs" in problem
     assert problem.endswith("the rest is not shown, as it may hold sealed grades")
@@ -114,10 +120,8 @@ def test_a_lost_document_is_named(frozen: Store, alter: Callable[..., None]) -> 
 
 def test_a_lost_an_added_and_a_shortened_part_are_named(frozen: Store, alter: Callable[..., None]) -> None:
     alter("DELETE FROM release_parts WHERE part = 'guides'")
-    alter("INSERT INTO release_parts SELECT release_id, 'extra', '{}' FROM releases")
-    alter(
-        "UPDATE release_parts SET content = regexp_replace(content, '[^\n]*\n$', '') WHERE part = 'queries'"
-    )
+    alter("INSERT INTO release_parts SELECT release_id, 'extra', 0, ? FROM releases", pack("{}"))
+    alter_text(frozen, "queries", lambda text: text[: text.rindex("\n", 0, -1) + 1])
     assert verify(frozen, "v1").problems == (
         "the part 'guides' is missing",
         "the part 'extra' was added",
@@ -172,24 +176,16 @@ def test_an_altered_release_is_not_exported(
 @given(st.data())
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_single_character_of_any_part_is_found_on_its_line(frozen: Store, data: st.DataObject) -> None:
-    with frozen.reading() as cursor:
-        texts = dict(
-            cursor.execute(
-                "SELECT part, content FROM release_parts WHERE content <> '' ORDER BY part"
-            ).fetchall()
-        )
+    texts = {part: text for part, text in opened(frozen, "v1").texts.items() if text}
     part = data.draw(st.sampled_from(sorted(texts)))
     text = texts[part]
     place = data.draw(st.integers(0, len(text) - 2).filter(lambda at: text[at] != "\n"))
     other = "~" if text[place] != "~" else "-"
-    sql = "UPDATE release_parts SET content = ? WHERE part = ?"
-    with frozen.transaction() as cursor:
-        cursor.execute(sql, [text[:place] + other + text[place + 1 :], part])
+    alter_text(frozen, part, lambda text: text[:place] + other + text[place + 1 :])
     try:
         problem = verify(frozen, "v1").problems[0]
     finally:
-        with frozen.transaction() as cursor:
-            cursor.execute(sql, [text, part])
+        alter_text(frozen, part, lambda _: text)
     line = text[:place].count("\n") + 1
     assert problem.startswith(f"the part {part!r} was altered: line {line} is the first that differs")
 

@@ -23,6 +23,7 @@ from curation.sampling.strata import Labels
 from curation.sampling.top_up import top_up
 from curation.sampling.variances import FigureSpread, Moments, variances_of
 from curation.store import Store, append, append_rows, utc_now
+from tests.support.stored_parts import add_texts, alter_part
 
 # ── The figure ──────────────────────────────────────────────────────────────────────────────────
 
@@ -63,10 +64,9 @@ def freeze_rows(store: Store, name: str, queries: list[dict[str, Any]], grades: 
     sums = {part: part_sum(text) for part, text in texts.items()}
     release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
     manifest = {"parts": {part: found._asdict() for part, found in sums.items()}}
-    columns = {"part": list(texts), "content": list(texts.values())}
     with store.transaction() as cursor:
         append_rows(cursor, "releases", [signed_row(name, release_id, manifest, utc_now(), "ada")])
-        append(cursor, "release_parts", {"release_id": [release_id] * len(texts), **columns})
+        add_texts(cursor, release_id, texts)
     return release_id
 
 
@@ -130,7 +130,7 @@ def test_sealed_grades_tell_nothing_about_variances(store: Store) -> None:
 def test_an_altered_release_tells_no_variances(store: Store) -> None:
     freeze_rows(store, "v1", QUERIES, GRADES)
     with store.transaction() as cursor:
-        cursor.execute("UPDATE release_parts SET content = replace(content, '3', '2') WHERE part = 'qrels'")
+        alter_part(cursor, "qrels", lambda text: text.replace("3", "2"))
     with pytest.raises(RefusedError, match="not as it was frozen"):
         read_spread(store, "v1")
 

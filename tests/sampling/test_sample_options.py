@@ -23,6 +23,7 @@ from curation.store import Store, append, get_setting
 from curation.text import digest, normalise_query
 from tests.support.command_line import invoke
 from tests.support.projects import new_project
+from tests.support.stored_parts import add_texts
 from tests.support.svg import wide
 
 
@@ -199,15 +200,7 @@ def test_queries_that_a_round_shows_or_a_release_holds_can_be_left_out(store: St
             json.dumps({"query_id": ids["released"], "text": "released"}),
             json.dumps({"query_id": "gone"}),
         ]
-        append(
-            cursor,
-            "release_parts",
-            {
-                "release_id": ["x"] * 2,
-                "part": ["queries", "qrels"],
-                "content": ["\n".join([*lines, ""]), "no"],
-            },
-        )
+        add_texts(cursor, "x", {"queries": "\n".join([*lines, ""]), "qrels": "no"})
     released = released_queries(store)
     report = draw_sample(store, 2, seed=0, limits=Limits(exclude_judged=True), released=released)
     assert set(drawn(store)) == {"sampled", "new"}

@@ -17,8 +17,9 @@ from curation.sampling.plan import SamplingPlan
 from curation.sampling.sample import SampleReport, draw_sample
 from curation.sampling.stored_sample import store_sample
 from curation.sampling.strata import Labels, cross
-from curation.store import Store, append, get_setting, utc_now
+from curation.store import Store, get_setting, utc_now
 from curation.text import digest, normalise_query
+from tests.support.stored_parts import add_texts
 
 
 class Asked(NamedTuple):
@@ -70,7 +71,7 @@ def release(store: Store, name: str, texts: list[str]) -> None:
         lines = "".join(f"{json.dumps({'query_id': ids[text]})}\n" for text in texts)
         release_id = digest(name)
         cursor.execute("INSERT INTO releases VALUES (?, ?, '{}', ?, 'ada')", [name, release_id, utc_now()])
-        append(cursor, "release_parts", {"release_id": [release_id], "part": ["queries"], "content": [lines]})
+        add_texts(cursor, release_id, {"queries": lines})
 
 
 ODD = 'a"b/c~d.$*'

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from curation.store import migrations
+from curation.store import migrations, release_parts
 from curation.store.database import Store
 
 SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.sql"))
@@ -166,3 +166,16 @@ def test_older_samples_get_the_logs_that_had_been_imported_by_the_time_of_the_dr
     migrations.upgrade(connection)
     found = connection.execute("SELECT * FROM sample_logs ORDER BY ALL").fetchall()
     assert found == [("one log", "first"), ("two logs", "first"), ("two logs", "second")]
+
+
+def test_the_texts_of_older_releases_are_carried_over_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Byte for byte, also where somebody altered one, and where a part has no line."""
+    monkeypatch.setattr(release_parts, "PIECE", 20)
+    connection = before("0023")
+    texts = {"queries": '{"text":"café"}\n' * 9, "edges": "", "split": "altered, with no end"}
+    for part, text in texts.items():
+        connection.execute("INSERT INTO release_parts VALUES ('r', ?, ?)", [part, text])
+    migrations.upgrade(connection)
+    found = release_parts.packed_parts(connection, "r")
+    assert {part: "".join(release_parts.unpacked(pieces)) for part, pieces in found.items()} == texts
+    assert {part: len(pieces) for part, pieces in found.items()} == {"queries": 5, "edges": 1, "split": 1}

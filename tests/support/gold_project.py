@@ -19,10 +19,11 @@ from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
-from curation.store import Store, append, append_rows, open_store, utc_now
+from curation.store import Store, append_rows, open_store, utc_now
 from curation.store.rows import Query
 from curation.text import normalise_query
 from tests.support.projects import new_project
+from tests.support.stored_parts import add_texts
 
 TOPICS = ["kettle", "router", "violin", "passport", "glacier", "sourdough", "tractor", "origami"]
 PARTS = {"dev": 0.5, "test": 0.5}
@@ -154,10 +155,9 @@ def freeze_as_older(
     parts = {part: found._asdict() for part, found in sums.items()}
     manifest = {"gate": [], "parts": parts, "versions": {}, **dict.fromkeys(follows, "as now")}
     row = signed_row("older", release_id, manifest, datetime(2026, 5, 1), "command line")
-    columns = {"part": list(texts), "content": list(texts.values())}
     with store.transaction() as cursor:
         if release_id != find_release(cursor, name).release_id:
-            append(cursor, "release_parts", {"release_id": [release_id] * len(texts), **columns})
+            add_texts(cursor, release_id, texts)
         append_rows(cursor, "releases", [row])
     return release_id
 

@@ -21,25 +21,25 @@ from curation.releases.freeze.content import CHANGED, Content, Override, Sharing
 from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
 from curation.releases.freeze.reading import read_rows
 from curation.releases.freeze.sharing import check_rule, with_shared
-from curation.releases.lines import PartRows, pieces_of, text_value
+from curation.releases.lines import PartRows, packed_of, pieces_of
 from curation.releases.seal import chosen_seals
 from curation.releases.stored import (
     PartSum,
-    part_sum,
-    read_parts,
     release_id_of,
     rounded,
     signed_row,
     sum_of_pieces,
 )
+from curation.releases.texts import read_packed
 from curation.splits.certificate.certificate import Certificate, certificate_of
 from curation.splits.certificate.certify import certify
 from curation.splits.inputs import within
 from curation.splits.refusals import edge_sentence
 from curation.splits.ties.parameters import rules_of
 from curation.splits.ties.reading import with_tie_data
-from curation.store import COMMAND_LINE, Store, append, append_rows, record_event, utc_now
+from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
 from curation.store.documents import current_corpus
+from curation.store.release_parts import add_part
 from curation.text import amount
 
 _NAME = re.compile(r"\w[\w.+-]{0,63}")
@@ -260,13 +260,13 @@ def _keep(
     store: Store,
     name: str,
     release_id: str,
-    tables: dict[str, PartRows],
+    tables: Mapping[str, PartRows],
     sums: Mapping[str, PartSum],
     content: Content,
     actor: str,
     override: Override | None,
 ) -> bool:
-    """Store the release, and let go of each part's rows with it; says whether the name is new."""
+    """Store the release; says whether the name is new."""
     manifest = {
         **{one.name: one.told for one in CONVENTIONS},
         "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
@@ -283,7 +283,7 @@ def _keep(
         if known is not None and known[0] == release_id:
             return False
         if known is not None:
-            before = {part: part_sum(text) for part, text in read_parts(cursor, known[0]).items()}
+            before = read_packed(cursor, known[0]).sums
             differ = sorted(part for part in {**before, **sums} if before.get(part) != sums.get(part))
             raise RefusedError(
                 f"The release {name!r} exists with other content (release id {known[0][:12]}…; now it would "
@@ -292,9 +292,8 @@ def _keep(
                 command=f"`goldset verify {name}` says if an older goldset wrote them otherwise.",
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
-            for part in sums:
-                text = text_value(tables.pop(part))
-                append(cursor, "release_parts", {"release_id": [release_id], "part": [part], "content": text})
+            for part, rows in tables.items():
+                add_part(cursor, release_id, part, packed_of(rows))
         append_rows(cursor, "releases", [row])
         record_event(cursor, "freeze", {**detail, "left_out": content.left_out}, actor)
     return True

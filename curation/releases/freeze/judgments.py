@@ -14,20 +14,17 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-import numpy as np
-
 from curation.releases.freeze.reading import Rows, columns
-from curation.releases.lines import RowLines, row_lines, table_rows
+from curation.releases.lines import RowLines, row_lines, sorted_lines, table_rows
 from curation.releases.stored import NO_NUMBER, Table, rounded
 from curation.sources.redaction.personal_data import redact
 from curation.store import Round
-from curation.text import canonical_json, digest, digest_of_list
+from curation.text import ListDigest, canonical_json, digest
 
 _Node = tuple[str, str]  # 'a' or 'r', and the name
 
@@ -95,15 +92,7 @@ class FrozenJudgments(NamedTuple):
 
 def judgments(rows: Rows, queries: Collection[str]) -> FrozenJudgments:
     """Judgments as they were given, under the pseudonyms that follow from them."""
-    sources, guides = _Sources(), set()
-
-    def nameless() -> Iterator[dict[str, Any]]:
-        for row in _judged(rows, queries):
-            sources.add(row.pop("annotator"), row.pop("round"))
-            guides.add(row["guide"])
-            yield row
-
-    judged = sources.digests(row_lines(nameless(), ordered=True))
+    judged, guides = _digests(_judged(rows, queries))
     rounds = {round_id for _, round_id in judged}
     about = {annotator: digest("pilots alone") for annotator, _ in judged}
     about |= {row.annotator: digest(rounded(row[1:])) for row in rows.repeats}
@@ -114,7 +103,7 @@ def judgments(rows: Rows, queries: Collection[str]) -> FrozenJudgments:
         row | {"annotator": names.annotators[row["annotator"]], "round": names.rounds[row["round"]]}
         for row in _judged(rows, queries)
     )
-    return FrozenJudgments(row_lines(named, ordered=True), names, frozenset(guides))
+    return FrozenJudgments(row_lines(named, ordered=True), names, guides)
 
 
 def _judged(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
@@ -127,21 +116,22 @@ def _judged(rows: Rows, queries: Collection[str]) -> Iterator[dict[str, Any]]:
             yield row
 
 
-class _Sources:
-    """Which annotator and round each of many judgments is from."""
+def _digests(judged: Iterable[dict[str, Any]]) -> tuple[dict[tuple[str, str], str], frozenset[str]]:
+    """(annotator, round) → `digest` of the list of their judgments' lines, sorted; and the guides' hashes."""
+    numbers: dict[tuple[str, str], int] = {}
+    guides = set()
 
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[str, str], int] = {}
-        self._of_rows = array("l")
+    def nameless() -> Iterator[str]:
+        for row in judged:
+            number = numbers.setdefault((row.pop("annotator"), row.pop("round")), len(numbers))
+            guides.add(row["guide"])
+            yield f"{canonical_json(row)}\t{number}"  # a tab is in no such line, and comes before all that is
 
-    def add(self, annotator: str, round_id: str) -> None:
-        self._of_rows.append(self._numbers.setdefault((annotator, round_id), len(self._numbers)))
-
-    def digests(self, lines: RowLines) -> dict[tuple[str, str], str]:
-        """(annotator, round) → `digest` of the list of their lines, sorted."""
-        sources = list(self._numbers)
-        found = lines.of_groups(np.asarray(self._of_rows))
-        return {sources[number]: digest_of_list(own) for number, own in found}
+    found: defaultdict[int, ListDigest] = defaultdict(ListDigest)
+    for numbered in sorted_lines(nameless()):
+        line, _, number = numbered.rpartition("\t")
+        found[int(number)].add(line)
+    return {source: found[number].value() for source, number in numbers.items()}, frozenset(guides)
 
 
 def rounds(rows: Rows, names: Pseudonyms) -> Table:

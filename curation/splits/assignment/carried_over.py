@@ -20,6 +20,7 @@ from curation.errors import NotFoundError, RefusedError
 from curation.splits.groups.groups import members_of
 from curation.splits.ties.edges import Edge
 from curation.store import Cursor
+from curation.store.release_parts import stored_text
 
 
 class CarriedOver(NamedTuple):
@@ -47,8 +48,8 @@ def read_carried_over(cursor: Cursor, names: Sequence[str] | None = None) -> Car
     ------
     NotFoundError: there is no release of such a name.
     """
-    rows = cursor.execute(_RELEASED).fetchall()
-    known = [name for name, *_ in rows]
+    rows = cursor.execute("SELECT name, release_id FROM releases ORDER BY rowid").fetchall()
+    known = [name for name, _ in rows]
     unknown = [name for name in names or () if name not in known]
     if unknown:
         have = f"It has {', '.join(known)}." if known else "It has none yet."
@@ -56,10 +57,11 @@ def read_carried_over(cursor: Cursor, names: Sequence[str] | None = None) -> Car
     found: dict[str, str] = {}
     releases: list[str] = []
     disagreeing = set()
-    for name, release_id, queries in rows:
+    for name, release_id in rows:
         if names is not None and name not in names:
             continue
-        parts = {row["query_id"]: row["part"] for row in map(json.loads, queries.split("\n")[:-1])}
+        queries = stored_text(cursor, release_id, "queries").split("\n")[:-1]
+        parts = {row["query_id"]: row["part"] for row in map(json.loads, queries)}
         disagreeing |= {query for query, part in parts.items() if found.get(query, part) != part}
         found |= parts
         releases = [*(other for other in releases if other != release_id), release_id]
@@ -138,11 +140,3 @@ def _steps(
         steps.append(neighbours[before][at])
         at, before = before, came_from[before]
     return steps[::-1]
-
-
-_RELEASED = """
-    SELECT r.name, r.release_id, p.content
-    FROM releases r JOIN release_parts p USING (release_id)
-    WHERE p.part = 'queries'
-    ORDER BY r.rowid
-"""

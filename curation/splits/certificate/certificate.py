@@ -15,6 +15,7 @@ from curation.splits.assignment.assignment import Distance, PartShare, distances
 from curation.splits.certificate.findings import Crossing, Findings, TieCheck
 from curation.splits.inputs import GradedQueries
 from curation.store import Cursor, get_setting
+from curation.store.release_parts import stored_text
 from curation.text import digest
 
 FORMAT = 1
@@ -102,12 +103,12 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     RefusedError: there is no split yet, or it was made by an older goldset.
     """
     if release is not None:
-        row = cursor.execute(_OF_RELEASE, [release]).fetchone()
+        row = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [release]).fetchone()
         if row is None:
             rows = cursor.execute("SELECT name FROM releases ORDER BY rowid").fetchall()
             names = ", ".join(name for (name,) in rows)
             raise NotFoundError(f"The project has no release {release!r}. It has {names or 'none yet'}.")
-        return parsed(row[0], f"The release {release!r}")
+        return parsed(stored_text(cursor, row[0], "split"), f"The release {release!r}")
     split_id = get_setting(cursor, "split")
     row = cursor.execute("SELECT report FROM splits WHERE split_id = ?", [split_id]).fetchone()
     if row is None:
@@ -131,7 +132,3 @@ def parsed(stored: str, what: str) -> Certificate:
 
 
 _READ = TypeAdapter(Certificate)
-_OF_RELEASE = """
-    SELECT p.content FROM releases r JOIN release_parts p USING (release_id)
-    WHERE r.name = ? AND p.part = 'split'
-"""

@@ -27,6 +27,7 @@ from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import DISPUTE, documents, gold_project, write_corpus
 from tests.support.projects import add_names
+from tests.support.stored_parts import alter_part
 
 LATE = "<b>late</b> & arrival"
 MOVED = "q-violin"
@@ -158,7 +159,7 @@ def test_an_altered_or_unknown_release_is_not_compared(two: Store) -> None:
         diff(two, "v1", "v9")
     with two.transaction() as cursor:
         cursor.execute("CREATE TABLE kept AS SELECT * FROM release_parts")
-        cursor.execute("UPDATE release_parts SET content = '?' || content WHERE part = 'rounds'")
+        alter_part(cursor, "rounds", lambda text: f"?{text}")
     try:
         with pytest.raises(RefusedError, match="is not as it was frozen: the part 'rounds' was altered"):
             diff(two, "v1", "v2")
@@ -166,7 +167,7 @@ def test_an_altered_or_unknown_release_is_not_compared(two: Store) -> None:
         with two.transaction() as cursor:
             cursor.execute(
                 "UPDATE release_parts p SET content = k.content FROM kept k "
-                "WHERE k.release_id = p.release_id AND k.part = p.part"
+                "WHERE k.release_id = p.release_id AND k.part = p.part AND k.place = p.place"
             )
             cursor.execute("DROP TABLE kept")
 

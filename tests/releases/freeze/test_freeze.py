@@ -16,7 +16,9 @@ from curation.consensus.consensus import consensus
 from curation.consensus.rule import ConsensusRule, set_rule
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.labeling.judgments.imported import add_judgments
+from curation.releases import lines as part_lines
 from curation.releases.card.card import Card
+from curation.releases.export.export import export
 from curation.releases.freeze.content import content_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
@@ -28,7 +30,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.log import TrafficFields
 from curation.sources.traffic.traffic_import import import_traffic
 from curation.splits.split import make_split
-from curation.store import Store
+from curation.store import Store, release_parts
 from curation.store.rows import Query
 from tests.support.command_line import invoke
 from tests.support.gold_project import (
@@ -81,6 +83,32 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
     with other.reading() as cursor:
         assert read_parts(cursor, second.release_id) == texts
     assert first.release_id == second.release_id
+
+
+SMALL_PIECES = ((part_lines, "RUN", 5), (part_lines, "RUN_PIECE", 300), (release_parts, "PIECE", 500))
+
+
+def test_a_release_in_many_pieces_has_the_id_the_texts_and_the_exports_of_one_in_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("few", "many"):
+        (tmp_path / name).mkdir()
+    few, many = (gold_project(tmp_path / name) for name in ("few", "many"))
+    first = freeze(few, "v1")
+    for module, name, size in SMALL_PIECES:
+        monkeypatch.setattr(module, name, size)
+    second = freeze(many, "v1")
+    number = "SELECT count(*) FROM release_parts"
+    assert count(few, number) == len(first.parts) < 2 * len(first.parts) < count(many, number)
+    assert first.release_id == second.release_id
+    assert dict(opened(few, "v1").texts) == dict(opened(many, "v1").texts)
+    assert verify(many, "v1").intact
+    for format in ("beir", "trec"):
+        exported = [
+            export(store, "v1", format, tmp_path / format / store.path.parent.name, reason="x").files
+            for store in (few, many)
+        ]
+        assert exported[0] == exported[1]
 
 
 def _asked_in_sessions(folder: Path) -> Store:
