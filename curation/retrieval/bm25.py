@@ -20,11 +20,10 @@ them, over the documents that have any. So a Chinese name makes no English descr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from curation.progress import Progress, silent
 from curation.retrieval.retriever import Hit, best_hits
@@ -33,6 +32,9 @@ from curation.retrieval.word_counts import WordCounts, count_words, stored_word_
 from curation.store import Document, Query, Store
 from curation.text import digest
 from curation.words import words
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 K1 = 1.5
 B = 0.75
@@ -123,6 +125,8 @@ class Bm25:
 
 def _weigh(found: WordCounts, documents: int) -> _Index:
     """The index of a corpus from its counts; weighed by blocks, so that little more than it is in memory."""
+    from scipy.sparse import csr_matrix
+
     by_document = csr_matrix(
         (found.counts, found.numbers, found.starts), shape=(len(found.rows), len(found.word_number))
     )

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from datasketch import MinHash
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
@@ -64,6 +63,8 @@ def signatures(sets: Sets, progress: Progress = silent) -> Iterator[NDArray[np.u
 
     Its permutations, applied to all texts of a block at once; a text at a time takes twelve times as long.
     """
+    from datasketch import MinHash  # it imports half of scipy
+
     hashes = _mixed((sets.hashes & np.uint64(0xFFFFFFFF)).astype(np.uint32))
     factors, terms = MinHash(num_perm=NUM_PERM, seed=MINHASH_SEED, scheme="affine32").permutations
     matrix, texts = sets.matrix, sets.matrix.shape[0]

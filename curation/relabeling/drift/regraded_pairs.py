@@ -7,12 +7,13 @@ it is the one that the next plan with the pair found.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from curation.consensus.consensus import settle
 from curation.labeling.rounds.rounds import find_round
 from curation.relabeling.plan.stored import PlanPair, find_plan, list_plans, plan_pairs
-from curation.relabeling.staleness.judged_pairs import Pair, read_pairs
+from curation.relabeling.staleness.judged_pairs import JudgedPair, Pair, read_pairs
 from curation.releases.freeze.relabeled import ANNOTATORS, DOCUMENT, GUIDE, NONE
 from curation.store import Cursor
 
@@ -80,8 +81,9 @@ def read_regraded(cursor: Cursor, plan: str | None = None) -> Regraded:
     """
     row = find_plan(cursor, plan)
     shown = _shown(cursor, row.plan_id)
-    now = _judged_later(cursor, row.plan_id)
-    kinds = {one.pair: (one.type, one.tags) for one in read_pairs(cursor)}
+    judged = read_pairs(cursor)
+    now = _judged_later(cursor, row.plan_id, judged)
+    kinds = {one.pair: (one.type, one.tags) for one in judged}
     found, left_out = [], Counter[str]()
     for pair in plan_pairs(cursor, row.plan_id):
         key = (pair.query_id, pair.document_id)
@@ -152,11 +154,11 @@ def _shown(cursor: Cursor, plan_id: str) -> dict[Pair, list[str]]:
     return {(row[0], row[1]): row[2] for row in cursor.execute(sql, [plan_id]).fetchall()}
 
 
-def _judged_later(cursor: Cursor, plan_id: str) -> dict[Pair, _Judged]:
+def _judged_later(cursor: Cursor, plan_id: str, judged: Iterable[JudgedPair]) -> dict[Pair, _Judged]:
     """What was true of pairs after a plan: what the next opened plan found, else what is true now."""
     found = {
         one.pair: _Judged(one.consensus.grade, one.read_hash, one.guide_hash, frozenset(one.annotators))
-        for one in read_pairs(cursor)
+        for one in judged
     }
     opened = sorted((row.quarter, row.plan_id) for row in list_plans(cursor) if row.round_id is not None)
     quarters = {name: quarter for quarter, name in opened}
