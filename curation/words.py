@@ -111,7 +111,7 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
     wanted: which words are given; asked once for each distinct run of the text.
     """
     folded: dict[str, str] = {}  # run → word, '' where it is not wanted
-    for found in (_ASCII if text.isascii() else _patterns().raw_run).finditer(text):
+    for found in _runs_of(text).finditer(text):
         run = found[0]
         word = folded.get(run)
         if word is None:
@@ -122,6 +122,13 @@ def located_words(text: str, wanted: Callable[[str], bool] = lambda word: True) 
             folded[run] = word = word if wanted(word) else ""
         if word:
             yield LocatedWord(word, *found.span())
+
+
+def _runs_of(text: str) -> re.Pattern[str]:
+    """The quickest pattern that cuts this unfolded text."""
+    if text.isascii():
+        return _ASCII
+    return _patterns().raw_run if any(map(_is_special, set(text))) else _FORMER
 
 
 def _located_signs(run: str, start: int) -> Iterator[LocatedWord]:

@@ -15,11 +15,16 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from curation.retrieval.terms import STOP_WORDS, stem
+from curation.text import digest
 from curation.words import located_words, words
 
 LONGEST = 700
 """Characters of a passage; a shorter document is shown whole."""
 
+MOST_PLACES = 10_000
+"""Passages whose places are remembered, half a kilobyte each; then all are forgotten."""
+
+_places: dict[tuple[str, frozenset[str], int], tuple[int, int]] = {}
 _SPACE = re.compile(r"\s+")
 _SENTENCE = re.compile(r".+?(?:[.!?…؟।](?=\s)|[。！？｡]|\n|\Z)\s*", re.DOTALL)
 
@@ -76,9 +81,19 @@ def best_passage(
     if len(body) <= longest:
         return Excerpt(mark(body, stems), whole=True)
     part = _part(body, within)
-    places = [0, *accumulate(map(len, sentences(part, longest)))]
-    best = best_run(part, stems, places, longest)
-    return Excerpt(mark(part[slice(*best)].rstrip(), stems), whole=False)
+    return Excerpt(mark(part[slice(*_best_place(part, stems, longest))].rstrip(), stems), whole=False)
+
+
+def _best_place(text: str, stems: frozenset[str], longest: int) -> tuple[int, int]:
+    """Where the best passage is; remembered for the other annotators of the pair and looks at the history."""
+    asked = (digest(text), stems, longest)
+    found = _places.get(asked)
+    if found is None:
+        found = best_run(text, stems, [0, *accumulate(map(len, sentences(text, longest)))], longest)
+        if len(_places) >= MOST_PLACES:
+            _places.clear()
+        _places[asked] = found
+    return found
 
 
 def best_run(text: str, stems: frozenset[str], places: Sequence[int], longest: int) -> tuple[int, int]:
