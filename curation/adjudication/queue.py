@@ -129,8 +129,8 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
         require_author(cursor, reviewer, *REVIEWERS)
     pairs = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
     with store.reading() as cursor:
-        guide = _guide(cursor)
-        return [showing_of_case(case, guide, image_hosts) for case in cases(cursor, pairs)]
+        guide, found = _guide(cursor), cases(cursor, pairs)
+    return [showing_of_case(case, guide, image_hosts) for case in found]
 
 
 def one_case(

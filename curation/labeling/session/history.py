@@ -74,8 +74,8 @@ def history_page(
         pages = max(1, -(-total // SHOWN))
         page = min(page, pages - 1)
         place = {"limit": SHOWN, "offset": page * SHOWN}
-        answers = read_answered(cursor, _PAGE, {**parameters, **place}, image_hosts) if total else []
-    return HistoryPage(answers, total, page, pages)
+        found = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
+    return HistoryPage([one.drawn(image_hosts) for one in found], total, page, pages)
 
 
 _FITTING = f"""

@@ -30,7 +30,8 @@ def put_off_showings(store: Store, annotator: str, image_hosts: frozenset[str] =
         cache.read(cursor, store.data_version)
         work = work_of(cursor, cache)
         items = work.put_off[:MOST_LISTED]
-        shown = read_showings(cursor, cache, work, items, work.open, image_hosts)
+        found = read_showings(cursor, cache, work, items, work.open)
     left = Counter((item.round_id, item.query_id) for item in work.open)
     alone = [left[item.round_id, item.query_id] == 1 for item in items]
+    shown = [one.drawn(image_hosts) for one in found]
     return [one._replace(asks=one.asks and last) for one, last in zip(shown, alone, strict=True)]

@@ -125,6 +125,53 @@ class ShowingRow(NamedTuple):
         return ReadDocument(self.title, self.body, self.url, self.published, self.metadata)
 
 
+class FoundShowing(NamedTuple):
+    """A showing as it was found, before it is drawn: drawing takes long, so the file is let go first."""
+
+    row: ShowingRow
+    template: PresentationTemplate | None
+    matched: Span | None
+    place: int = 0
+    of: int = 0
+    put_off: bool = False
+
+    def drawn(self, image_hosts: frozenset[str]) -> Showing:
+        """What the screen may read of it."""
+        row, template = self.row, self.template
+        shown = draw(
+            row.document, row.query, template, matched=self.matched, longest=LONGEST, image_hosts=image_hosts
+        )
+        return Showing(
+            presentation_id=row.presentation_id,
+            revision=row.revision,
+            query=row.query,
+            information_need=row.information_need,
+            title=shown.title,
+            passage=shown.body,
+            has_more=not shown.whole,
+            url=None if template else row.url,
+            published=None if template else row.published,
+            facts=shown.facts,
+            guide_hash=row.guide_hash,
+            kind="practice" if row.kind == "practice" else "work",
+            asks=row.asks,
+            place=self.place,
+            of=self.of,
+            put_off=self.put_off,
+        )
+
+
+class FoundAnswer(NamedTuple):
+    """An answered showing as it was found, before it is drawn; `answer` is what follows it in `Answered`."""
+
+    showing: FoundShowing
+    answer: tuple[Any, ...]
+
+    def drawn(self, image_hosts: frozenset[str]) -> Answered:
+        """What the screen may read of it."""
+        return Answered(self.showing.drawn(image_hosts), *self.answer)
+
+
 def next_showings(
     store: Store,
     annotator: str,
@@ -141,11 +188,11 @@ def next_showings(
         work = work_of(cursor, cache)
         upcoming = [item for item in work.open if item.presentation_id not in on_screen]
         items = upcoming[:limit]
-        showings = read_showings(cursor, cache, work, items, upcoming, image_hosts)
+        found = read_showings(cursor, cache, work, items, upcoming)
         hour, seconds_each = cache.pace()
         over = not work.items and bool(cursor.execute(_WORKED, [annotator]).fetchall())
     return Queue(
-        showings=showings,
+        showings=[one.drawn(image_hosts) for one in found],
         done=first.state.answered if first else work.answered,
         total=first.state.total if first else work.total,
         message="" if items or after else _why_empty(work, first, over),
@@ -168,33 +215,18 @@ def read_showings(
     work: UpcomingWork,
     items: Sequence[QueueItem],
     upcoming: Sequence[QueueItem],
-    image_hosts: frozenset[str] = NOBODY,
-) -> list[Showing]:
-    """The showings of some of the annotator's open items; texts of `upcoming` are read along."""
-    templates = {name: guide.presentation for name, guide in cache.guides.items()}
-    rows = _rows(cursor, cache, work, items, upcoming)
-    places = _places(work, items)
-    shown = [showing_of(row, templates[row.guide_hash], matched, image_hosts) for row, matched in rows]
-    return [
-        one._replace(place=place, of=of, put_off=item.put_off is not None)
-        for one, item, (place, of) in zip(shown, items, places, strict=True)
-    ]
-
-
-def _rows(
-    cursor: Cursor,
-    cache: SessionCache,
-    work: UpcomingWork,
-    items: Sequence[QueueItem],
-    upcoming: Sequence[QueueItem],
-) -> list[tuple[ShowingRow, Span | None]]:
+) -> list[FoundShowing]:
+    """Some of the annotator's open items, to be drawn after the lease; texts of `upcoming` are read along."""
     asked = _asked(cursor, cache.annotator, work, items)
-    rows = []
-    for item, text in zip(items, cache.texts(cursor, items, upcoming), strict=True):
+    texts, places = cache.texts(cursor, items, upcoming), _places(work, items)
+    found = []
+    for item, text, (place, of) in zip(items, texts, places, strict=True):
         round_ = work.rounds[item.round_id]
         about = (round_.guide_hash, round_.kind, item.presentation_id in asked)
-        rows.append((ShowingRow(item.presentation_id, item.revision, *text[:-1], *about), text.matched))
-    return rows
+        row = ShowingRow(item.presentation_id, item.revision, *text[:-1], *about)
+        template = cache.guides[row.guide_hash].presentation
+        found.append(FoundShowing(row, template, text.matched, place, of, item.put_off is not None))
+    return found
 
 
 def _places(work: UpcomingWork, items: Sequence[QueueItem]) -> list[tuple[int, int]]:
@@ -238,23 +270,20 @@ def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
 def previous_answered(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> Answered | None:
     """The presentation that the annotator answered last, or None: what undo takes back."""
     with store.reading() as cursor:
-        answered = read_answered(cursor, _LAST, [annotator], image_hosts)
-    return answered[0] if answered else None
+        found = read_answered(cursor, _LAST, [annotator])
+    return found[0].drawn(image_hosts) if found else None
 
 
-def read_answered(
-    cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any], image_hosts: frozenset[str]
-) -> list[Answered]:
-    """The showings of a query whose columns are those of `ShowingRow` and, after `showing`, of `Answered`."""
+def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[FoundAnswer]:
+    """The rows of a query whose columns are those of `ShowingRow` and, after `showing`, of `Answered`."""
     rows = cursor.execute(sql, parameters).fetchall()
     matched = matched_passages(cursor, [row[0] for row in rows])
-    stored = len(ShowingRow._fields) - len(ShowingRow._field_defaults)
+    stored = len(ShowingRow._fields)
     shown = [ShowingRow(*row[:stored]) for row in rows]
     templates = {name: guide_by_hash(cursor, name).presentation for name in {one.guide_hash for one in shown}}
     return [
-        Answered(
-            showing_of(one, templates[one.guide_hash], matched.get(one.presentation_id), image_hosts),
-            *row[stored:],
+        FoundAnswer(
+            FoundShowing(one, templates[one.guide_hash], matched.get(one.presentation_id)), row[stored:]
         )
         for one, row in zip(shown, rows, strict=True)
     ]
@@ -276,31 +305,6 @@ def whole_document(
         raise NotFoundError("This item is not among your items.")
     query, *document, _ = row
     return draw(ReadDocument(*document), query, template, longest=None, image_hosts=image_hosts).body
-
-
-def showing_of(
-    row: ShowingRow,
-    template: PresentationTemplate | None,
-    matched: Span | None,
-    image_hosts: frozenset[str] = NOBODY,
-) -> Showing:
-    """What the screen may read of a row; `matched` is the part of the text to take the excerpt from."""
-    shown = draw(row.document, row.query, template, matched=matched, longest=LONGEST, image_hosts=image_hosts)
-    return Showing(
-        presentation_id=row.presentation_id,
-        revision=row.revision,
-        query=row.query,
-        information_need=row.information_need,
-        title=shown.title,
-        passage=shown.body,
-        has_more=not shown.whole,
-        url=None if template else row.url,
-        published=None if template else row.published,
-        facts=shown.facts,
-        guide_hash=row.guide_hash,
-        kind="practice" if row.kind == "practice" else "work",
-        asks=row.asks,
-    )
 
 
 def _why_empty(work: UpcomingWork, practice: PracticeStatus | None, over: bool) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 from curation.guides.questions import ask_guide, guide_questions
 from curation.labeling.judgments.query_answers import answer_query
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.progress.forecast import read_work
 from curation.labeling.progress.remarks import remarks
-from curation.labeling.rounds.lifecycle import close_round, open_states, round_state
+from curation.labeling.rounds.lifecycle import close_round, open_states, round_state, use_guide
 from curation.labeling.rounds.rounds import asked_from, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
@@ -21,6 +22,8 @@ from curation.labeling.transfers.extension import extend_round
 from curation.sampling.tags.answerable import answered_no, unanswerable
 from curation.sampling.tags.stored_tags import set_tags, unanswerable_share
 from curation.store import Store, append, put_setting, utc_now
+from tests.support import ROOT
+from tests.support.drawn import outline
 from tests.support.projects import (
     add_names,
     add_pairs,
@@ -39,6 +42,37 @@ def opened(store: Store) -> Store:
     add_names(store, "ada", "grace", "joan")
     open_round(store, "first", ["ada", "grace", "joan"], overlap=3, duplicates=0, ask_from=1)
     return store
+
+
+class AskedOutsideLeases(frozenset[str]):
+    """Image hosts that can be asked about only while one's own thread does not hold the project's file."""
+
+    store: Store
+
+    def __contains__(self, host: object) -> bool:
+        with self.store.reading():  # an error within another lease
+            return super().__contains__(host)
+
+
+def test_documents_are_drawn_after_the_file_was_let_go(opened: Store, tmp_path: Path) -> None:
+    hosts = AskedOutsideLeases({"shop.example"})
+    hosts.store = opened
+    field = "presentation:\n  fields:\n    - {field: url, as: image}\nscale:"
+    text = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
+    (tmp_path / "guide.md").write_text(text.replace("scale:", field, 1), encoding="utf-8")
+    use_guide(opened, tmp_path / "guide.md", open_rounds="switch")
+    with opened.transaction() as cursor:
+        cursor.execute("UPDATE documents SET url = 'https://shop.example/1.png'")
+    first, second = next_showings(opened, "ada", 2, image_hosts=hosts).showings
+    submit(opened, "ada", [Submission(first.presentation_id, 0, "later", "press-0001")])
+    submit(opened, "ada", [Submission(second.presentation_id, 0, "grade", "press-0002", grade=1)])
+    put_off = put_off_showings(opened, "ada", hosts)
+    last = previous_answered(opened, "ada", hosts)
+    answered = history_page(opened, "ada", image_hosts=hosts).answers
+    assert last is not None
+    for showing in (first, second, *put_off, last.showing, *(one.showing for one in answered)):
+        assert showing.facts is not None
+        assert "src=https://shop.example/1.png" in outline(showing.facts[0].value)
 
 
 def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store) -> None:

@@ -6,8 +6,9 @@ is read into a tree which knows no other element, no style, class, id or script,
 The text of a tree has a line for each block and a tab between cells. Each element knows its part of the text,
 so that words are found and passages cut there.
 
-Time is bounded: markup with more tags, or longer Markdown, than `MOST_TAGS` and `LONGEST_MARKDOWN` is not
-read but shown as text, because parsers need quadratic time for elements nested without end.
+Time is bounded: markup with more tags, and Markdown with more signs or characters, than `MOST_TAGS`,
+`MOST_SIGNS` and `LONGEST_MARKDOWN` is not read but shown as text. Parsers need quadratic time for elements
+nested without end, and the one of Markdown up to 20 µs for a sign.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ from curation.labeling.session.documents.elements import BLOCKS, CONTAINERS, INL
 MOST_TAGS = 12_000
 """Signs `<` in a text that is read as HTML."""
 
-LONGEST_MARKDOWN = 100_000
+LONGEST_MARKDOWN = 40_000
 """Characters of a text that is read as Markdown."""
+
+MOST_SIGNS = 10_000
+"""ASCII signs, line breaks and cells of tables in a text that is read as Markdown."""
 
 DEEPEST = 40
 """Elements within each other; what is deeper is text at this depth."""
@@ -56,6 +60,11 @@ _ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
 """What takes up text that is directly in a list."""
 
 _ROWS = frozenset("table thead tbody tfoot tr".split())
+_SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
+_LINES = re.compile(r"\r\n|\r|\n")
+_RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
+"""The line below the head of a table."""
+
 _SPACE = re.compile(r"[ \t\n\f\r]+")
 _MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
@@ -129,7 +138,7 @@ class Addresses:
 def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
     """The tree of a body that is 'markdown' or 'html'; None where it is too large to be read as such."""
     if kind == "markdown":
-        if len(body) > LONGEST_MARKDOWN:
+        if len(body) > LONGEST_MARKDOWN or _signs(body) > MOST_SIGNS:
             return None
         body = _MARKDOWN.render(body)
     if body.count("<") > MOST_TAGS:
@@ -145,6 +154,18 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
     return _Reader(addresses).read(clean)
 
 
+def _signs(markdown: str) -> int:
+    """The signs, line breaks and cells: a short row has all cells of its table, however short it is."""
+    cells = columns = 0
+    for line in _LINES.split(markdown):
+        if not line.strip(" \t"):
+            columns = 0
+        cells += columns
+        if _RULED.fullmatch(line):
+            columns = max(columns, line.count("|") + 1)
+    return cells + len(_SIGNS.findall(markdown))
+
+
 def descendants(branch: Branch) -> Iterator[Branch]:
     """The branch and all below it, in order."""
     yield branch
@@ -154,8 +175,8 @@ def descendants(branch: Branch) -> Iterator[Branch]:
 
 
 def _host(address: str) -> str:
-    parts = urlsplit(address)
-    with suppress(ValueError):  # a port that is none
+    with suppress(ValueError):  # no address at all, or a port that is none
+        parts = urlsplit(address)
         return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
     return ""
 

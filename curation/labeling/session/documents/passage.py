@@ -48,10 +48,9 @@ class _View(NamedTuple):
         """The shown part of a leaf."""
         first, last = max(self.start, leaf.start), min(self.end, leaf.start + len(leaf.text))
         found, at = [], first
-        for start, end in self.marks[max(0, bisect_left(self.places, first) - 1) :]:
-            if start >= last:
-                break
-            start, end = max(start, at), min(end, last)
+        before, after = bisect_left(self.places, first), bisect_left(self.places, last)
+        for place in range(max(0, before - 1), after):
+            start, end = max(self.marks[place][0], at), min(self.marks[place][1], last)
             if start < end:
                 found += [(at, start, False), (start, end, True)]
                 at = end

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from curation.guides.template import PresentationTemplate
 from curation.labeling.session.documents.drawing import DrawnDocument, ReadDocument, draw
 from curation.labeling.session.documents.elements import ATTRIBUTES, NAMES, Element, Node
-from curation.labeling.session.documents.markup import LONGEST_MARKDOWN, MOST_TAGS
+from curation.labeling.session.documents.markup import LONGEST_MARKDOWN, MOST_SIGNS, MOST_TAGS
 from tests.support import examples
 from tests.support.drawn import below, outline
 
@@ -155,7 +155,11 @@ def test_a_megabyte_of_tags_takes_bounded_time(tag: str) -> None:
 
 def test_markup_that_is_too_large_to_be_read_is_shown_as_text() -> None:
     assert outline(drawn("<b>x" * (MOST_TAGS + 1), longest=9).body).startswith("<b>x")
-    assert outline(drawn("*x* " * LONGEST_MARKDOWN, "markdown", longest=9).body).startswith("*x*")
+    table = "|a" * 300 + "\n" + "|-" * 300 + "\n"
+    long = "*x*" + " word" * (LONGEST_MARKDOWN // 5)
+    for body in (long, "![" * (MOST_SIGNS // 2 + 1), "*x*\n" * (MOST_SIGNS // 3 + 1), table + "|\n" * 40):
+        assert outline(drawn(body, "markdown", longest=3).body) == body[:3].strip()
+    assert outline(drawn(table + "|\n" * 3, "markdown", longest=3).body).startswith("table")
 
 
 def test_elements_nested_without_end_are_shown_and_marked() -> None:
@@ -170,6 +174,21 @@ def test_links_are_absolute_and_only_those_of_the_web() -> None:
     assert outline(drawn(body).body) == expected
     template = PresentationTemplate(body="html")
     assert outline(draw(ReadDocument("", body, BASE, None, "{}"), "red", template).body) == "p(one two three)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"), [("html", "<img src=/a.png alt=red>"), ("markdown", "![red](/a.png)")]
+)
+@pytest.mark.parametrize("address", ["http://[x", "//[", "http://e.org:port/"])
+def test_a_document_whose_own_address_is_none_is_shown_without_its_images(
+    kind: str, body: str, address: str
+) -> None:
+    found = draw(
+        ReadDocument("", body, address, None, "{}"),
+        "red",
+        PresentationTemplate.model_validate({"body": kind}),
+    )
+    assert outline(found.body) == "p(img<alt=red>())"
 
 
 def test_images_of_a_body_come_from_the_documents_own_host_by_https() -> None:
