@@ -21,8 +21,8 @@ HEAD = """# Commands
 Written from the commands' own help by `make docs`; do not edit by hand.
 
 `goldset --project PATH COMMAND …` works on one project, by default `$GOLDSET_PROJECT`, else
-`data/goldset.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage.
-Every command works while the app is serving.
+`data/goldset.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage,
+143 ended by SIGTERM. Every command works while the app is serving.
 """
 
 STEPS = {

@@ -6,8 +6,10 @@ Nothing here computes. Heavy imports wait inside the commands that need them.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
+from types import FrameType
 
 import duckdb
 
@@ -27,7 +29,8 @@ for module in COMMANDS:
 
 
 def main() -> None:
-    """The `goldset` command: 0 done, 1 refused with a sentence on standard error, 2 usage."""
+    """The `goldset` command: 0 done, 1 refused with a sentence on standard error, 2 usage, 143 terminated."""
+    former = signal.signal(signal.SIGTERM, _end)
     try:
         _refuse_broken_arguments()
         goldset.app()
@@ -43,6 +46,13 @@ def main() -> None:
         sys.exit(1)
     finally:
         close_all()
+        signal.signal(signal.SIGTERM, former)
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """End as an error does, so that what is half-written is removed; asked again, end at once."""
+    signal.signal(number, signal.SIG_DFL)
+    sys.exit(128 + number)
 
 
 def _refuse_broken_arguments() -> None:

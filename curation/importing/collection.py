@@ -1,8 +1,11 @@
 """Importing a test collection: its documents, queries and judgments, by the import of each kind.
 
 All of it is rehearsed on a copy of the project first, for judgments can be checked only where the documents
-and queries are. So a collection with something wrong leaves the project as it was. What is imported then is
-one transaction a file; the same collection again changes nothing.
+and queries are. So a collection with something wrong leaves the project as it was. Then the documents of all
+files are imported in one transaction, for nobody should see a part of a corpus, and each other file in its
+own. The same collection again changes nothing.
+
+The copy holds all secrets of the project. It is beside it, where it is found if the process is killed.
 """
 
 from __future__ import annotations
@@ -10,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from curation.errors import InputError
@@ -26,10 +28,11 @@ from curation.importing.collection_files import (
 from curation.labeling.judgments.imported import JudgmentImport, import_judgments
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.sources.corpus import CorpusImport, import_corpus
+from curation.sources.corpus import CorpusImport, import_corpus_files
 from curation.sources.judgments import JudgmentFields
 from curation.sources.query_import import QueryImport, import_queries
 from curation.store import COMMAND_LINE, Store
+from curation.store.staging import staged
 
 
 class CollectionOptions(NamedTuple):
@@ -52,12 +55,18 @@ class CollectionOptions(NamedTuple):
 
 @dataclass
 class CollectionImport:
-    """What an import of a collection did, or would do: what each file was taken for, and what came of it."""
+    """What an import of a collection did, or would do: what each file was taken for, and what came of it.
+
+    Attributes
+    ----------
+    corpus: what came of all files of documents together; None where there are none.
+    queries, judgments: what came of each file.
+    """
 
     style: str
     files: list[CollectionFile]
     passed: list[PassedFile]
-    corpus: list[CorpusImport] = field(default_factory=list)
+    corpus: CorpusImport | None = None
     queries: list[QueryImport] = field(default_factory=list)
     judgments: list[JudgmentImport] = field(default_factory=list)
 
@@ -97,8 +106,8 @@ def _rehearse(
     store: Store, files: CollectionFiles, options: CollectionOptions, progress: Progress, author: str
 ) -> CollectionImport:
     """Import into a copy of the project that only its owner can read, and that is removed again."""
-    with TemporaryDirectory(prefix="goldset-rehearsal-") as folder:
-        copy = Path(folder) / store.path.name
+    with staged(store.path.with_name(f"{store.path.name}.rehearsal"), private=True) as folder:
+        copy = folder / store.path.name
         store.copy_to(copy)
         rehearsal = Store(copy)
         try:
@@ -111,10 +120,11 @@ def _take(
     store: Store, files: CollectionFiles, options: CollectionOptions, progress: Progress, author: str
 ) -> CollectionImport:
     found = CollectionImport(files.style, files.files, files.passed)
-    for number, file in enumerate(files.of(DOCUMENTS)):
-        add = options.add or number > 0
-        taken = import_corpus(store, file.path, layout=file.layout, add=add, progress=progress, author=author)
-        found.corpus.append(taken)
+    documents = [(file.path, file.layout) for file in files.of(DOCUMENTS)]
+    if documents:
+        found.corpus = import_corpus_files(
+            store, documents, add=options.add, progress=progress, author=author
+        )
     for file in files.of(QUERIES):
         found.queries.append(
             import_queries(store, file.path, layout=file.layout, progress=progress, author=author)

@@ -8,9 +8,10 @@ be two things is refused: nothing is taken for what it might be.
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -28,8 +29,6 @@ STYLES = ("trec", "smart", "srw", "beir", "hf")
 DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
 MOST = 2_000
 """The largest number of files in a folder that are looked at."""
-MOST_DOCUMENT_FILES = 100
-"""Each file of documents makes a snapshot of the corpus."""
 
 _ABOUT = re.compile(r"(readme|licen[cs]e|copying|notice|citation)\b.*|.*\.(md|py|sh|ya?ml|pdf|html?)", re.I)
 _ROLES = {
@@ -92,7 +91,9 @@ def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8
     """
     if style is not None and style not in STYLES:
         raise InputError(f"there is no form of collection {style!r}; expected one of {', '.join(STYLES)}")
-    looks = [_look(one, path, style, encoding) for one in _paths(path)]
+    paths = _paths(path)
+    tables = style if style in ("beir", "hf") else _style_of_tables(path, paths)
+    looks = [_look(one, path, tables, encoding) for one in paths]
     files = [look for look in looks if isinstance(look, CollectionFile)]
     passed = [look for look in looks if isinstance(look, PassedFile)]
     files, others = _of_one_style(path, files, style)
@@ -100,13 +101,6 @@ def find_collection(path: Path, style: str | None = None, encoding: str = "utf-8
         raise InputError(*_nothing(path, [*passed, *others]), path=path)
     order = (DOCUMENTS, QUERIES, JUDGMENTS)
     files.sort(key=lambda file: (order.index(file.kind), file.path))
-    documents = sum(file.kind == DOCUMENTS for file in files)
-    if documents > MOST_DOCUMENT_FILES:
-        raise InputError(
-            f"holds {documents:,} files of documents; expected at most {MOST_DOCUMENT_FILES}",
-            path=path,
-            way_out="Join them first: cat FOLDER/* > documents does, for packed files too.",
-        )
     found = style or next((file.style for file in files if file.style), "trec")
     return CollectionFiles(found, files, sorted([*passed, *others]))
 
@@ -116,13 +110,24 @@ def _paths(path: Path) -> list[Path]:
         return [path]
     if not path.is_dir():
         raise InputError("there is no such file or folder", path=path)
-    inside = (one for one in path.rglob("*") if one.is_file())
-    seen = [one for one in inside if not any(part.startswith(".") for part in one.relative_to(path).parts)]
-    if len(seen) > MOST:
+    found = list(islice(_files_below(path), MOST + 1))
+    if len(found) > MOST:
         raise InputError(
-            f"is a folder of {len(seen):,} files; expected a collection of at most {MOST:,}", path=path
+            f"is a folder of more than {MOST:,} files; expected a collection of at most {MOST:,}",
+            path=path,
+            way_out="Put what belongs to the collection into a folder of its own. Text files of TREC's or "
+            "SMART's form can be joined first, all packed or none: cat FOLDER/* > documents. Parquet files "
+            "and tables cannot.",
         )
-    return sorted(seen)
+    return sorted(found)
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    """The files of a folder and of those within it; what begins with a dot is nobody's data."""
+    for name, folders, files in os.walk(folder):
+        folders[:] = [one for one in folders if not one.startswith(".")]
+        inside = (Path(name, one) for one in files if not one.startswith("."))
+        yield from (path for path in inside if path.is_file())
 
 
 def _of_one_style(
@@ -144,10 +149,10 @@ def _of_one_style(
     return taken, others
 
 
-def _look(path: Path, root: Path, style: str | None, encoding: str) -> CollectionFile | PassedFile:
+def _look(path: Path, root: Path, tables: str, encoding: str) -> CollectionFile | PassedFile:
     if _ABOUT.fullmatch(path.name):
         return PassedFile(path, "a text about the collection, by its name")
-    table = _table(path, root, style, encoding)
+    table = _table(path, root, tables, encoding)
     if table is not None:
         return table
     start = _start(path, encoding)
@@ -194,7 +199,7 @@ def _lines(path: Path, start: str, layout: FileLayout) -> CollectionFile | Passe
     return PassedFile(path, "in no form of collection that is known")
 
 
-def _table(path: Path, root: Path, style: str | None, encoding: str) -> CollectionFile | None:
+def _table(path: Path, root: Path, style: str, encoding: str) -> CollectionFile | None:
     """A table of BEIR, Hugging Face or TREC's later tracks, by the names of the file and its folders."""
     name = Path(path.name.lower().removesuffix(".gz"))
     format = _TABLES.get(name.suffix)
@@ -208,12 +213,8 @@ def _table(path: Path, root: Path, style: str | None, encoding: str) -> Collecti
         )
     if kind == JUDGMENTS and format == "tsv" and _is_headless_qrels(path, encoding):
         return CollectionFile(path, "", kind, FileLayout("qrels", encoding), "TREC qrels")
-    if style in ("beir", "hf"):
-        found = style
-    else:
-        found = "hf" if _is_hugging_face(root if root.is_dir() else root.parent) else "beir"
-    label = "BEIR" if found == "beir" else "Hugging Face"
-    return CollectionFile(path, found, kind, layout, f"{kind} of a {label} folder")
+    label = "BEIR" if style == "beir" else "Hugging Face"
+    return CollectionFile(path, style, kind, layout, f"{kind} of a {label} folder")
 
 
 def _kind_by_columns(path: Path, layout: FileLayout) -> str | None:
@@ -246,13 +247,15 @@ def _role(path: Path, root: Path) -> str | None:
     return None
 
 
-def _is_hugging_face(root: Path) -> bool:
-    """Whether a folder's tables are Parquet, or in folders of their configurations, as BEIR's never are."""
-    if any(root.rglob("*.parquet")):
-        return True
-    return any((root / name).is_dir() for name in ("corpus", "queries", "default")) or any(
-        root.glob("qrels/*.jsonl*")
-    )
+def _style_of_tables(root: Path, paths: Sequence[Path]) -> str:
+    """The style of what is in tables: Hugging Face's are Parquet, or JSON lines in folders of their
+    configurations, as BEIR's never are."""
+    if any(path.suffix.lower() in (".parquet", ".pq") for path in paths):
+        return "hf"
+    inside = [path.relative_to(root).parts for path in paths if path != root]
+    folders = {parts[0] for parts in inside if len(parts) > 1}
+    qrels = any(parts[0] == "qrels" and ".jsonl" in parts[1] for parts in inside if len(parts) == 2)
+    return "hf" if qrels or folders & {"corpus", "queries", "default"} else "beir"
 
 
 def _has_two_columns_and_no_header(path: Path, encoding: str) -> bool:

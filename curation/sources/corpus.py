@@ -8,7 +8,7 @@ imported, a changed document is one new row, and every older snapshot stays whol
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,7 +71,7 @@ class CorpusImport:
     snapshot: the corpus in force afterwards, of `documents` documents.
     is_new: whether it differs from the one in force before.
     added, changed, removed, unchanged: documents, against the snapshot in force before.
-    fields: the file's fields as they were used.
+    fields: the fields as they were used; of several files the first one's.
     left_out: reason → number of records.
     replaced: characters that became U+FFFD, by kind.
     """
@@ -96,13 +96,47 @@ class _HeldVersions(NamedTuple):
     hashes: frozenset[str]
 
 
+class _Said(NamedTuple):
+    """What a file says of a document: the file as a number, the line, and the version."""
+
+    file: int
+    line: int
+    version: str
+
+
 @dataclass
 class _Taken:
-    """What a file says: the version of each document with its line, and the versions that are new."""
+    """What the files say: the version of each document, and those that are not known, as rows to write."""
 
-    versions: dict[str, tuple[int, str]] = field(default_factory=dict)
+    paths: Sequence[Path]
+    known: frozenset[str]
+    versions: dict[str, _Said] = field(default_factory=dict)
+    new: list[Document] = field(default_factory=list)
     batches: list[pa.Table] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    replaced: Counter[str] = field(default_factory=Counter)
+    sources: list[str] = field(default_factory=list)
+    units: list[str] = field(default_factory=list)
+    fields: list[CorpusFields] = field(default_factory=list)
+
+    @property
+    def source(self) -> str:
+        """The first file's name, and how many more there are."""
+        more = len(self.sources) - 1
+        return f"{self.sources[0]} and {more:,} more" if more else self.sources[0]
+
+    def keep(self, document: Document) -> None:
+        """Put a document to those that are written, if its version is not known."""
+        if document.content_hash not in self.known:
+            self.new.append(document)
+        if len(self.new) == _BATCH:
+            self.pack()
+
+    def pack(self) -> None:
+        """Make rows of the documents that are kept: they need less memory."""
+        if self.new:
+            self.batches.append(_table(self.new))
+            self.new.clear()
 
 
 def import_corpus(
@@ -115,32 +149,45 @@ def import_corpus(
     progress: Progress = silent,
     author: str = COMMAND_LINE,
 ) -> CorpusImport:
-    """Make the documents of a file, or of a BEIR folder, the project's corpus.
+    """Make the documents of a file, or of a BEIR folder, the project's corpus; see `import_corpus_files`."""
+    files = [(beir_file(path, "corpus.jsonl"), layout)]
+    return import_corpus_files(store, files, fields, add=add, progress=progress, author=author)
+
+
+def import_corpus_files(
+    store: Store,
+    files: Sequence[tuple[Path, FileLayout | None]],
+    fields: CorpusFields | None = None,
+    *,
+    add: bool = False,
+    progress: Progress = silent,
+    author: str = COMMAND_LINE,
+) -> CorpusImport:
+    """Make the documents of all files together the project's corpus, in one transaction.
 
     Parameters
     ----------
-    add: extend the corpus in force; else the file is the whole new corpus.
+    add: extend the corpus in force; else the files are the whole new corpus.
 
     Raises
     ------
-    InputError: the file cannot be read, a field is missing, or an id has two different texts.
+    InputError: a file cannot be read, a field is missing, or an id has two different texts.
     RefusedError: another process changed the corpus meanwhile.
     """
-    records = Records(beir_file(path, "corpus.jsonl"), layout, progress)
-    used = _fields(records, fields or CorpusFields())
     with store.reading() as cursor:
         held = _held(cursor)
-    taken = _read(records, used, held.hashes)
-    if not taken.versions:
-        records.refuse_nothing_taken("document", taken.left_out)
+    taken = _Taken([path for path, _ in files], held.hashes)
+    for path, layout in files:
+        _read(Records(path, layout, progress), fields or CorpusFields(), taken)
+    taken.pack()
     versions = dict(held.versions) if add else {}
-    versions.update({document_id: version for document_id, (_, version) in taken.versions.items()})
-    result = _compare(held, versions, used, taken.left_out, records.replaced)
+    versions.update({document_id: said.version for document_id, said in taken.versions.items()})
+    result = _compare(held, versions, taken)
     if result.is_new:
         with store.transaction(appends=True) as cursor:
             _refuse_changed_meanwhile(cursor, held)
-            _write(cursor, result.snapshot, versions, taken.batches, records.source)
-            detail = {"source": records.source, "snapshot": result.snapshot, "added": result.added}
+            _write(cursor, result.snapshot, versions, taken.batches, taken.source)
+            detail = {"source": taken.source, "snapshot": result.snapshot, "added": result.added}
             detail |= {"changed": result.changed, "removed": result.removed, "left_out": result.left_out}
             record_event(cursor, "import corpus", detail, author)
     return result
@@ -177,23 +224,26 @@ def _held(cursor: Cursor) -> _HeldVersions:
     return _HeldVersions(snapshot, snapshot_versions(cursor, snapshot), version_hashes(cursor))
 
 
-def _read(records: Records, fields: CorpusFields, known: frozenset[str]) -> _Taken:
-    taken = _Taken()
-    batch: list[Document] = []
+def _read(records: Records, asked: CorpusFields, taken: _Taken) -> None:
+    """Take in the documents of the next file."""
+    fields = _fields(records, asked)
+    before, named = Counter(taken.left_out), 0
+    taken.sources.append(records.source)
+    taken.units.append(records.unit)
     for record in records:
         document = _document(record, fields)
         if not document.document_id:
             taken.left_out["no id"] += 1
         elif not document.text:
             taken.left_out["neither title nor body"] += 1
-        elif _is_first(document, record.line, taken, records) and document.content_hash not in known:
-            batch.append(document)
-            if len(batch) == _BATCH:
-                taken.batches.append(_table(batch))
-                batch.clear()
-    if batch:
-        taken.batches.append(_table(batch))
-    return taken
+        else:
+            named += 1
+            if _is_first(document, record.line, taken, records):
+                taken.keep(document)
+    if not named:
+        records.refuse_nothing_taken("document", taken.left_out - before)
+    taken.replaced += Counter(records.replaced)
+    taken.fields.append(fields)
 
 
 def _document(record: Record, fields: CorpusFields) -> Document:
@@ -218,16 +268,18 @@ def _text(values: Mapping[str, Any], name: str | None) -> str:
 
 def _is_first(document: Document, line: int, taken: _Taken, records: Records) -> bool:
     """Whether the document's id was not met before; met with another content, it is a problem."""
-    said = (line, document.content_hash)
+    said = _Said(len(taken.units) - 1, line, document.content_hash)
     first = taken.versions.setdefault(document.document_id, said)
     if first is said:  # a file can hold several documents on one line
         return True
-    if first[1] == document.content_hash:
+    if first.version == document.content_hash:
         taken.left_out["the same document again"] += 1
     else:
+        where = f"{taken.units[first.file]} {first.line}"
+        where += f" of {taken.paths[first.file]}" if first.file != said.file else ""
         records.problems.add(
             line,
-            f"document {document.document_id!r} has another content than on {records.unit} {first[0]}",
+            f"document {document.document_id!r} has another content than on {where}",
             "A document has one text: remove one of the two, or give it another id.",
         )
     return False
@@ -238,13 +290,7 @@ def _table(documents: list[Document]) -> pa.Table:
     return pa.table(dict(zip(Document._fields, columns, strict=True)), schema=_TYPES)
 
 
-def _compare(
-    held: _HeldVersions,
-    versions: Mapping[str, str],
-    fields: CorpusFields,
-    left_out: Mapping[str, int],
-    replaced: Mapping[str, int],
-) -> CorpusImport:
+def _compare(held: _HeldVersions, versions: Mapping[str, str], taken: _Taken) -> CorpusImport:
     before = held.versions
     added = sum(document_id not in before for document_id in versions)
     unchanged = sum(before.get(document_id) == version for document_id, version in versions.items())
@@ -257,9 +303,9 @@ def _compare(
         changed=len(versions) - added - unchanged,
         removed=sum(document_id not in versions for document_id in before),
         unchanged=unchanged,
-        fields=fields,
-        left_out=dict(left_out),
-        replaced=dict(replaced),
+        fields=taken.fields[0],
+        left_out=dict(taken.left_out),
+        replaced=dict(taken.replaced),
     )
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import signal
+import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,9 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from curation.errors import InputError, RefusedError
-from curation.importing.collection import CollectionOptions, import_collection
+from curation.importing import collection_files
+from curation.importing.collection import CollectionImport, CollectionOptions, import_collection
+from curation.sources.corpus import CorpusImport
 from curation.sources.judgments import parse_grade_map
 from curation.store import Store
+from curation.store.staging import LONGEST, leftovers
 from tests.support.command_line import invoke
 from tests.support.projects import all_rows
 
@@ -70,6 +78,11 @@ def _rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
         return cursor.execute(sql).fetchall()
 
 
+def _corpus(found: CollectionImport) -> CorpusImport:
+    assert found.corpus is not None
+    return found.corpus
+
+
 def _grades(store: Store) -> list[tuple[Any, ...]]:
     return _rows(store, "SELECT query_id, document_id, grade FROM current_judgments ORDER BY ALL")
 
@@ -117,15 +130,83 @@ def test_the_same_collection_again_changes_nothing(store: Store, folder: Callabl
     import_collection(store, root, NIST)
     before = all_rows(store)
     again = import_collection(store, root, NIST)
-    assert (again.corpus[0].is_new, again.queries[0].added, again.judgments[0].unchanged) == (False, 0, 3)
+    assert (_corpus(again).is_new, again.queries[0].added, again.judgments[0].unchanged) == (False, 0, 3)
     assert all_rows(store) == before
+
+
+def _document(number: str, text: str) -> str:
+    return f"<DOC>\n<DOCNO>{number}</DOCNO>\n<TEXT>{text}</TEXT>\n</DOC>\n"
+
+
+def test_the_documents_of_several_files_are_one_corpus(store: Store, folder: Callable[..., Path]) -> None:
+    """Each file was the corpus for a while, so readers saw a part of it."""
+    root = folder(
+        {"a.sgml": _document("1", "x"), "b.sgml": _document("2", "y"), "c.sgml": _document("1", "x")}
+    )
+    command = ["--project", str(store.path), "import", "collection", str(root)]
+    assert "3 files of documents: The corpus now has 2 documents." in invoke(command).stdout
+    assert _rows(store, "SELECT documents, source FROM corpus_snapshots") == [(2, "a.sgml and 2 more")]
+    before = all_rows(store)
+    again = import_collection(store, root)
+    assert (_corpus(again).is_new, _corpus(again).unchanged) == (False, 2)
+    assert all_rows(store) == before
+
+
+def test_an_id_with_two_texts_in_two_files_is_refused(store: Store, folder: Callable[..., Path]) -> None:
+    """The second text came in the place of the first one."""
+    root = folder({"a.sgml": _document("1", "x"), "b.sgml": _document("2", "y") + _document("1", "z")})
+    with pytest.raises(InputError) as refused:
+        import_collection(store, root, dry_run=True)
+    told = f"{root / 'b.sgml'}: line 5: document '1' has another content than on line 1 of {root / 'a.sgml'}"
+    assert told in str(refused.value)
+
+
+def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
+    store: Store, folder: Callable[..., Path]
+) -> None:
+    """It was in the folder for temporary files, and nobody found it after a kill."""
+    root, seen = folder({"docs.sgml": DOCS}), list[Path]()
+
+    def progress(what: str, done: int, total: int) -> None:
+        (copy,) = store.path.parent.glob(".*rehearsal*")
+        assert stat.S_IMODE(copy.stat().st_mode) == 0o700
+        assert (copy / store.path.name).is_file()
+        os.utime(copy, (0, copy.stat().st_mtime - 2 * LONGEST))
+        seen.extend(leftovers(store.path.parent))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_collection(store, root, progress=progress)
+    assert len(seen) == 1
+    assert not list(store.path.parent.glob(".*rehearsal*"))
+
+
+TERMINATED = """
+import glob, signal, sys
+from curation.cli import main
+def hear(event, details):
+    if event == "open" and str(details[0]).endswith("docs.sgml") and glob.glob("{}/.*rehearsal*"):
+        signal.raise_signal(signal.SIGTERM)
+sys.addaudithook(hear)
+main()
+"""
+
+
+@pytest.mark.slow
+def test_a_rehearsal_that_is_terminated_leaves_no_copy(store: Store, folder: Callable[..., Path]) -> None:
+    root, beside = folder({"docs.sgml": DOCS}), store.path.parent
+    command = [sys.executable, "-c", TERMINATED.format(beside)]
+    command += ["--project", str(store.path), "import", "collection", str(root)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
+    assert not list(beside.glob(".*rehearsal*"))
 
 
 def test_a_dry_run_says_it_all_and_writes_nothing(store: Store, folder: Callable[..., Path]) -> None:
     root = folder({"docs.sgml": DOCS, "topics": TOPICS, "qrels": QRELS})
     before = all_rows(store)
     found = import_collection(store, root, NIST, dry_run=True)
-    assert (found.corpus[0].added, found.queries[0].added, found.judgments[0].judgments) == (2, 2, 3)
+    assert (_corpus(found).added, found.queries[0].added, found.judgments[0].judgments) == (2, 2, 3)
     assert all_rows(store) == before
 
 
@@ -178,7 +259,7 @@ def test_what_could_be_two_things_or_is_nothing_known_is_refused(
 def test_of_several_forms_the_one_that_is_named_is_taken(store: Store, folder: Callable[..., Path]) -> None:
     root = folder({"a.sgml": DOCS, "corpus.jsonl": '{"_id": "1", "text": "x"}\n'})
     found = import_collection(store, root, CollectionOptions(style="beir"))
-    assert (found.corpus[0].documents, [one.why for one in found.passed]) == (1, ["TREC documents, not beir"])
+    assert (_corpus(found).documents, [one.why for one in found.passed]) == (1, ["TREC documents, not beir"])
 
 
 def test_a_beir_folder_is_taken_with_all_its_qrels(store: Store, folder: Callable[..., Path]) -> None:
@@ -206,7 +287,26 @@ def test_a_hugging_face_folder_is_taken_with_its_shards(store: Store, folder: Ca
     qrels = pa.table({"query-id": ["1"], "corpus-id": ["d1"], "score": [2]})
     pq.write_table(qrels, root / "data" / "test-00000-of-00001.parquet")
     found = import_collection(store, root, NIST)
-    assert (found.style, found.corpus[-1].documents, _grades(store)) == ("hf", 2, [("1", "d1", 2)])
+    assert (found.style, _corpus(found).documents, _grades(store)) == ("hf", 2, [("1", "d1", 2)])
+
+
+def test_of_a_file_alone_nothing_beside_it_is_looked_at(store: Store, folder: Callable[..., Path]) -> None:
+    """A table elsewhere below its folder made it one of another form."""
+    root = folder({"corpus.jsonl": '{"_id": "1", "text": "x"}\n', "elsewhere/any.parquet": b"PAR1"})
+    assert import_collection(store, root / "corpus.jsonl", dry_run=True).style == "beir"
+
+
+def test_a_folder_is_listed_up_to_its_limit(
+    folder: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = folder({"a/1": "", "a/2": "", ".git/3": "", ".4": ""})
+    monkeypatch.setattr(collection_files, "MOST", 2)
+    with pytest.raises(InputError, match="no collection was found"):
+        collection_files.find_collection(root)
+    monkeypatch.setattr(collection_files, "MOST", 1)
+    with pytest.raises(InputError, match="more than 1 files; expected a collection of at most 1") as refused:
+        collection_files.find_collection(root)
+    assert "Parquet files and tables cannot" in str(refused.value)
 
 
 def test_a_judgment_list_of_the_workbench_names_queries_by_text(
@@ -231,7 +331,7 @@ def test_a_judgment_list_of_the_workbench_names_queries_by_text(
 def test_medline_is_taken_as_it_is(store: Store, shared: Path) -> None:
     found = import_collection(store, shared / "smart" / "med", CollectionOptions(annotator="med"))
     assert [file.found for file in found.files] == ["SMART documents", "SMART queries", "TREC qrels"]
-    assert (found.corpus[0].documents, found.queries[0].added, found.judgments[0].judgments) == (
+    assert (_corpus(found).documents, found.queries[0].added, found.judgments[0].judgments) == (
         1033,
         30,
         696,
@@ -240,7 +340,7 @@ def test_medline_is_taken_as_it_is(store: Store, shared: Path) -> None:
 
 def test_cisi_is_taken_as_it_is_and_its_boolean_queries_are_passed_over(store: Store, shared: Path) -> None:
     found = import_collection(store, shared / "smart" / "cisi", CollectionOptions(annotator="cisi"))
-    assert (found.corpus[0].documents, found.queries[0].added, found.judgments[0].judgments) == (
+    assert (_corpus(found).documents, found.queries[0].added, found.judgments[0].judgments) == (
         1460,
         112,
         3114,

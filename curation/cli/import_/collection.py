@@ -14,6 +14,7 @@ from curation.text import plain
 
 if TYPE_CHECKING:
     from curation.importing.collection import CollectionImport
+    from curation.importing.outcome import ImportOutcome
 
 AUTO = "auto"
 
@@ -78,6 +79,7 @@ def import_collection_command(
 
 
 def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None:
+    from curation.importing.collection_files import DOCUMENTS
     from curation.importing.grades import judgments_outcome
     from curation.importing.texts import corpus_outcome, queries_outcome
 
@@ -87,11 +89,16 @@ def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None
     rows = [(file.path.relative_to(root).as_posix(), file.found) for file in found.files]
     rows += [(one.path.relative_to(root).as_posix(), f"passed over: {one.why}") for one in found.passed]
     table(f"Files of {path.name}", ["file", "taken for"], rows)
-    outcomes = [
-        *map(corpus_outcome, found.corpus),
-        *map(queries_outcome, found.queries),
-        *map(judgments_outcome, found.judgments),
-    ]
-    for file, outcome in zip(found.files, outcomes, strict=True):
-        say(f"{file.path.name}: {outcome.sentence}")
-        say(*outcome.sentences[1:])
+    documents = [file.path.name for file in found.files if file.kind == DOCUMENTS]
+    others = [file.path.name for file in found.files if file.kind != DOCUMENTS]
+    if found.corpus is not None:
+        many = f"{len(documents):,} files of documents"
+        _show_outcome(many if len(documents) > 1 else documents[0], corpus_outcome(found.corpus))
+    outcomes = [*map(queries_outcome, found.queries), *map(judgments_outcome, found.judgments)]
+    for name, outcome in zip(others, outcomes, strict=True):
+        _show_outcome(name, outcome)
+
+
+def _show_outcome(name: str, outcome: ImportOutcome) -> None:
+    say(f"{name}: {outcome.sentence}")
+    say(*outcome.sentences[1:])
