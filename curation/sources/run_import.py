@@ -59,7 +59,7 @@ class RunImport:
     is_new: False where the project held this very run under this name.
     unordered: queries whose lines were not in the order of their ranks, and were sorted.
     against_scores: queries whose ranks contradict their scores; the ranks count.
-    gaps: queries in whose ranks some are missing, counted from 1 or 0; their scores order them.
+    gaps: queries in whose ranks some are missing, counted from 1 or 0. Scores order them, else ranks.
     mapped: ids that BEIR and Hugging Face exports prefix where queries and documents share ids: 'q-1' is '1';
         and those that TREC exports encode: 'a%20b' is 'a b'.
     left_out: reason → number of lines; unknown: the names of unknown queries and documents among them.

@@ -36,7 +36,7 @@ def import_run_command(
     document_field: Annotated[str | None, field("the document's id", "document, doc_id, docno")] = None,
     rank_field: Annotated[str | None, field("the rank, from 1 or 0", "rank, position")] = None,
     score_field: Annotated[
-        str | None, field("the score; it orders the list only where there is no rank")
+        str | None, field("the score; it orders a list without ranks, or with gaps in them")
     ] = None,
     skip_unknown: Annotated[
         bool,
@@ -61,8 +61,8 @@ def import_run_command(
 
     A list is ordered by its ranks, or by its scores where it has no ranks. Equal scores are ordered by
     document id, descending, as in trec_eval. Lines may come in any order, but no rank may be repeated.
-    Lists with gaps in their ranks are ordered by score, and counted. Ids that an export prefixed (q-1) or
-    encoded (two%20words) are mapped back.
+    Lists with gaps in their ranks are counted. Scores order them; without scores the ranks do. Ids that an
+    export prefixed (q-1) or encoded (two%20words) are mapped back.
 
     \b
     Examples:
