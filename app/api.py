@@ -216,7 +216,8 @@ async def history(request: Request) -> Any:
     asked = HistoryAsked.model_validate(dict(request.query_params))
     who, page = request.state.annotator, asked.page
     found = await run_in_threadpool(history_page, project_store(), who, asked.wanted(), page, image_hosts())
-    return {**found._asdict(), "answers": [_answered(one) for one in found.answers]}
+    grades = [one._asdict() for one in found.grades]
+    return {**found._asdict(), "answers": [_answered(one) for one in found.answers], "grades": grades}
 
 
 @answered

@@ -55,12 +55,19 @@ export class Case extends Item {
     box.hidden = !decision;
     if (!decision) return;
     const { grade, reason, reviewer, outdated } = decision;
+    const earlier = isUnderAnother(this.showing);
     box.replaceChildren(
       node("h3", {}, "Decided by ", node("bdi", {}, reviewer)),
-      saidBy(this.guide, grade, NO_GRADE),
+      earlier ? node("span", { className: "chip" }, grade === null ? NO_GRADE : String(grade)) : saidBy(this.guide, grade, NO_GRADE),
+      ...(earlier ? [node("p", { className: "aside" }, "Under an earlier guide")] : []),
       ...(outdated ? [node("p", { className: "aside" }, "On an older text of the document, so it does not count")] : []),
       node("p", { className: "words", dir: "auto" }, reason));
   }
+}
+
+// Whether it was decided under another guide, which may have called the grade otherwise.
+export function isUnderAnother({ decision, guide_hash: now }) {
+  return Boolean(decision.guide_hash) && decision.guide_hash !== now;
 }
 
 function saidBy(guide, grade, otherwise) {

@@ -6,7 +6,7 @@
 //
 //   loading → item, nothing          item → item, history, nothing          history → item
 
-import { Case } from "./case.js";
+import { Case, isUnderAnother } from "./case.js";
 import { isolated, plain, put, thousands } from "./dom.js";
 import { Guide } from "./guide.js";
 import { History } from "./history.js";
@@ -287,7 +287,7 @@ class Deciding {
       this.later = this.later.filter((id) => id !== showing.pair_id);
       return this.#bring(showing);
     }
-    const decision = { grade: picked, reason: note, reviewer: this.reviewer, outdated: false };
+    const decision = { grade: picked, reason: note, reviewer: this.reviewer, outdated: false, guide_hash: showing.guide_hash };
     this.#bring(again({ ...showing, decision, revision: showing.revision + 1 }));
   }
 
@@ -393,7 +393,7 @@ class Deciding {
       if (found.length && !this.guide.hash) await this.#readGuide(found[0].guide_hash);
       this.history.show(found.map((showing) => ({
         showing, kind: showing.decision.grade === null ? "none" : "grade", grade: showing.decision.grade,
-        words: showing.decision.reason, otherwise: "No grade",
+        words: showing.decision.reason, otherwise: "No grade", given: isUnderAnother(showing) ? null : undefined,
       })), "You have not decided anything yet.");
       if (this.#on("history")) this.history.focus();
     } catch (error) {

@@ -35,7 +35,6 @@ const LOW = 3; // so few, and more are asked for
 const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const MOST_HOLDING = 100; // items that a request may name as held
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
-const PAGE = 20; // answers of a page of the history
 
 export default function mount({ data, parentElement }) {
   const root = parentElement.querySelector(".grading");
@@ -512,8 +511,10 @@ class Loop {
   async #readAnswers(filling) {
     const found = await ask(`/api/history?${this.search.parameters}`);
     if (found.answers.length && !this.guide.hash) await this.#readGuide(found.answers[0].showing.guide_hash);
-    if (this.filling === filling) this.search.show(found, PAGE);
-    return [found.answers, this.search.filtered ? "No answer of yours fits all of this." : undefined];
+    if (this.filling === filling) this.search.show(found);
+    const grades = new Map(found.grades.map((one) => [`${one.guide_hash} ${one.value}`, one]));
+    const answers = found.answers.map((one) => ({ ...one, given: grades.get(`${one.guide_hash} ${one.grade}`) }));
+    return [answers, this.search.filtered ? "No answer of yours fits all of this." : undefined];
   }
 
   async #readPutOff() {

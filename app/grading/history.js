@@ -53,9 +53,11 @@ export class History {
     return line;
   }
 
-  #answer({ kind, grade, reason, otherwise = "Cannot tell" }) {
+  // `given` is the grade as the guide has it under which it was given, null where that is not known; its key is today's.
+  #answer({ kind, grade, given, reason, otherwise = "Cannot tell" }) {
     if (kind !== "grade") return node("span", { className: "chip", title: reason ?? "" }, otherwise);
-    const found = this.guide.grade(grade);
+    const today = this.guide.grade(grade);
+    const found = given === undefined ? today : given && { ...given, key: today?.key ?? given.key };
     return found ? chip(found) : node("span", { className: "chip" }, String(grade));
   }
 

@@ -10,6 +10,7 @@ export class Search {
   constructor(root, asked, signal) {
     Object.assign(this, { root, asked });
     this.wanted = {};
+    this.given = []; // grades as those guides have them under which answers were given
     this.page = this.pages = 0;
     this.field?.addEventListener("input", () => this.#typed(), { signal });
     this.field?.addEventListener("keydown", (event) => this.#key(event), { signal });
@@ -31,7 +32,9 @@ export class Search {
 
   // A button for each grade, for none, and for each mark.
   fill(scale) {
-    const answers = [...scale.map((grade) => [{ grade: grade.value }, keycap(grade), ` ${grade.name}`]), [{ cannot_tell: true }, "Cannot tell"]];
+    this.scale = scale;
+    const grades = allGrades(scale, this.given).map((grade) => [{ grade: grade.value }, keycap(grade), ` ${grade.names.join(" / ")}`]);
+    const answers = [...grades, [{ cannot_tell: true }, "Cannot tell"]];
     const marks = Object.entries(MARKS).map(([name, words]) => [{ [name]: true }, words]);
     this.root.querySelector(".filter .pills").replaceChildren(...[...answers, ...marks].map(([wanted, ...words]) => {
       const button = node("button", { type: "button", className: "tool" }, ...words);
@@ -42,13 +45,21 @@ export class Search {
     this.#press();
   }
 
-  show({ total, page, pages, answers }, size) {
+  show({ total, page, pages, size, answers, grades }) {
     Object.assign(this, { page, pages });
+    this.#take(grades);
     const first = page * size + 1;
     this.root.querySelector(".pages").hidden = pages < 2;
     this.root.querySelector(".pages .which").textContent = `${thousands(first)}–${thousands(first + answers.length - 1)} of ${thousands(total)}`;
     this.root.querySelector('[data-do="newer"]').disabled = page === 0;
     this.root.querySelector('[data-do="older"]').disabled = page >= pages - 1;
+  }
+
+  // The buttons are made anew only for other grades, so that the one in focus stays.
+  #take(given) {
+    if (JSON.stringify(given) === JSON.stringify(this.given)) return;
+    this.given = given;
+    if (this.scale) this.fill(this.scale);
   }
 
   // Whether the key was for it.
@@ -102,4 +113,15 @@ export class Search {
     this.page = 0;
     this.asked(false);
   }
+}
+
+// The grades of the guide on screen, and those that only another guide has; by value, with every name that it has had.
+function allGrades(scale, given) {
+  const grades = new Map(scale.map((grade) => [grade.value, { ...grade, names: [grade.name] }]));
+  for (const grade of given) {
+    const found = grades.get(grade.value) ?? { ...grade, names: [] };
+    if (!found.names.includes(grade.name)) found.names.push(grade.name);
+    grades.set(grade.value, found);
+  }
+  return [...grades.values()].sort((one, other) => one.value - other.value);
 }

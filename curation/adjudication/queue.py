@@ -36,12 +36,19 @@ class ShownOpinion(NamedTuple):
 
 
 class ShownDecision(NamedTuple):
-    """The decision that a pair has; `outdated` if it is about an older text and does not count."""
+    """The decision that a pair has.
+
+    Attributes
+    ----------
+    outdated: it is about an older text and does not count.
+    guide_hash: the guide that was in force; None where older decisions do not say.
+    """
 
     grade: int | None
     reason: str
     reviewer: str
     outdated: bool
+    guide_hash: str | None
 
 
 class CaseShowing(NamedTuple):
@@ -169,7 +176,9 @@ def showing_of_case(case: Case, guide: Guide, image_hosts: frozenset[str] = NOBO
         for one in item.opinions
     ]
     made = item.decision
-    decision = made and ShownDecision(made.grade, made.reason, made.reviewer, item.decision_outdated)
+    decision = made and ShownDecision(
+        made.grade, made.reason, made.reviewer, item.decision_outdated, made.guide_hash
+    )
     return CaseShowing(
         pair_id=pair_id(item.query_id, item.document_id),
         query_id=item.query_id,

@@ -15,13 +15,14 @@ from curation.adjudication.disputes import dispute, disputes
 from curation.adjudication.second_opinions import awaited_opinions
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.submissions import Submission
-from curation.labeling.rounds.lifecycle import append_round_event
+from curation.labeling.rounds.lifecycle import append_round_event, use_guide
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.session.submit import submit
 from curation.store import Store, open_store
+from tests.support import ROOT
 from tests.support.accessibility import passes
 from tests.support.projects import rows_of
-from tests.support.served import DRAWN, Served, lost_answers, settled, sign_in
+from tests.support.served import DRAWN, Served, lost_answers, open_tab, settled, sign_in
 
 
 def disagree(store: Store) -> None:
@@ -333,6 +334,39 @@ def test_a_pair_that_another_decided_meanwhile_says_so_and_goes_on(browser: Brow
     decision = dispute(fresh.store, found.query_id, found.document_id).dispute.decision
     assert decision is not None
     assert (decision.grade, decision.reviewer, decision.revision) == (1, "rosa", 1)
+
+
+def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls_it(
+    browser: Browser, fresh: Served, tmp_path: Path
+) -> None:
+    found = disputes(fresh.store)[0]
+    decide(fresh.store, found.query_id, found.document_id, 3, "All of it", "rosa")
+    guide, shipped = tmp_path / "guide.md", ROOT / "labeling_guides" / "graded-relevance.md"
+    renamed = shipped.read_text(encoding="utf-8").replace("name: Not relevant", "name: Beside it")
+    guide.write_text(renamed.replace("name: Exactly it", "name: All"), encoding="utf-8")
+    use_guide(fresh.store, guide, open_rounds="switch")
+    try:
+        ben = open_tab(sign_in(browser, fresh, "ben"), fresh)
+        lines, pills = ben.root.locator(".history .line"), ben.root.locator(".pills .tool")
+        ben.page.keyboard.press("h")
+        expect(lines).to_have_count(20)
+        named = {" ".join(one.split()) for one in lines.locator(".chip").all_inner_texts()}
+        assert named == {"0 Not relevant", "3 Exactly it"}
+        expect(pills.first).to_have_text("0 Beside it / Not relevant")
+        pills.nth(3).press("Enter")
+        expect(lines.locator(".chip").last).to_have_text("3 Exactly it")
+        ben.page.close()
+
+        rosa = adjudicating(browser, fresh)
+        expect(rosa.root.locator(".grade").last).to_contain_text("All")
+        rosa.press("h")
+        expect(rosa.root.locator(".history .line .chip")).to_have_text("3")
+        rosa.look()
+        rosa.press("Enter")
+        expect(rosa.root.locator(".ruled")).to_contain_text("Under an earlier guide")
+        expect(rosa.root.locator(".ruled .chip")).to_have_text("3")
+    finally:
+        use_guide(fresh.store, None, open_rounds="switch")
 
 
 KEPT = "() => Object.keys(localStorage).filter((name) => /:(draft|answer):/.test(name))"

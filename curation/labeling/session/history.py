@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from curation.guides.guide import guide_by_hash
 from curation.labeling.session.documents.drawing import NOBODY
 from curation.labeling.session.put_off import put_off_items
 from curation.labeling.session.showings import Answered, next_showings, read_answered
-from curation.store import Store
+from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
 SHOWN = 20
@@ -38,6 +39,16 @@ class HistoryFilter(NamedTuple):
 ALL = HistoryFilter()
 
 
+class GivenGrade(NamedTuple):
+    """A grade as a guide has it under which the annotator answered."""
+
+    guide_hash: str
+    value: int
+    name: str
+    key: str
+    colour: str
+
+
 class HistoryPage(NamedTuple):
     """A page of answers, newest first.
 
@@ -45,12 +56,16 @@ class HistoryPage(NamedTuple):
     ----------
     total: how many answers fit.
     page, pages: which page this is, from 0, and how many there are, at least 1.
+    size: answers of a full page.
+    grades: those of each guide under which the annotator gave a grade, the last guide first, whatever fits.
     """
 
     answers: list[Answered]
     total: int
     page: int
     pages: int
+    size: int
+    grades: list[GivenGrade]
 
 
 def history_page(
@@ -75,7 +90,19 @@ def history_page(
         page = min(page, pages - 1)
         place = {"limit": SHOWN, "offset": page * SHOWN}
         found = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
-    return HistoryPage([one.drawn(image_hosts) for one in found], total, page, pages)
+        grades = _given_grades(cursor, annotator)
+    answers = [one.drawn(image_hosts) for one in found]
+    return HistoryPage(answers, total, page, pages, SHOWN, grades)
+
+
+def _given_grades(cursor: Cursor, annotator: str) -> list[GivenGrade]:
+    rows = cursor.execute(_GUIDES, [annotator]).fetchall()
+    guides = [guide_by_hash(cursor, guide_hash) for (guide_hash,) in rows]
+    return [
+        GivenGrade(guide.guide_hash, grade.value, grade.name, grade.key, grade.colour)
+        for guide in guides
+        for grade in guide.scale
+    ]
 
 
 _FITTING = f"""
@@ -95,7 +122,7 @@ mine AS (
 fitting AS (
     SELECT m.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url,
            d.published, d.metadata, m.guide_hash, m.round_kind, false AS asks, s.kind, s.grade, s.reason,
-           s.note, s.flagged, m.changed, m.written
+           s.note, s.flagged, m.changed, s.guide_hash AS given_under, m.written
     FROM mine m
     JOIN presentation_states s USING (presentation_id)
     JOIN queries q USING (query_id)
@@ -116,3 +143,10 @@ _PAGE = f"""
 {_FITTING}
 SELECT * EXCLUDE (written) FROM fitting ORDER BY written DESC LIMIT $limit OFFSET $offset
 """  # noqa: S608
+
+_GUIDES = """
+SELECT e.guide_hash
+FROM judgment_events e JOIN presentations p USING (presentation_id) JOIN rounds r USING (round_id)
+WHERE e.author = ? AND e.kind = 'grade' AND r.kind NOT IN ('practice', 'imported')
+GROUP BY e.guide_hash ORDER BY max(e.rowid) DESC
+"""

@@ -67,7 +67,14 @@ class Showing(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A showing that its annotator has answered, with the answer; `changed` is told in the history only."""
+    """A showing that its annotator has answered, with the answer.
+
+    Attributes
+    ----------
+    changed: answered more than once; told in the history only.
+    guide_hash: the guide under which the answer was given, which may be older than that of the showing; told
+        in the history only.
+    """
 
     showing: Showing
     kind: str
@@ -76,6 +83,7 @@ class Answered(NamedTuple):
     note: str | None
     flagged: bool
     changed: bool = False
+    guide_hash: str | None = None
 
 
 class Queue(NamedTuple):

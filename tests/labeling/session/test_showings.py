@@ -173,6 +173,22 @@ def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
     assert [one.changed for one in history_page(opened, "ada").answers] == [False, True, False, False]
 
 
+def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
+    opened: Store, tmp_path: Path
+) -> None:
+    grade_next(opened, "ada")
+    guide = tmp_path / "guide.md"
+    shipped = (ROOT / "labeling_guides" / "graded-relevance.md").read_text(encoding="utf-8")
+    guide.write_text(shipped.replace("name: Useful", "name: In part"), encoding="utf-8")
+    use_guide(opened, guide, open_rounds="switch")
+    grade_next(opened, "ada")
+    found = history_page(opened, "ada")
+    named = {(one.guide_hash, one.value): one.name for one in found.grades}
+    assert [named[one.guide_hash or "", 2] for one in found.answers] == ["In part", "Useful"]
+    assert len({one.showing.guide_hash for one in found.answers}) == 1, "that of the round"
+    assert history_page(opened, "grace").grades == []
+
+
 def test_what_was_put_off_is_listed_and_asks_only_as_the_last_of_its_query(opened: Store) -> None:
     items = coming(opened)
     put_off(opened, items[2], items[0])
