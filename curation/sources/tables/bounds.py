@@ -14,6 +14,8 @@ MOST_BLANK = 8_000_000
 """Bytes of blank lines in a row."""
 DEEPEST = 100
 """Lists and objects in one another."""
+MOST_VALUES = 1_000_000
+"""Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
 _READ = 1 << 20
 
 

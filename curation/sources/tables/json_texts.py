@@ -6,8 +6,10 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
+from curation.sources.tables import bounds
 from curation.sources.tables.bounds import DEEPEST, too_deep
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{\]}]|-?\d++', re.DOTALL)
@@ -34,8 +36,10 @@ def read_json(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
 
     Raises
     ------
-    UnreadJSONError: it is broken, nested too deeply, or has a number that is too long to be read.
+    UnreadJSONError: it is broken, nested too deeply, or has too many lists and objects, or a number that is
+        too long to be read.
     """
+    _refuse_many(text)
     try:
         value = decode(text)
     except json.JSONDecodeError as error:
@@ -49,6 +53,16 @@ def read_json(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
     if too_deep(text, value):
         raise _too_deep(text)
     return value
+
+
+def _refuse_many(text: str) -> None:
+    most = bounds.MOST_VALUES
+    if len(text) > most and text.count("[") + text.count("{") > most:
+        begins = (token.start() for token in _TOKEN.finditer(text) if token[0] in ("[", "{"))
+        at = next(islice(begins, most, None), None)  # None: they are in its texts
+        if at is not None:
+            found = f"it has more than {most:,} lists and objects; expected fewer: make several of it"
+            raise UnreadJSONError(_line(text, at), found)
 
 
 def _too_deep(text: str) -> UnreadJSONError:

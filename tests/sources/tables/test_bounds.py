@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from curation.errors import LONGEST_LINE as LONGEST_SENTENCE
 from curation.errors import CurationError, InputError
+from curation.sources.tables import bounds
 from curation.sources.tables.bounds import DEEPEST, LONGEST_LINE, MOST_BLANK, bounded
 from curation.sources.tables.records import Records
 
@@ -50,6 +51,13 @@ def test_records_that_are_nested_too_deeply_are_refused(tmp_path: Path, nested: 
     """900 levels ended `import queries` with a traceback."""
     content = f'{{"_id": "q", "text": "x", "more": {nested}}}\n'.encode()
     assert "line 1: it is nested too deeply; expected at most 100" in refusal(tmp_path / "a.jsonl", content)
+
+
+def test_a_record_of_too_many_objects_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """24 MB of {}, in one line took 720 MB of memory."""
+    monkeypatch.setattr(bounds, "MOST_VALUES", 3)
+    content = b'{"_id": "1", "text": "{{{{"}\n{"_id": "2", "more": [{}, {}]}\n'
+    assert "a.jsonl: line 2: it has more than 3 lists and objects" in refusal(tmp_path / "a.jsonl", content)
 
 
 LONG = "9" * 5_000

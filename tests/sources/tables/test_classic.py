@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import pytest
 
 from curation.errors import InputError
+from curation.sources.tables import bounds
 from curation.sources.tables.classic import markup, prose, workbench
 from curation.sources.tables.classic.smart import smart_rows
 from curation.sources.tables.classic.trec import trec_rows
@@ -112,6 +112,6 @@ def test_a_list_of_the_workbench_is_refused_by_its_size_and_depth(monkeypatch: p
     assert "line 1: it is nested too deeply; expected at most 100" in refusal(
         workbench.workbench_rows, nested
     )
-    monkeypatch.setattr(workbench, "MOST_VALUES", 3)
-    found = json.dumps({"judgmentRatings": [{}, {}]})
-    assert "holds some 4 objects and lists; expected at most 3" in refusal(workbench.workbench_rows, found)
+    monkeypatch.setattr(bounds, "MOST_VALUES", 3)
+    found = '{"judgmentRatings":\n[{},\n{}]}'
+    assert "line 3: it has more than 3 lists and objects" in refusal(workbench.workbench_rows, found)

@@ -19,8 +19,6 @@ from curation.sources.tables.problems import Problems
 
 MOST = 32_000_000
 """Characters of a file, which is read as a whole."""
-MOST_VALUES = 1_000_000
-"""Objects and lists in a file. The smallest one needs thirty times the memory of its characters."""
 JUDGMENTS, QUERIES = "judgmentRatings", "querySetQueries"
 _WAY_OUT = "Make several judgment lists or query sets of it, each in a file of its own."
 _EXPECTED = (
@@ -36,7 +34,7 @@ def workbench_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[i
     for line in lines:
         text.add(line)
     try:
-        found = _parts(read_json(_of_a_size(text.whole(), problems)))
+        found = _parts(read_json(text.whole()))
     except UnreadJSONError as error:
         problems.stop(str(error), _EXPECTED)
     if len(found) != 1:
@@ -54,16 +52,6 @@ def workbench_rows(lines: Iterable[str], problems: Problems) -> Iterator[tuple[i
 def kind_of(text: str) -> str | None:
     """`JUDGMENTS` or `QUERIES`, whichever the beginning of a file names; None where it names neither."""
     return next((name for name in (JUDGMENTS, QUERIES) if f'"{name}"' in text), None)
-
-
-def _of_a_size(text: str, problems: Problems) -> str:
-    values = text.count("{") + text.count("[")
-    if values > MOST_VALUES:
-        problems.stop(
-            f"holds some {values:,} objects and lists; expected at most {MOST_VALUES:,}",
-            _WAY_OUT,
-        )
-    return text
 
 
 def _parts(value: Any) -> list[tuple[str, Any]]:
