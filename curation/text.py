@@ -19,6 +19,7 @@ LONGEST_NOTE = 4_000
 
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
 _CONTROLS |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
+_PLURAL = re.compile(r"\b\w{3,}s\b")
 _ISOLATES = re.compile("[\u2066-\u2069]")
 
 
@@ -30,6 +31,16 @@ def normalise_query(text: str) -> str:
 def amount(number: int, one: str, many: str = "") -> str:
     """A number of things in words: "1 query", "1,200 queries"; without `many`, `one` takes an s."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def counted(number: int, label: str) -> str:
+    """A number with a label whose first plural becomes a singular for 1: "2 new queries", "1 new query"."""
+    return f"{number:,} {_PLURAL.sub(_singular, label, count=1) if number == 1 else label}"
+
+
+def _singular(plural: re.Match[str]) -> str:
+    word = plural[0]
+    return f"{word[:-3]}y" if word.endswith("ies") else word[:-1]
 
 
 def percent(share: float | None, places: int = 0) -> str:

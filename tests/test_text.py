@@ -2,7 +2,7 @@
 
 import re
 
-from curation.text import decimal, isolated, percent, printable
+from curation.text import amount, counted, decimal, isolated, percent, printable
 from tests.support import ROOT
 
 
@@ -18,6 +18,41 @@ def test_no_text_commands_a_terminal() -> None:
 def test_shares_and_decimals_are_written_in_one_way() -> None:
     assert [percent(0.5), percent(0.66666, 1), percent(None)] == ["50\u00a0%", "66.7\u00a0%", "–"]
     assert [decimal(-0.1234), decimal(1234.5, 1), decimal(0.2, 2, "+")] == ["\u22120.123", "1,234.5", "+0.20"]
+
+
+def test_one_thing_is_not_called_by_a_plural() -> None:
+    assert [amount(1, "query", "queries"), amount(1200, "pair")] == ["1 query", "1,200 pairs"]
+    labels = ["queries asked", "new judgments", "pairs outside pools", "unchanged", "×", ""]
+    assert [counted(1, label) for label in labels] == [
+        "1 query asked",
+        "1 new judgment",
+        "1 pair outside pools",
+        "1 unchanged",
+        "1 ×",
+        "1 ",
+    ]
+    assert [counted(number, "rows of traffic") for number in (0, 2)] == [
+        "0 rows of traffic",
+        "2 rows of traffic",
+    ]
+
+
+def test_no_module_writes_a_count_before_a_plural_of_its_own() -> None:
+    """What a release or a report keeps stays as it was written: its id depends on it."""
+    written = re.compile(r"\{[a-z_.()]+:,\} (queries|pairs|documents|judgments|annotators|items|rounds)\b")
+    kept = ("card", "export", "freeze", "frame", "demo")
+    own = {
+        f"{path.relative_to(ROOT)}: {found[0]}"
+        for room in ("app", "curation")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if not set(kept).intersection(path.parts)
+        for found in written.finditer(path.read_text(encoding="utf-8"))
+    }
+    assert own == {
+        "app/views/guide/forcing.py: {len(rows):,} rounds",
+        "curation/evaluation/submission.py: {depth:,} documents",
+        "curation/releases/coverage.py: {found.least_documents:,} documents",
+    }
 
 
 def test_no_module_writes_shares_of_its_own() -> None:

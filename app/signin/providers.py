@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from curation.errors import InputError, RefusedError
+from curation.text import amount
 
 START, CALLBACK = "/sign-in/with", "/oauth2callback"
 PATHS = frozenset({START, CALLBACK})
@@ -122,7 +123,8 @@ def _problems(auth: Mapping[str, Any], sections: Mapping[str, Mapping[str, Any]]
         )
     if len(secret) < SHORTEST_SECRET:
         problems.append(
-            f"cookie_secret in [auth] has {len(secret)} characters: expected {SHORTEST_SECRET} random "
+            f"cookie_secret in [auth] has {amount(len(secret), 'character')}: expected {SHORTEST_SECRET} "
+            "random "
             "ones or more"
         )
     return problems

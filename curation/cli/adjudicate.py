@@ -11,6 +11,7 @@ from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.import_.options import target
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.adjudication.adjudication import Decided
@@ -197,7 +198,7 @@ def _show_decision(decision: ReviewerDecision) -> None:
 
 
 def _show_decided(decided: Decided) -> None:
-    say(f"{decided.decided:,} pairs decided.")
+    say(f"{amount(decided.decided, 'pair')} decided.")
     left_out(decided.left_out, "lines")
 
 

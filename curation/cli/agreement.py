@@ -10,7 +10,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, say, table, write_page
-from curation.text import plain
+from curation.text import amount, plain
 
 if TYPE_CHECKING:
     from curation.agreement import AgreementReport
@@ -148,8 +148,10 @@ def _show_between(report: AgreementReport) -> None:
     table(f"Between annotators{where}", ["statistic", "value", "low", "high", "based on", "note"], rows)
     marginals = ", ".join(f"{g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True))
     say(
-        f"{result.judgments:,} grades by {result.annotators:,} annotators; {result.units:,} pairs of "
-        f"{result.queries:,} queries have two or more (grades {marginals}); pairs with one say nothing "
+        f"{amount(result.judgments, 'grade')} by {amount(result.annotators, 'annotator')}; "
+        f"{amount(result.units, 'pair')} of "
+        f"{amount(result.queries, 'query', 'queries')} have two or more (grades {marginals}); pairs with "
+        "one say nothing "
         f"here: {result.single:,}; {result.cannot_tell:,} times cannot tell, kept apart.",
         f"Of alpha, {NO_TRUE_ZERO}.",
         "",

@@ -11,6 +11,7 @@ from curation.cli.goldset import Json, ReleaseName, Seed, command_group, listed,
 from curation.cli.import_.options import Encoding, Format, layout_of
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.answers.disputes import AnswerDisputes
@@ -257,7 +258,10 @@ def answers_to_grade(
     written = write_answers_to_grade(project_store(), name, sources, what, out, split, layout)
 
     def show() -> None:
-        say(f"Wrote {written.answers:,} answers to {written.queries:,} queries into {out}.")
+        say(
+            f"Wrote {amount(written.answers, 'answer')} to {amount(written.queries, 'query', 'queries')} "
+            f"into {out}."
+        )
         left_out(written.left_out, "answers")
         say(
             f"Next: export GOLDSET_PROJECT={what}.duckdb; goldset init --guide {written.guide}; "
@@ -282,8 +286,9 @@ def _titles(titles: list[str], places: tuple[int, ...]) -> str:
 
 def _show_opened(opened: AnswerTaskOpened) -> None:
     say(
-        f"Opened the answer task {opened.task}: {opened.queries:,} queries, {opened.assignments:,} answers "
-        f"to write; {opened.judged:,} queries are shown with documents judged relevant."
+        f"Opened the answer task {opened.task}: {amount(opened.queries, 'query', 'queries')}, "
+        f"{amount(opened.assignments, 'answer')} "
+        f"to write; {amount(opened.judged, 'query is', 'queries are')} shown with documents judged relevant."
     )
     table("Queries by writer", ["writer", "queries"], list(opened.per_writer.items()))
     left_out(opened.left_out, "queries")
@@ -295,7 +300,10 @@ def _show_status(status: AnswerTaskStatus) -> None:
     table("Writers", columns, [one[:5] for one in status.writers])
     table("Queries", ["state", "queries"], list(status.counts.items()))
     agreement = status.agreement
-    say(f"Answered by two or more: {agreement.queries:,} queries; in {agreement.agree:,} all agree.")
+    say(
+        f"Answered by two or more: {amount(agreement.queries, 'query', 'queries')}; in "
+        f"{agreement.agree:,} all agree."
+    )
     if agreement.share is not None:
         interval = f"95 % from {agreement.low:.3f} to {agreement.high:.3f}"
         say(f"Share that agrees: {agreement.share:.3f}, {interval}.")

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_path, project_store
 from curation.cli.output import emit, say
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.operations.backup import Backup
@@ -71,7 +72,8 @@ def restore(
 def _show_backup(taken: Backup) -> None:
     rows, size = sum(taken.rows.values()), f"{taken.bytes / 1e6:,.1f} MB"
     say(
-        f"Wrote {taken.path} ({size}): {rows:,} rows, {taken.judgments:,} of them answers of annotators. All "
+        f"Wrote {taken.path} ({size}): {amount(rows, 'row')}, {taken.judgments:,} of them answers of "
+        "annotators. All "
         "of it was read.",
         f"SHA-256: {taken.sha256}",
     )
@@ -79,6 +81,9 @@ def _show_backup(taken: Backup) -> None:
 
 def _show_restored(restored: Restored) -> None:
     when = f"as it was at {restored.taken_at} UTC" if restored.taken_at else "which has no sums beside it"
-    say(f"{restored.path} is now {restored.backup.name}, {when}: {sum(restored.rows.values()):,} rows.")
+    say(
+        f"{restored.path} is now {restored.backup.name}, {when}: "
+        f"{amount(sum(restored.rows.values()), 'row')}."
+    )
     if restored.kept is not None:
         say(f"The project that was there is kept: {restored.kept}")

@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table, write_page
-from curation.text import percent
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.assignment.assignment import PartShare
@@ -53,7 +53,8 @@ def show_certificate(found: Certificate, page: Path | None = None) -> None:
     from curation.splits.certificate.page import findings
 
     table(
-        f"Split {found.split_id[:12]}: {found.queries:,} queries in {found.groups:,} leakage groups",
+        f"Split {found.split_id[:12]}: {amount(found.queries, 'query', 'queries')} in "
+        f"{amount(found.groups, 'leakage group')}",
         ["part", "dimension", "level", "ideal", "reached", "share"],
         [_share_row(share) for share in found.shares],
     )

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.consensus.annotator_errors import AnnotatorErrors
@@ -136,4 +137,4 @@ def _show_errors(found: AnnotatorErrors) -> None:
     columns = ["annotator", "grades", "right", "bias", "where true is", *scale]
     table("Annotators' errors, estimated by Dawid-Skene", columns, rows)
     if not found.converged:
-        say(f"EM did not converge in {found.iterations} steps: read these with care.")
+        say(f"EM did not converge in {amount(found.iterations, 'step')}: read these with care.")

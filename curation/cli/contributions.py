@@ -8,6 +8,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.pooling.contributions import Contributions
@@ -42,7 +43,7 @@ def contributions(
 
 def _show_contributions(report: Contributions) -> None:
     table(
-        f"Pool {report.pool_id[:8]}: {report.queries:,} queries to depth {report.depth:,}",
+        f"Pool {report.pool_id[:8]}: {amount(report.queries, 'query', 'queries')} to depth {report.depth:,}",
         [
             "system",
             "candidates",
@@ -57,7 +58,8 @@ def _show_contributions(report: Contributions) -> None:
         [(*line[:7], line.judged_at_10, line.top) for line in report.systems],
     )
     say(
-        f"{report.graded:,} of {report.candidates:,} candidates have a grade; {report.relevant:,} are "
+        f"{report.graded:,} of {amount(report.candidates, 'candidate')} have a grade; "
+        f"{report.relevant:,} are "
         "relevant (graded above the scale's lowest)."
     )
     if report.random_graded:
@@ -71,4 +73,4 @@ def _show_contributions(report: Contributions) -> None:
             f"without all of them {twins.lost:,} relevant ones are lost."
         )
     for reason, count in report.left_out.items():
-        say(f"{count:,} candidates: {reason}")
+        say(f"{amount(count, 'candidate')}: {reason}")

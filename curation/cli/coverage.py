@@ -22,7 +22,7 @@ from curation.cli.coverage_model import (
 )
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
-from curation.text import percent, plain
+from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
     from curation.coverage.measures import CoverageMeasures
@@ -264,7 +264,10 @@ def _evaluated(
 
 def _show_opened(opened: OpenedTasks) -> None:
     people = ", ".join(f"{name} {count:,}" for name, count in opened.of_writers.items())
-    say(f"Opened {opened.tasks:,} query-writing tasks in {opened.regions:,} regions: {people}.")
+    say(
+        f"Opened {amount(opened.tasks, 'query-writing task')} in {amount(opened.regions, 'region')}: "
+        f"{people}."
+    )
     left_out(opened.left_out)
 
 
@@ -280,7 +283,7 @@ def _show_written(
         ],
     )
     table(
-        f"{len(found):,} queries written for coverage",
+        f"{amount(len(found), 'query', 'queries')} written for coverage",
         ["query", "source", "writer", "region", "document", "style", "unanswerable"],
         [
             (
@@ -299,10 +302,10 @@ def _show_written(
 
 def _show(report: CoverageReport, limit: int) -> None:
     say(
-        f"{report.documents:,} documents, {report.entities:,} entities ({report.loners:,} loners), "
-        f"{report.queries:,} queries, {report.synthetic:,} of them synthetic. Resolution "
+        f"{amount(report.documents, 'document')}, {report.entities:,} entities ({report.loners:,} loners), "
+        f"{amount(report.queries, 'query', 'queries')}, {report.synthetic:,} of them synthetic. Resolution "
         f"{report.resolution:g}, {report.chosen}; seed {report.seed}.",
-        f"A region is a cluster with {report.least_documents:,} documents or more.",
+        f"A region is a cluster with {amount(report.least_documents, 'document')} or more.",
     )
     table(
         "What the queries cover",
@@ -335,7 +338,7 @@ def _show(report: CoverageReport, limit: int) -> None:
         (c.number, c.name, c.documents, c.entities, c.queries, c.searches) for c in shown[: limit or None]
     ]
     columns = ["region", "name", "documents", "entities", "queries", "searches"]
-    table(f"The {len(rows):,} largest of {len(shown):,} regions", columns, rows)
+    table(f"The {len(rows):,} largest of {amount(len(shown), 'region')}", columns, rows)
     if report.traffic_counted is not None:
         say(f"The texts counted are {percent(report.traffic_counted, 1)} of the searches.")
     left_out(report.left_out)
@@ -368,4 +371,4 @@ def _show_gaps(gaps: Sequence[CoverageGap], limit: int) -> None:
         for gap in gaps[: limit or None]
     ]
     columns = ["region", "most central entities", "documents", "searches", "ids"]
-    table(f"{len(rows):,} of {len(gaps):,} regions without a query", columns, rows)
+    table(f"{len(rows):,} of {amount(len(gaps), 'region')} without a query", columns, rows)

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, ReleaseName, Seed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.coverage.report import Span
@@ -60,7 +61,10 @@ def coverage_effects_command(
 
 
 def _show(found: CoverageEffects) -> None:
-    say(f"{found.queries:,} queries of {found.release}. Resolution {found.resolution:g}; seed {found.seed}.")
+    say(
+        f"{amount(found.queries, 'query', 'queries')} of {found.release}. Resolution "
+        f"{found.resolution:g}; seed {found.seed}."
+    )
     for title, effects in (("regions", found.regions), ("all clusters", found.all_clusters)):
         _show_explained(title, effects)
         _show_within(title, effects)

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.output import emit, progress_bar
 from curation.errors import InputError
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.coverage.entities import Extractor
@@ -100,7 +101,8 @@ def work_sentence(work: ModelWork) -> str:
     """What would be sent."""
     price = "" if work.price is None else f", at least {work.price:.4f} by the prices set"
     return (
-        f"{work.calls:,} calls to make, which read about {work.tokens:,} tokens{price}; {work.stored:,} "
+        f"{amount(work.calls, 'call')} to make, which read about {work.tokens:,} tokens{price}; "
+        f"{work.stored:,} "
         "answered before."
     )
 
@@ -109,10 +111,12 @@ def spending_sentences(spent: ModelSpending) -> list[str]:
     """What was sent, and what came of it."""
     price = "" if spent.price is None else f", {spent.price:.4f} by the prices set"
     sentences = [
-        f"{spent.requests:,} requests sent: {spent.tokens_read:,} tokens read and {spent.tokens_written:,} "
-        f"written{price}. {spent.answered:,} of {spent.calls:,} calls have an answer, {spent.stored:,} of "
+        f"{amount(spent.requests, 'request')} sent: {spent.tokens_read:,} tokens read and "
+        f"{spent.tokens_written:,} "
+        f"written{price}. {spent.answered:,} of {amount(spent.calls, 'call')} have an answer, "
+        f"{spent.stored:,} of "
         "them from before."
     ]
     if spent.uncounted:
-        sentences.append(f"The endpoint did not count the tokens of {spent.uncounted:,} answers.")
+        sentences.append(f"The endpoint did not count the tokens of {amount(spent.uncounted, 'answer')}.")
     return sentences + [f"left out: {count:,}: {reason}" for reason, count in spent.left_out.items()]

@@ -10,6 +10,7 @@ from curation.cli.coverage import MapModel, coverage
 from curation.cli.coverage_model import NOT_SENT, MostCalls, Send, note, spending_sentences
 from curation.cli.goldset import Json, Seed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.coverage.language_model.aims import WritingWork
@@ -83,7 +84,7 @@ def synthetic_judge(
     from curation.coverage.language_model.judged_share import draw_queries
 
     drawn = draw_queries(project_store(), share, seed)
-    emit(as_json, drawn, f"{drawn.added:,} queries drawn. {_drawn(drawn)}")
+    emit(as_json, drawn, f"{amount(drawn.added, 'query', 'queries')} drawn. {_drawn(drawn)}")
 
 
 @synthetic.command("show")
@@ -112,8 +113,9 @@ def _work(work: WritingWork) -> str:
     if work.least_price is not None and work.most_price is not None:
         price = f", {work.least_price:.4f} to {work.most_price:.4f} by the prices set"
     return (
-        f"{work.queries:,} queries for {work.gaps:,} regions without any. {work.least_calls:,} to "
-        f"{work.most_calls:,} calls, which read about {work.least_tokens:,} to {work.most_tokens:,} "
+        f"{amount(work.queries, 'query', 'queries')} for {amount(work.gaps, 'region')} without any. "
+        f"{work.least_calls:,} to "
+        f"{amount(work.most_calls, 'call')}, which read about {work.least_tokens:,} to {work.most_tokens:,} "
         f"tokens{price}."
     )
 
@@ -124,7 +126,11 @@ def _drawn(drawn: JudgedShare) -> str:
 
 def _show_written(found: SyntheticQueries) -> None:
     rows = [(row.query_id, row.text, row.cluster, row.document_id, row.style) for row in found.written]
-    table(f"{len(rows):,} queries by {found.model}", ["id", "query", "region", "document", "style"], rows)
+    table(
+        f"{amount(len(rows), 'query', 'queries')} by {found.model}",
+        ["id", "query", "region", "document", "style"],
+        rows,
+    )
     say(f"Regions without a query: {found.gaps:,} before, {found.gaps_left:,} now, counting those withheld.")
     if found.written:
         say(_drawn(found.drawn))

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.similarity.near_duplicates import DuplicateGroup
@@ -51,7 +52,8 @@ def duplicates(
 
 def _show_duplicates(report: DuplicateReport, shown: Sequence[DuplicateGroup], threshold: float) -> None:
     say(
-        f"{report.grouped:,} of {report.documents:,} documents are in {len(report.groups):,} groups of "
+        f"{report.grouped:,} of {amount(report.documents, 'document')} are in "
+        f"{amount(len(report.groups), 'group')} of "
         f"near-duplicates (from {threshold:g} on; {report.method}).",
         f"In {report.identical_groups:,} of these groups all documents are identical.",
     )

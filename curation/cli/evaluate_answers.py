@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import Store
-from curation.text import percent
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.evaluation.answers.evaluate_answers import (
@@ -99,7 +99,7 @@ def show_answers(found: AnswerEvaluation) -> None:
     """Each system's figures, then those of kinds of queries."""
     say(
         f"Answers on {found.release}, {', '.join(found.parts)}: {found.with_references:,} of "
-        f"{found.queries:,} queries have reference answers."
+        f"{amount(found.queries, 'query', 'queries')} have reference answers."
     )
     for system in found.systems:
         _show_system(system, found)
@@ -112,7 +112,9 @@ def show_answers(found: AnswerEvaluation) -> None:
 
 def _show_system(system: AnsweringSystem, found: AnswerEvaluation) -> None:
     _figures(f"{system.name}: answers", system.overall)
-    notes = [f"{system.answered:,} of {found.with_references:,} queries with references answered"]
+    notes = [
+        f"{system.answered:,} of {amount(found.with_references, 'query', 'queries')} with references answered"
+    ]
     notes += [f"{system.missing:,} missing, counted 0"] if system.missing else []
     notes += [f"{system.empty:,} with nothing"] if system.empty else []
     notes += [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from curation.cli.output import say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.evaluation.comparison.pairs import Comparison
@@ -102,4 +103,7 @@ def _show_order(found: Evaluation) -> None:
     if noise is not None:
         unmeasured = ", ".join(map(str, noise.unmeasured))
         rest = f" No such pair has the grade {unmeasured}: it remains as it is." if unmeasured else ""
-        say(f"labels: drawn as annotators differ on {noise.judged:,} pairs that two or more judged.{rest}")
+        say(
+            f"labels: drawn as annotators differ on {amount(noise.judged, 'pair')} that two or more "
+            f"judged.{rest}"
+        )

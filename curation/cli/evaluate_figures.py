@@ -19,6 +19,7 @@ from curation.cli.evaluate_tables import (
     show_turning,
 )
 from curation.cli.output import left_out, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import EvaluatedSystem, Evaluation, RunFacts
@@ -37,14 +38,14 @@ def show_evaluation(
     """All figures of an evaluation and what was asked for besides; `report` is the page that was written."""
     parts = ", ".join(found.parts)
     say(
-        f"{found.release}, {parts}: {found.queries:,} queries. Relevant: grade {found.relevant_grade} and "
+        f"{found.release}, {parts}: {amount(found.queries, 'query', 'queries')}. Relevant: grade "
+        f"{found.relevant_grade} and "
         f"above of {', '.join(map(str, found.scale))}.",
     )
     if found.without_relevant:
-        say(
-            f"{found.without_relevant:,} queries have no relevant document and are left out of binary "
-            "measures."
-        )
+        one = "query has no relevant document and is"
+        many = "queries have no relevant document and are"
+        say(f"{amount(found.without_relevant, one, many)} left out of binary measures.")
     if found.synthetic:
         from curation.releases.card.limits import synthetic_sentence
 
@@ -95,7 +96,10 @@ def _show_system(system: EvaluatedSystem, found: Evaluation) -> None:
         _show_facts(facts)
     spread = system.seeds.get(found.measures[0])
     if spread is not None and spread.sd is not None:
-        say(f"{spread.runs:,} runs of {system.name}: sd of {found.measures[0]} over them {spread.sd:.4f}.")
+        say(
+            f"{amount(spread.runs, 'run')} of {system.name}: sd of {found.measures[0]} over them "
+            f"{spread.sd:.4f}."
+        )
 
 
 def _show_facts(facts: RunFacts) -> None:
@@ -109,7 +113,7 @@ def _show_facts(facts: RunFacts) -> None:
         ),
     }
     told = "; ".join(f"{count:,} {what}" for what, count in notes.items() if count)
-    say(f"{facts.source}: {facts.places:,} places{f'; {told}' if told else ''}.")
+    say(f"{facts.source}: {amount(facts.places, 'place')}{f'; {told}' if told else ''}.")
     left_out(facts.left_out, "lines")
 
 

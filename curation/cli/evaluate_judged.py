@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from curation.cli.output import left_out, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.evaluation.judges.estimates import JudgedEvaluation
@@ -16,13 +17,13 @@ def show_judged(judged: JudgedEvaluation) -> None:
     """Estimates on all queries, and for all searches where queries were drawn."""
     from curation.evaluation.report.further import undrawn_sentence
 
-    what = f"on {judged.everything:,} queries, {judged.people:,} of them graded by people"
+    what = f"on {amount(judged.everything, 'query', 'queries')}, {judged.people:,} of them graded by people"
     for system in judged.runs:
         _show_estimates(f"{system.name} with the judge {judged.judge}, {what}", system.overall)
         if system.traffic:
             _show_estimates(f"{system.name} with the judge {judged.judge}, for all searches", system.traffic)
     say(
-        f"The judge {judged.judge} graded {judged.grades:,} pairs and could not tell of "
+        f"The judge {judged.judge} graded {amount(judged.grades, 'pair')} and could not tell of "
         f"{judged.cannot_tell:,}. People's queries were chosen by {' and '.join(judged.chosen_by)}."
     )
     if judged.not_drawn:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from curation.cli.output import say, table
-from curation.text import percent
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation, RunFacts
@@ -80,13 +80,14 @@ def show_refusal(found: Evaluation) -> None:
     if not first.unanswerable:
         return
     say(
-        f"Unanswerable: {first.unanswerable:,} queries without a relevant document, {first.tagged:,} of them "
+        f"Unanswerable: {amount(first.unanswerable, 'query', 'queries')} without a relevant document, "
+        f"{first.tagged:,} of them "
         f"tagged so; answerable: {first.answerable:,}. Confidence: {first.confidence}."
     )
     if first.contradictory:
-        say(
-            f"{first.contradictory:,} queries are tagged unanswerable and have a relevant document: left out."
-        )
+        one = "query is tagged unanswerable and has"
+        many = "queries are tagged unanswerable and have"
+        say(f"{amount(first.contradictory, one, many)} a relevant document: left out.")
     rows = [
         (
             name,
@@ -144,7 +145,8 @@ def show_hard_negatives(found: Evaluation) -> None:
         return
     say(
         f"Candidate lists of {effect.relevant:,} relevant documents, {effect.hard:,} hard and "
-        f"{effect.easy:,} easy negatives; {effect.queries:,} queries have a relevant document and a hard "
+        f"{effect.easy:,} easy negatives; {amount(effect.queries, 'query has', 'queries have')} a "
+        "relevant document and a hard "
         "negative."
     )
     if not effect.hard:
@@ -193,20 +195,24 @@ def show_pooled(pooled: PooledRuns) -> None:
     """What became of the runs' unjudged documents."""
     for name, count in pooled.unjudged.items():
         say(
-            f"{name}: {count:,} of the {pooled.returned[name]:,} documents in its first {pooled.depth:,} "
+            f"{name}: {count:,} of the {amount(pooled.returned[name], 'document')} in its first "
+            f"{pooled.depth:,} "
             "places have no grade in the release."
         )
     say(
         f"{pooled.pairs:,} unjudged pairs in all. The pool {pooled.pool.pool_id[:8]} added "
-        f"{pooled.pool.added:,} candidates; `goldset round open` shows those that nobody judged."
+        f"{amount(pooled.pool.added, 'candidate')}; `goldset round open` shows those that nobody judged."
     )
     if pooled.sealed:
         say(f"Queries of {', '.join(pooled.sealed)}, which is sealed and was evaluated, are pooled as well.")
     if pooled.sealed_left_out:
-        say(f"left out: {pooled.sealed_left_out:,} queries of sealed parts that were not evaluated.")
+        say(
+            f"left out: {amount(pooled.sealed_left_out, 'query', 'queries')} of sealed parts that were "
+            "not evaluated."
+        )
     for one in pooled.pool.systems:
         for reason, count in one.no_hit.items():
-            say(f"{one.system} found nothing for {count:,} queries: {reason}.")
+            say(f"{one.system} found nothing for {amount(count, 'query', 'queries')}: {reason}.")
     for reason, count in pooled.pool.left_out.items():
         say(f"{count:,} {reason}.")
 

@@ -12,6 +12,7 @@ from curation.cli.goldset import Json, Licence, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.releases.export.formats import FORMATS
 from curation.store import COMMAND_LINE
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.export.export import Exported
@@ -111,7 +112,7 @@ def _show_exported(name: str, format: str, exported: Exported) -> None:
     if any(file.endswith((".csv", ".tsv")) for file in exported.files):
         say("Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas.")
     if exported.rows:
-        say(*(f"{file}: {rows:,} rows" for file, rows in exported.rows.items()))
+        say(*(f"{file}: {amount(rows, 'row')}" for file, rows in exported.rows.items()))
     left_out(exported.left_out, "×")
     if exported.without_grades:
         say(f"Without the grades of {', '.join(exported.without_grades)}.")

@@ -9,6 +9,7 @@ import typer
 from curation.cli.goldset import Json, ReleaseName, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.store import COMMAND_LINE
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.freeze.freeze import Frozen
@@ -95,7 +96,7 @@ def _show_frozen(name: str, frozen: Frozen) -> None:
         f"release id: {frozen.release_id}",
     )
     table(
-        f"Release {name}: {frozen.documents:,} documents",
+        f"Release {name}: {amount(frozen.documents, 'document')}",
         ["part", "queries", "grades", "seal"],
         [
             (part, queries, frozen.grades[part], "sealed" if part in frozen.sealed else "")
@@ -106,7 +107,7 @@ def _show_frozen(name: str, frozen: Frozen) -> None:
     if lacking:
         parts = ", ".join(f"{count:,} of {part}" for part, count in frozen.without_relevant.items())
         every = " No system can be measured with it." if lacking == sum(frozen.queries.values()) else ""
-        say(f"WARNING: {lacking:,} queries have no relevant document ({parts}).{every}")
+        say(f"WARNING: {amount(lacking, 'query has', 'queries have')} no relevant document ({parts}).{every}")
     left_out(frozen.left_out, "×")
     if frozen.parent is not None:
         say(f"parent: the release {frozen.parent[:12]}…, before the last re-labeling (see `goldset diff`)")
@@ -116,7 +117,7 @@ def _show_frozen(name: str, frozen: Frozen) -> None:
         say(f"Frozen against the gate; the release says so: “{frozen.override.reason}”.")
     if frozen.sharing is not None:
         say(
-            f"shared: {frozen.sharing.grades:,} grades, by the rule {frozen.sharing.rule}; "
+            f"shared: {amount(frozen.sharing.grades, 'grade')}, by the rule {frozen.sharing.rule}; "
             f"{frozen.sharing.conflicts:,} texts have different grades under different ids and share none"
         )
     if frozen.changed:
@@ -135,7 +136,8 @@ def _show_coverage(frozen: Frozen) -> None:
         say(f"Without clusters of its queries: {found.why_not}")
         return
     say(
-        f"coverage map: {found.map_id[:12]}…; {found.queries:,} of {sum(frozen.queries.values()):,} queries "
-        f"are in a cluster, {found.regions_asked:,} of {found.regions:,} regions have a query, and "
-        f"{found.in_grid:,} queries have a cell of the grid"
+        f"coverage map: {found.map_id[:12]}…; {found.queries:,} of "
+        f"{amount(sum(frozen.queries.values()), 'query', 'queries')} "
+        f"are in a cluster, {found.regions_asked:,} of {amount(found.regions, 'region')} have a query, and "
+        f"{amount(found.in_grid, 'query has', 'queries have')} a cell of the grid"
     )

@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.guides.difference import GuideDifference
@@ -263,7 +264,7 @@ def _show_change(change: GuideChange) -> None:
 
 
 def _show_check(guide: Guide, uses: list[FieldUse]) -> None:
-    say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {len(guide.scale)} grades.")
+    say(f"{guide.title} ({guide.guide_hash[:8]}) is a guide with {amount(len(guide.scale), 'grade')}.")
     for use in uses:
         say(use.sentence)
 

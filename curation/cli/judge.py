@@ -9,6 +9,7 @@ import typer
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.evaluation.judges.agreement import JudgeAgreement
@@ -124,8 +125,10 @@ def _show_confusion(found: JudgeAgreement) -> None:
 def _show_coverage(found: JudgeAgreement) -> None:
     counts = found.coverage
     say(
-        f"Compared: {counts.compared:,} pairs of {counts.queries:,} queries. The judge judged "
-        f"{counts.judged:,} pairs; {counts.ungraded:,} of them no person did. People's grades without the "
+        f"Compared: {amount(counts.compared, 'pair')} of {amount(counts.queries, 'query', 'queries')}. "
+        "The judge judged "
+        f"{amount(counts.judged, 'pair')}; {counts.ungraded:,} of them no person did. People's grades "
+        "without the "
         f"judge's: {counts.not_judged:,}."
     )
     reasons = {

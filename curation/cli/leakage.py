@@ -11,7 +11,7 @@ from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.cli.split import NoParaphrase, NoSharedDocuments, ParaphraseModel, RelevantGrade
 from curation.errors import refuse_problems
-from curation.text import percent
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.groups.sweep import SweepStep
@@ -138,14 +138,17 @@ def _show_groups(found: Overview, texts: dict[str, str]) -> None:
 
     say(
         f"{found.queries:,} graded queries form {sum(found.sizes.values()):,} leakage groups; "
-        f"{found.sizes.get(1, 0):,} queries are tied to no other."
+        f"{amount(found.sizes.get(1, 0), 'query is', 'queries are')} tied to no other."
     )
     rows = [[kind, found.found[kind], found.methods[kind]] for kind in found.found]
     table("Ties", ["kind", "ties", "searched"], rows)
     left_out(found.left_out)
     for group in found.groups:
         share = percent(group.share, 1)
-        say(f"A group of {len(group.queries):,} queries ({share}), from one far end to the other:")
+        say(
+            f"A group of {amount(len(group.queries), 'query', 'queries')} ({share}), from one far end to "
+            "the other:"
+        )
         say(*chain_lines(group.chain, texts))
         if group.weakest:
             say("Its weakest links; cut together they split it:")
@@ -163,4 +166,4 @@ def _show_groups(found: Overview, texts: dict[str, str]) -> None:
 def _show_steps(queries: int, steps: Sequence[SweepStep]) -> None:
     rows = [[*step[:4], percent(step.share, 1), step.single] for step in steps]
     columns = ["tied by", "from", "groups", "largest", "its share", "queries alone"]
-    table(f"Groups of {queries:,} queries at each threshold", columns, rows)
+    table(f"Groups of {amount(queries, 'query', 'queries')} at each threshold", columns, rows)

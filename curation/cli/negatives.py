@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, progress_bar, say, table
-from curation.text import percent
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.negatives.audit import AuditOpened
@@ -132,7 +132,10 @@ def negatives_audit(
 
 def _show_audit_opened(audit: AuditOpened) -> None:
     opened = audit.opened
-    say(f"Opened {opened.round}: {opened.candidates:,} pairs, {opened.presentations:,} presentations.")
+    say(
+        f"Opened {opened.round}: {amount(opened.candidates, 'pair')}, "
+        f"{amount(opened.presentations, 'presentation')}."
+    )
     table(
         f"Assumed negatives of {', '.join(audit.systems)} to depth {audit.depth:,}",
         ["stratum", "pairs", "drawn", "probability"],
@@ -178,7 +181,7 @@ def _show_audit(report: AuditReport) -> None:
             f"{report.judged:,} judged pairs."
         )
     if other_text := sum(item.other_text for item in report.strata):
-        say(f"left out: {other_text:,} pairs judged since with another text of their document")
+        say(f"left out: {amount(other_text, 'pair')} judged since with another text of their document")
     for found in report.found:
         say(f"relevant: {found.query_id}, {found.document_id} ({found.stratum}): grade {found.grade}")
 
@@ -212,7 +215,8 @@ def _show_negatives(report: HardNegatives, limit: int) -> None:
         limit,
     )
     _limited(
-        f"{len(found) - report.enough:,} of {len(found):,} queries: fewer than {report.want} hard negatives",
+        f"{len(found) - report.enough:,} of {amount(len(found), 'query', 'queries')}: fewer than "
+        f"{report.want} hard negatives",
         ["query", "relevant", "hard negatives", "still wanted"],
         [(q.text, q.positives, len(q.negatives), q.missing) for q in _needy(found)],
         limit,

@@ -12,7 +12,7 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
-from curation.text import plain, printable
+from curation.text import counted, plain, printable
 
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
@@ -91,7 +91,7 @@ def write_page(path: Path, html: str, done: str = "", option: str = "--html") ->
 def left_out(counts: Mapping[str, int], what: str = "") -> None:
     """Say what a step left out, and why."""
     for reason, count in counts.items():
-        say(f"left out: {f'{count:,} {what}'.rstrip()}: {reason}")
+        say(f"left out: {counted(count, what).rstrip()}: {reason}")
 
 
 def _cell(value: Any) -> str:

@@ -8,6 +8,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.agreement.between.overlap_plan import OverlapPlan
@@ -36,15 +37,18 @@ def _show_plan(plan: OverlapPlan) -> None:
     if plan.undefined is not None:
         say(f"There is no plan: {plan.undefined}.")
     else:
+        assert plan.units_needed is not None
+        assert plan.queries_needed is not None
         checked = plan.not_simulated or f"±{plan.simulated:.3f} in simulated projects of that size"
         say(
             f"Ordinal alpha is {plan.alpha:.3f} ± {plan.half_width:.3f} on {plan.units:,} doubly judged "
-            f"pairs of {plan.queries:,} queries.",
-            f"± {plan.wanted:g} takes {plan.units_needed:,} pairs of {plan.queries_needed:,} queries: "
+            f"pairs of {amount(plan.queries, 'query', 'queries')}.",
+            f"± {plan.wanted:g} takes {amount(plan.units_needed, 'pair')} of "
+            f"{amount(plan.queries_needed, 'query', 'queries')}: "
             f"{plan.more:,} more ({checked}).",
         )
     table(
-        f"Judging the {plan.open_pairs:,} pairs that nobody has judged",
+        f"Judging the {amount(plan.open_pairs, 'pair')} that nobody has judged",
         ["overlap", "judgments", "hours", "doubly judged then", "± then"],
         [(one.overlap, one.judgments, one.hours, one.doubly_judged, one.half_width) for one in plan.overlaps],
     )

@@ -10,7 +10,7 @@ import typer
 from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
 from curation.errors import InputError
-from curation.text import percent, plain
+from curation.text import amount, percent, plain
 
 if TYPE_CHECKING:
     from curation.labeling.judged_elsewhere import PairsWritten
@@ -162,7 +162,10 @@ def _show_both(report: PoolReport, check: Bm25Check | None, written: PairsWritte
 
 
 def _show_export(written: PairsWritten) -> None:
-    say(f"Wrote {written.pairs:,} pairs of {written.queries:,} queries to {written.path}.")
+    say(
+        f"Wrote {amount(written.pairs, 'pair')} of {amount(written.queries, 'query', 'queries')} to "
+        f"{written.path}."
+    )
     left_out(written.left_out, "candidates")
     if written.path.suffix.lower() == ".csv":
         say("Texts are written as they are: in a spreadsheet, import the columns as text, not as formulas.")
@@ -179,7 +182,7 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
         say("This pool was built before from the same inputs; nothing was added.")
     else:
         say(
-            f"{report.candidates:,} candidates for {report.queries:,} queries, "
+            f"{amount(report.candidates, 'candidate')} for {amount(report.queries, 'query', 'queries')}, "
             f"{report.random_negatives:,} of them random negatives; {report.added:,} are new to the project."
         )
     if report.sample:
@@ -190,12 +193,13 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
         )
     if report.counted_again:
         say(
-            f"The words of {report.counted_again:,} documents were counted again: an older goldset cut texts "
+            f"The words of {amount(report.counted_again, 'document was', 'documents were')} counted "
+            "again: an older goldset cut texts "
             "into other words."
         )
     for system in report.systems:
         for reason, count in system.no_hit.items():
-            say(f"{system.system} found nothing for {count:,} queries: {reason}")
+            say(f"{system.system} found nothing for {amount(count, 'query', 'queries')}: {reason}")
     for reason, count in report.left_out.items():
         say(f"{count:,} {reason}")
     if check is not None:
@@ -204,7 +208,8 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
 
 def _show_check(check: Bm25Check) -> None:
     say(
-        f"BM25: {check.agree:,} of {check.queries:,} queries have the list of rank-bm25 to depth "
+        f"BM25: {check.agree:,} of {amount(check.queries, 'query', 'queries')} have the list of "
+        "rank-bm25 to depth "
         f"{check.depth:,}; the largest difference of a score is {check.largest_difference:.2g}."
     )
     for difference in check.differing:

@@ -12,7 +12,7 @@ from curation.cli.goldset import Json, Seed, command_group, listed, project_stor
 from curation.cli.output import emit, left_out, progress_bar, say, table, write_page
 from curation.errors import refuse_problems
 from curation.store import COMMAND_LINE
-from curation.text import percent
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.relabeling.drift.report import DriftReport
@@ -271,7 +271,7 @@ def _show_report(found: DriftReport, limit: int, page: Path | None) -> None:
 
 def _show_plan(plan: RelabelingPlan) -> None:
     say(
-        f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {plan.set_pairs:,} pairs "
+        f"Plan {plan.plan_id[:8]} of {plan.quarter}: {plan.pairs:,} of {amount(plan.set_pairs, 'pair')} "
         f"({percent(plan.fraction_of_pairs, 1)} of those that can be judged)."
     )
     rows = [(part, count) for part, count in plan.parts.items()]
@@ -280,10 +280,14 @@ def _show_plan(plan: RelabelingPlan) -> None:
     table("Pairs by quarter of the last judgment", ["quarter", "pairs"], list(plan.by_quarter.items()))
     say(
         f"Each pair had a probability of {plan.inclusion_probability:.3f} to be in the random part.",
-        f"Queries: {plan.retired:,} leave, {plan.new_queries:,} join with about {plan.new_pairs:,} pairs.",
+        f"Queries: {plan.retired:,} leave, {plan.new_queries:,} join with about "
+        f"{amount(plan.new_pairs, 'pair')}.",
     )
     if plan.short:
-        say(f"WARNING: {plan.short:,} pairs will be older than two years, because there is no room for them.")
+        say(
+            f"WARNING: {amount(plan.short, 'pair')} will be older than two years, because there is no "
+            "room for them."
+        )
     if plan.needed is not None:
         say(f"To judge everything again within two years takes --fraction {plan.needed:.2f} this quarter.")
     left_out(plan.left_out, "pairs")
@@ -291,15 +295,17 @@ def _show_plan(plan: RelabelingPlan) -> None:
         say(f"Hours: unknown, because {plan.pace_unknown}.")
     else:
         say(
-            f"Hours: about {plan.hours:.1f} for {plan.judgments:,} judgments, at {plan.pace.hourly:.0f} an "
-            f"hour ({plan.pace.annotators} annotators, {plan.pace.slowest:.0f} to {plan.pace.fastest:.0f})."
+            f"Hours: about {plan.hours:.1f} for {amount(plan.judgments, 'judgment')}, at "
+            f"{plan.pace.hourly:.0f} an "
+            f"hour ({amount(plan.pace.annotators, 'annotator')}, {plan.pace.slowest:.0f} to "
+            f"{plan.pace.fastest:.0f})."
         )
     say("Next: goldset relabel show, then goldset relabel open --annotators NAMES")
 
 
 def _show_stored(found: ShownPlan, limit: int) -> None:
     state = f"opened as {found.round}" if found.round else "not opened"
-    say(f"Plan {found.plan_id[:8]} of {found.quarter}, {state}: {len(found.pairs):,} pairs.")
+    say(f"Plan {found.plan_id[:8]} of {found.quarter}, {state}: {amount(len(found.pairs), 'pair')}.")
     columns = ["query", "document", "title", "part", "stratum", "grade", "how", "judged"]
     rows = [
         (p.text, p.document_id, p.title, p.part, p.stratum, p.grade, p.how, p.judged) for p in found.pairs
@@ -313,13 +319,16 @@ def _show_stored(found: ShownPlan, limit: int) -> None:
 
 def _show_sealed(pairs: int) -> None:
     if pairs:
-        say(f"{pairs:,} pairs are of parts that a release seals: their grades are not named.")
+        say(
+            f"{amount(pairs, 'pair is', 'pairs are')} of parts that a release seals: their grades are "
+            "not named."
+        )
 
 
 def _show_opened(opened: QuarterOpened) -> None:
     say(
-        f"Opened {opened.quarter} as the round {opened.round.round}: {opened.pairs:,} pairs again, "
-        f"{opened.new_pairs:,} new ones, {opened.round.presentations:,} presentations.",
+        f"Opened {opened.quarter} as the round {opened.round.round}: {amount(opened.pairs, 'pair')} again, "
+        f"{opened.new_pairs:,} new ones, {amount(opened.round.presentations, 'presentation')}.",
         f"Queries: {opened.added:,} joined, {opened.retired:,} left; {opened.same_people:,} go to people who "
         "judged them before.",
     )
@@ -374,12 +383,13 @@ def _show_calendar(calendar: RelabelingCalendar) -> None:
     table("Calendar", ["quarter", "pairs last judged", "re-labeling", "pairs done"], rows)
     if calendar.renewed_share is not None:
         share = percent(calendar.renewed_share, 1)
-        say(f"Renewed in the last four quarters: {calendar.renewed:,} pairs ({share}).")
+        say(f"Renewed in the last four quarters: {amount(calendar.renewed, 'pair')} ({share}).")
     due = calendar.due
     if due.unfinished is not None:
         left = due.unfinished
         say(
-            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of {left.pairs:,} pairs "
+            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
+            f"{amount(left.pairs, 'pair')} "
             f"are done. Finish it, or close it with `goldset round close {left.round}`."
         )
     if not due.is_due:

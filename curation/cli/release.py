@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.cli.goldset import Json, ReleaseName, command_group, project_store
 from curation.cli.output import emit, left_out, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,10 +55,12 @@ def _show_release(found: ShownRelease) -> None:
         for part, queries in sorted(found.queries.items())
     ]
     title = f"Release {found.name}, frozen {found.frozen_at:%Y-%m-%d %H:%M} UTC by {found.frozen_by}"
-    table(f"{title}: {found.documents:,} documents", ["part", "queries", "grades", "seal"], rows)
+    table(f"{title}: {amount(found.documents, 'document')}", ["part", "queries", "grades", "seal"], rows)
     left_out(found.left_out, "×")
     if found.changed:
-        say(f"{found.changed:,} grades were given on another version of their document; they are marked.")
+        one = "grade was given on another version of its document; it is"
+        many = "grades were given on another version of their document; they are"
+        say(f"{amount(found.changed, one, many)} marked.")
     if found.override is not None:
         say(f"Frozen against the gate; the release says so: “{found.override['reason']}”.")
     if found.also_named:

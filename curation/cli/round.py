@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, command_group, listed, project_store
 from curation.cli.output import emit, left_out, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.labeling.progress.pilot import PilotReport
@@ -131,7 +132,9 @@ def round_draw(
     def show() -> None:
         rows = [(one.stratum, one.population, one.drawn, one.probability) for one in found.strata]
         table(
-            f"Drew {found.drawn:,} of {found.queries:,} queries", ["stratum", "queries", "drawn", "p"], rows
+            f"Drew {found.drawn:,} of {amount(found.queries, 'query', 'queries')}",
+            ["stratum", "queries", "drawn", "p"],
+            rows,
         )
         _show_opened(found.opened, False)
 
@@ -289,7 +292,7 @@ def round_pilot(name: Name, as_json: Json = False) -> None:
 def _show_opened(opened: RoundOpened, pilot: bool) -> None:
     what = "pilot " if pilot else ""
     say(
-        f"Opened {what}{opened.round}: {opened.candidates:,} candidates, {opened.presentations:,} "
+        f"Opened {what}{opened.round}: {amount(opened.candidates, 'candidate')}, {opened.presentations:,} "
         "presentations."
     )
     rows = [
@@ -306,13 +309,19 @@ def _show_opened(opened: RoundOpened, pilot: bool) -> None:
 def _show_status(status: RoundStatus) -> None:
     where = ", closed" if status.closed else ", paused" if status.paused else ""
     say(
-        f"{status.round} ({status.kind}{where}): {status.complete:,} of {status.candidates:,} candidates "
+        f"{status.round} ({status.kind}{where}): {status.complete:,} of "
+        f"{amount(status.candidates, 'candidate')} "
         "have all their judgments."
     )
     if status.withdrawn:
-        say(f"{status.withdrawn:,} presentations were withdrawn and moved to others.")
+        say(
+            f"{amount(status.withdrawn, 'presentation was', 'presentations were')} withdrawn and moved "
+            "to others."
+        )
     if status.late:
-        say(f"{status.late:,} answers came after the round was closed. They are kept and marked.")
+        one = "answer came after the round was closed. It is"
+        many = "answers came after the round was closed. They are"
+        say(f"{amount(status.late, one, many)} kept and marked.")
     columns = ["annotator", "presentations", "answered", "cannot tell", "later", "flagged"]
     columns += ["last judgment (UTC)"]
     rows = [
@@ -352,7 +361,7 @@ def _show_new_presentations(per_annotator: dict[str, int]) -> None:
 
 
 def _emit_state(state: RoundState, what: str, as_json: bool) -> None:
-    emit(as_json, state, f"{state.round} {what}; {state.open_items:,} items are open.")
+    emit(as_json, state, f"{state.round} {what}; {amount(state.open_items, 'item is', 'items are')} open.")
 
 
 def _state_name(state: RoundState) -> str:
@@ -371,7 +380,8 @@ def _minute(moment: Any) -> str | None:
 
 def _show_extended(extended: Extended) -> None:
     say(
-        f"Extended {extended.round}: {extended.candidates:,} candidates added, {extended.moved:,} pairs "
+        f"Extended {extended.round}: {amount(extended.candidates, 'candidate')} added, "
+        f"{amount(extended.moved, 'pair')} "
         "moved to those who joined."
     )
     _show_new_presentations(extended.per_annotator)
@@ -379,7 +389,7 @@ def _show_extended(extended: Extended) -> None:
 
 
 def _show_reassigned(done: Reassigned, from_: str) -> None:
-    say(f"Moved {done.moved:,} pairs of {done.round} away from {from_}; {done.kept:,} stay.")
+    say(f"Moved {amount(done.moved, 'pair')} of {done.round} away from {from_}; {done.kept:,} stay.")
     _show_new_presentations(done.per_annotator)
     left_out(done.left_out)
 
@@ -387,8 +397,10 @@ def _show_reassigned(done: Reassigned, from_: str) -> None:
 def _show_pilot(report: PilotReport) -> None:
     versions = ", ".join(f"{version[:8]} ({count:,})" for version, count in report.guide_hashes.items())
     say(
-        f"{report.round}: {report.pairs:,} pairs of {report.queries:,} queries, {report.annotators} "
-        f"annotators; {report.compared:,} pairs can be compared, {report.unanswered:,} items are open.",
+        f"{report.round}: {amount(report.pairs, 'pair')} of "
+        f"{amount(report.queries, 'query', 'queries')}, {report.annotators} "
+        f"annotators; {amount(report.compared, 'pair')} can be compared, "
+        f"{amount(report.unanswered, 'item is', 'items are')} open.",
         f"Guide: {report.guide}; judgments by version: {versions or 'none yet'}.",
     )
     rows = [(f"{b.lower} | {b.upper}", b.apart, b.n, b.share, b.low, b.high) for b in report.boundaries]

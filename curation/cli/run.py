@@ -9,6 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, ReleaseName, app, listed, project_store
 from curation.cli.output import emit, progress_bar, say, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.evaluation.baselines import BaselineRuns
@@ -65,11 +66,18 @@ def _show(written: BaselineRuns) -> None:
             for run in written.runs
         ],
     )
-    say(f"{written.documents:,} documents were searched, to depth {written.depth:,}.")
+    say(
+        f"{amount(written.documents, 'document was', 'documents were')} searched, to depth {written.depth:,}."
+    )
     if written.without_text:
         say(f"{written.without_text:,} of them have no text: no system finds them.")
     if written.mapped:
         say(f"{written.mapped:,} ids hold white space and were encoded, as in the TREC export.")
     for run in written.runs:
-        say(*(f"{run.system}: nothing for {count:,} queries: {why}" for why, count in run.empty.items()))
+        say(
+            *(
+                f"{run.system}: nothing for {amount(count, 'query', 'queries')}: {why}"
+                for why, count in run.empty.items()
+            )
+        )
     say(f"release id: {written.release_id}")

@@ -11,6 +11,7 @@ import typer
 from curation.cli.goldset import Json, Seed, app, listed, project_store
 from curation.cli.output import emit, left_out, progress_bar, refuse_no_page, say, table, write_page
 from curation.errors import InputError
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sampling.sample import SampleReport
@@ -226,9 +227,12 @@ def _show_sample(report: SampleReport, page: Path | None) -> None:
     if report.drawn_before:
         say("This sample was drawn before; it is the current one, and nothing was added.")
     else:
-        say(f"Drew {report.size:,} queries; {report.added:,} of them are new to the project.")
+        say(
+            f"Drew {amount(report.size, 'query', 'queries')}; {report.added:,} of them are new to the "
+            "project."
+        )
     if report.grouped:
-        say(f"{report.grouped:,} queries were grouped with a more frequent spelling.")
+        say(f"{amount(report.grouped, 'query was', 'queries were')} grouped with a more frequent spelling.")
     left_out(report.left_out, "rows of traffic")
     say(*report.warnings)
     if page is not None:

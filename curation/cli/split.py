@@ -11,7 +11,7 @@ from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, left_out, progress_bar, say
 from curation.errors import InputError
 from curation.store import Store
-from curation.text import percent
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from curation.splits.assignment.by_time import ByTime
@@ -240,7 +240,7 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
             "documents of a group answer the same question, keep them together: --same group."
         )
     if report.kept:
-        say(f"{report.kept:,} queries keep the part that a release has them in.")
+        say(f"{amount(report.kept, 'query keeps', 'queries keep')} the part that a release has them in.")
     if report.disagreeing:
         say(f"{report.disagreeing:,} of them are in different parts of releases: the newest counts.")
     if report.by_time is not None:
@@ -248,7 +248,8 @@ def _show_split(report: SplitReport, texts: dict[str, str]) -> None:
     for group in report.large_groups:
         say(
             "",
-            f"WARNING: one group holds {group.queries:,} queries ({percent(group.share)} of all)"
+            f"WARNING: one group holds {amount(group.queries, 'query', 'queries')} "
+            f"({percent(group.share)} of all)"
             + (f", and {group.spoils}." if group.spoils else "; the parts are as asked for all the same."),
             group.most_ties,
             f"Its far ends are tied by a chain of {len(group.chain)}:",
@@ -262,9 +263,12 @@ def _show_by_time(found: ByTime) -> None:
     begins = "; ".join(f"{part} from {time:%Y-%m-%d %H:%M:%S}" for part, time in found.begins.items())
     say(
         f"By time: {begins}. {found.spanning:,} groups span a cut and went by their first query, with "
-        f"{found.late:,} queries that were first asked after the next part begins."
+        f"{amount(found.late, 'query', 'queries')} that were first asked after the next part begins."
     )
     if found.undated:
-        say(f"{found.undated:,} queries have no time and went where --undated says.")
+        say(f"{amount(found.undated, 'query has', 'queries have')} no time and went where --undated says.")
     if found.against:
-        say(f"{found.against:,} groups stay where a release has them, against the cut.")
+        say(
+            f"{amount(found.against, 'group stays', 'groups stay')} where a release has them, against "
+            "the cut."
+        )

@@ -11,6 +11,7 @@ from curation.cli.goldset import Json, TagAuthor, command_group, project_store
 from curation.cli.import_.options import Columns, Encoding, Format, NoHeader, field, layout_of
 from curation.cli.output import emit, progress_bar, say, table
 from curation.store import COMMAND_LINE
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sampling.tags.find_tags import TagsFound, TrafficTags
@@ -150,7 +151,7 @@ def _show_found(found: TagsFound) -> None:
         for tag, count in found.tags.items()
         if tag in RULE_TAGS or count
     ]
-    table(f"Tags of {found.queries:,} queries", ["tag", "queries"], shown)
+    table(f"Tags of {amount(found.queries, 'query', 'queries')}", ["tag", "queries"], shown)
     say(f"{found.changed:,} changed; {found.by_person:,} that people set are kept.")
     for tag, why in found.not_looked_for.items():
         say(f"not looked for: {tag}: {why}")
@@ -159,7 +160,11 @@ def _show_found(found: TagsFound) -> None:
 def _show_traffic(found: TrafficTags) -> None:
     rows: list[tuple[str, int | None, int | None]] = [(tag, *counts) for tag, counts in found.tags.items()]
     rows += [(tag, None, None) for tag in found.not_looked_for]
-    table(f"Tags of {found.queries:,} queries of the traffic", ["tag", "queries", "searches"], rows)
+    table(
+        f"Tags of {amount(found.queries, 'query', 'queries')} of the traffic",
+        ["tag", "queries", "searches"],
+        rows,
+    )
     for tag, why in found.not_looked_for.items():
         say(f"not looked for: {tag}: {why}")
     say("Nothing was stored. A sample by tag draws by these rules: goldset sample --strata band,tag:NAME")
@@ -175,4 +180,4 @@ def _show_tagged(found: list[TaggedQuery]) -> None:
         )
         for q in found
     ]
-    table(f"{len(rows):,} queries", ["id", "query", "stratum", "tags (* by people)"], rows)
+    table(amount(len(rows), "query", "queries"), ["id", "query", "stratum", "tags (* by people)"], rows)

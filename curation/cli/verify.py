@@ -10,6 +10,7 @@ import typer
 
 from curation.cli.goldset import Json, app, project_path, project_store
 from curation.cli.output import emit, progress_bar, say
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.releases.export.verify_export import VerifiedExport
@@ -65,7 +66,8 @@ def _verify_folder(folder: Path, as_json: bool) -> None:
 def _show_verified(name: str, verified: Verified) -> None:
     if verified.intact:
         say(
-            f"{name} is intact: {verified.parts} parts and {verified.documents:,} documents are as frozen.",
+            f"{name} is intact: {amount(verified.parts, 'part')} and "
+            f"{amount(verified.documents, 'document')} are as frozen.",
             f"release id: {verified.release_id}",
             *verified.notes,
         )
@@ -76,7 +78,7 @@ def _show_verified(name: str, verified: Verified) -> None:
 def _show_verified_folder(folder: Path, verified: VerifiedExport) -> None:
     if verified.intact:
         say(
-            f"{folder} is intact: {verified.files:,} files of the release {verified.name}.",
+            f"{folder} is intact: {amount(verified.files, 'file')} of the release {verified.name}.",
             f"release id: {verified.release_id}",
         )
     else:

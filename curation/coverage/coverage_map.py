@@ -24,7 +24,7 @@ from curation.errors import InputError
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL, embed, find_model
 from curation.store import Document, Store
-from curation.text import digest
+from curation.text import amount, digest
 
 BY_RULE = "by rule"
 GIVEN = "given"
@@ -103,7 +103,9 @@ class MapSettings:
         if self.resolution is not None and not 0 < self.resolution < float("inf"):
             raise InputError(f"The resolution is {self.resolution:g}; expected a number above 0, such as 10.")
         if self.least_documents < 1:
-            raise InputError(f"A region cannot need {self.least_documents} documents; expected 1 or more.")
+            raise InputError(
+                f"A region cannot need {amount(self.least_documents, 'document')}; expected 1 or more."
+            )
         return {
             "extractor": {"name": self.extractor.name, **self.extractor.settings},
             "graph": {"least_cosine": entity_graph.LEAST_COSINE, "neighbours": entity_graph.NEIGHBOURS},

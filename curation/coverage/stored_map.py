@@ -35,7 +35,7 @@ from curation.store import (
     utc_now,
 )
 from curation.store.documents import current_snapshot
-from curation.text import canonical_json, plain
+from curation.text import amount, canonical_json, plain
 
 IN_FORCE = "coverage"
 """The setting that has the id of the map in force."""
@@ -199,7 +199,7 @@ def _check_name(name: str, others: Mapping[str, int]) -> None:
     if not name:
         raise InputError("The name is empty; expected some words.")
     if len(name) > LONGEST_NAME:
-        raise InputError(f"The name has {len(name):,} characters; expected {LONGEST_NAME} or fewer.")
+        raise InputError(f"The name has {amount(len(name), 'character')}; expected {LONGEST_NAME} or fewer.")
     if redact(name).kinds:
         raise InputError("The name holds personal data, which goldset does not store. Write it without.")
     if name in others:

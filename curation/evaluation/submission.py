@@ -206,5 +206,5 @@ def _pooled(
         f"{found.pool.added:,} became candidates."
     )
     if found.sealed_left_out:
-        told += f" {found.sealed_left_out:,} queries of other sealed parts got none."
+        told += f" {amount(found.sealed_left_out, 'query', 'queries')} of other sealed parts got none."
     return told

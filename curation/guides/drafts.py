@@ -14,6 +14,7 @@ from curation.guides.front_matter import with_values
 from curation.guides.guide import Guide, current_guide
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, fetch, record_event, utc_now
+from curation.text import amount
 
 LONGEST_SOURCE = 200_000
 """Characters of a guide's text."""
@@ -42,7 +43,10 @@ def save_draft(store: Store, source: str, author: str, seen: int | None) -> Guid
     RefusedError: another window of the author's has saved meanwhile; or the author is no lead.
     """
     if len(source) > LONGEST_SOURCE:
-        said = f"The guide has {len(source):,} characters; expected at most {LONGEST_SOURCE:,}. Shorten it."
+        said = (
+            f"The guide has {amount(len(source), 'character')}; expected at most {LONGEST_SOURCE:,}. "
+            "Shorten it."
+        )
         raise InputError(said)
     with store.transaction(new_data_version=False) as cursor:
         require_author(cursor, author, "lead")

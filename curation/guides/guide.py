@@ -25,7 +25,7 @@ from curation.errors import InputError, NotFoundError
 from curation.guides.front_matter import GuideProblem, line_of, read_values, split_source
 from curation.guides.template import PresentationTemplate
 from curation.store import Cursor, get_setting, put_setting, utc_now
-from curation.text import canonical_json, digest
+from curation.text import amount, canonical_json, digest
 
 SCREEN_KEYS = frozenset("ulnfxwghcr?")
 """Keys that the grading screen (or Streamlit: c, r) uses itself."""
@@ -286,7 +286,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return "names with values"
     text = str(value)
-    return f"only {text[:40]!r}" if len(text) <= 40 else f"{len(text):,} characters"
+    return f"only {text[:40]!r}" if len(text) <= 40 else amount(len(text), "character")
 
 
 def _place(location: tuple[int | str, ...]) -> str:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from curation.errors import RefusedError
 from curation.store import Cursor
 from curation.store.documents import count_fields
+from curation.text import amount
 
 BodyKind = Literal["plain", "markdown", "html", "code"]
 
@@ -70,7 +71,7 @@ class FieldUse(NamedTuple):
     @property
     def sentence(self) -> str:
         """As in: The field “price” is in 0 of 3,823 documents."""
-        return f"The field “{self.field}” is in {self.documents:,} of {self.of:,} documents."
+        return f"The field “{self.field}” is in {self.documents:,} of {amount(self.of, 'document')}."
 
 
 def field_uses(cursor: Cursor, template: PresentationTemplate | None) -> list[FieldUse]:

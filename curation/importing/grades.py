@@ -16,6 +16,7 @@ from curation.sources.judgments import JudgmentFields, parse_grade_map
 from curation.sources.run_files import RunFields
 from curation.sources.run_import import RunImport, import_run
 from curation.store import Store
+from curation.text import amount
 
 
 def run(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
@@ -36,7 +37,7 @@ def run(store: Store, request: ImportRequest, progress: Progress, author: str) -
 
 
 def run_outcome(found: RunImport) -> ImportOutcome:
-    places = f"{found.entries:,} places for {found.queries:,} queries"
+    places = f"{amount(found.entries, 'place')} for {amount(found.queries, 'query', 'queries')}"
     sentence = f"Nothing changed: the project has this run {found.name!r} with {places}."
     if found.is_new:
         sentence = f"Imported the run {found.name!r}: {places}. A pool names it as run:{found.name}."
@@ -48,16 +49,20 @@ def _about_run(found: RunImport) -> Iterable[str]:
     if found.mapped:
         yield f"{found.mapped:,} ids are prefixed or encoded, as in exports, and were mapped back."
     if found.unordered:
-        yield f"{found.unordered:,} queries were not in the order of their ranks and were reordered."
+        one = "query was not in the order of its ranks and was"
+        many = "queries were not in the order of their ranks and were"
+        yield f"{amount(found.unordered, one, many)} reordered."
     if found.gaps:
         order = "score, as in trec_eval" if found.fields.score else "rank"
         yield (
-            f"Note: for {found.gaps:,} queries ranks are missing. These lists are ordered by {order}. "
+            f"Note: for {amount(found.gaps, 'query', 'queries')} ranks are missing. These lists are "
+            f"ordered by {order}. "
             "Compare the number of places with the original if lines may have been lost."
         )
     if found.against_scores:
         yield (
-            f"Note: for {found.against_scores:,} queries the scores contradict the ranks. The ranks count "
+            f"Note: for {amount(found.against_scores, 'query', 'queries')} the scores contradict the "
+            "ranks. The ranks count "
             "here; trec_eval would go by the scores."
         )
 
@@ -155,7 +160,7 @@ def decisions(store: Store, request: ImportRequest, progress: Progress, author: 
 
 
 def decisions_outcome(found: Decided, lines: int) -> ImportOutcome:
-    sentence = f"{found.decided:,} pairs decided."
+    sentence = f"{amount(found.decided, 'pair')} decided."
     if not found.decided:
         sentence = "Nothing changed: no pair of the file was to be decided."
     figures = {"pairs": found.decided, "lines": lines}

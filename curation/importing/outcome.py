@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from curation.text import counted
+
 
 class ImportOutcome(NamedTuple):
     """What an import did, or would do.
@@ -29,7 +31,7 @@ class ImportOutcome(NamedTuple):
     @property
     def sentences(self) -> list[str]:
         """All of it, a sentence each."""
-        left_out = [f"Left out: {count:,} {self.unit}: {why}." for why, count in self.left_out.items()]
+        left_out = [f"Left out: {counted(count, self.unit)}: {why}." for why, count in self.left_out.items()]
         return [self.sentence, *left_out, *self.remarks]
 
 

@@ -13,6 +13,7 @@ from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.traffic_import import TrafficFields, TrafficImport, import_traffic
 from curation.store import Store
+from curation.text import amount, counted
 
 SHOWN = 10
 
@@ -28,9 +29,9 @@ def corpus(store: Store, request: ImportRequest, progress: Progress, author: str
 
 
 def corpus_outcome(found: CorpusImport) -> ImportOutcome:
-    sentence = f"The corpus now has {found.documents:,} documents."
+    sentence = f"The corpus now has {amount(found.documents, 'document')}."
     if not found.is_new:
-        sentence = f"Nothing changed: the project has these {found.documents:,} documents."
+        sentence = f"Nothing changed: the project has these {amount(found.documents, 'document')}."
     figures = {"documents": found.documents, "added": found.added, "changed": found.changed}
     figures |= {"removed": found.removed, "unchanged": found.unchanged}
     remarks = replaced(found.replaced)
@@ -62,7 +63,7 @@ def traffic_outcome(found: TrafficImport) -> ImportOutcome:
 def _times(found: TrafficImport) -> Iterable[str]:
     if found.fields.time and found.unknown_times:
         example = f", such as {found.unreadable_time}" if found.unreadable_time else ""
-        yield f"{found.unknown_times:,} rows have no time that could be read{example}."
+        yield f"{amount(found.unknown_times, 'row has', 'rows have')} no time that could be read{example}."
         if found.unreadable_time and found.fields.date_order is None:
             yield "Numeric dates such as 03/04/2026 are read once the order of day and month is said."
     if found.same_source:
@@ -77,13 +78,13 @@ def queries(store: Store, request: ImportRequest, progress: Progress, author: st
 
 def queries_outcome(found: QueryImport) -> ImportOutcome:
     counts = {"added": found.added, "changed": found.changed, "unchanged": found.unchanged}
-    sentence = f"Nothing changed: the project has these {found.queries:,} queries."
+    sentence = f"Nothing changed: the project has these {amount(found.queries, 'query', 'queries')}."
     if found.added or found.changed:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-        sentence = f"{found.queries:,} queries: {shown}."
+        sentence = f"{amount(found.queries, 'query', 'queries')}: {shown}."
     remarks = [known_sentence(found.known_as)] if found.known_as else []
     if found.answers:
-        remarks.append(f"{found.answers:,} queries got new reference answers.")
+        remarks.append(f"{amount(found.answers, 'query', 'queries')} got new reference answers.")
     remarks += [*_personal(found.personal, "queries", "replaced"), *replaced(found.replaced)]
     changes, figures = bool(found.added or found.changed or found.answers), {"queries": found.queries}
     return ImportOutcome(changes, sentence, "queries", figures | counts, found.left_out, remarks)
@@ -111,10 +112,15 @@ def answers(store: Store, request: ImportRequest, progress: Progress, author: st
 def answers_outcome(found: AnswerImport) -> ImportOutcome:
     counts = {"new": found.new, "changed": found.changed, "unchanged": found.unchanged}
     changes = bool(found.new or found.changed)
-    sentence = f"Nothing changed: the project has these answers to {found.queries:,} queries."
+    sentence = (
+        f"Nothing changed: the project has these answers to {amount(found.queries, 'query', 'queries')}."
+    )
     if changes:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-        sentence = f"{found.answers:,} reference answers to {found.queries:,} queries: {shown}."
+        sentence = (
+            f"{amount(found.answers, 'reference answer')} to "
+            f"{amount(found.queries, 'query', 'queries')}: {shown}."
+        )
     figures = {"answers": found.answers, "queries": found.queries, **counts}
     remarks = _personal(found.personal, "answers", "replaced")
     return ImportOutcome(changes, sentence, "answers", figures, found.left_out, remarks)
@@ -126,4 +132,4 @@ def replaced(found: Mapping[str, int]) -> list[str]:
 
 
 def _personal(found: Mapping[str, int], unit: str, what: str) -> list[str]:
-    return [f"Personal data, {what}: {count:,} {unit} with {kind}." for kind, count in found.items()]
+    return [f"Personal data, {what}: {counted(count, unit)} with {kind}." for kind, count in found.items()]

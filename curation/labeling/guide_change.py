@@ -9,6 +9,7 @@ from curation.guides.difference import GuideDifference, guide_difference
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.rounds.lifecycle import open_states, other_scale
 from curation.store import Cursor, Store
+from curation.text import amount
 
 
 class AffectedRound(NamedTuple):
@@ -59,7 +60,7 @@ class GuideEffects:
         if self.difference.same:
             return ["This guide is in force already."]
         said = [*self._off_scale_told(), *(one.cannot_switch for one in self.rounds if one.cannot_switch)]
-        given = f"{self.answers:,} judgments were" if self.answers != 1 else "1 judgment was"
+        given = amount(self.answers, "judgment was", "judgments were")
         said.append(
             f"{given} given under the guide in force. They stay as they are. Each keeps its version; "
             "releases list every guide that was used."

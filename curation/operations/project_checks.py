@@ -17,6 +17,7 @@ from curation.operations.finding import DoctorFinding, megabytes
 from curation.releases.stored import list_releases
 from curation.releases.verify import verify
 from curation.store import Store, get_setting, utc_now
+from curation.text import amount
 
 OLDEST_BACKUP = timedelta(days=7)
 MINUTES_AHEAD = timedelta(minutes=5)
@@ -25,7 +26,7 @@ MINUTES_AHEAD = timedelta(minutes=5)
 def read_everything(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         rows = read_all_rows(cursor)
-    told = f"All {sum(rows.values()):,} rows of {len(rows)} tables can be read"
+    told = f"All {amount(sum(rows.values()), 'row')} of {len(rows)} tables can be read"
     yield DoctorFinding(
         "fine", "file", f"{told}; {rows.get('judgment_events', 0):,} are answers of annotators."
     )

@@ -18,6 +18,7 @@ import argon2
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.emails import email_problems, insert_identity
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
+from curation.text import amount
 
 ROLES = ("annotator", "reviewer", "lead", "evaluator")
 JUDGING = ("annotator", "reviewer", "lead")
@@ -259,7 +260,7 @@ def _password_problems(password: str) -> list[str]:
     characters = len(_nfc(password))
     if characters >= SHORTEST_PASSWORD:
         return []
-    return [f"the password has {characters} characters: expected at least {SHORTEST_PASSWORD}"]
+    return [f"the password has {amount(characters, 'character')}: expected at least {SHORTEST_PASSWORD}"]
 
 
 _ANNOTATORS = "SELECT name, role, imported, deactivated_at IS NULL FROM annotators"

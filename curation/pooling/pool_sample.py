@@ -21,7 +21,7 @@ from curation.errors import InputError, RefusedError
 from curation.pooling.candidates import CandidateSource
 from curation.statistics.allocation import allocate
 from curation.store import Cursor, append
-from curation.text import seeded
+from curation.text import amount, seeded
 
 USUAL_BANDS = (10, 30, 100, 300, 1000)
 """Last ranks of the bands where a budget is given and no bands; the first is judged whole."""
@@ -198,7 +198,8 @@ def _by_budget(sizes: Mapping[Cell, int], budget: int, seed: int) -> dict[Cell, 
     if rest < 0:
         first = sum(size for (_, band), size in sizes.items() if band == 1)
         raise RefusedError(
-            f"The budget of {budget:,} pairs is too small: the first band alone has {first:,} pairs, and "
+            f"The budget of {amount(budget, 'pair')} is too small: the first band alone has "
+            f"{amount(first, 'pair')}, and "
             f"each deeper band of a query needs one, {sum(drawn.values()):,} in all. Give a larger budget, "
             "a first band that ends higher, or fewer bands."
         )

@@ -39,7 +39,7 @@ from curation.sampling.frame.traffic_rows import state_of
 from curation.sampling.plan import limits_of
 from curation.sampling.stored_sample import DrawnQuery, read_current, store_sample
 from curation.store import COMMAND_LINE, Cursor, Store
-from curation.text import seeded
+from curation.text import amount, seeded
 
 SAME_SHARE = 0.5
 """The share of queries that go to people who judged them before."""
@@ -232,7 +232,8 @@ def _refuse_stale(cursor: Cursor, plan: _Plan) -> None:
             changed += known != (one.consensus.grade, one.read_hash, one.decisions)
     if changed:
         raise RefusedError(
-            f"{changed:,} pairs of the plan were judged or decided since it was made. Plan again.",
+            f"{amount(changed, 'pair of the plan was', 'pairs of the plan were')} judged or decided "
+            "since it was made. Plan again.",
             command=f"`goldset relabel plan --fraction {row.parameters['fraction']:g} --seed "
             f"{row.parameters['seed']}` does so with the same settings.",
         )

@@ -33,6 +33,7 @@ from curation.releases.stored import (
 from curation.splits.rules import Rules
 from curation.splits.ties.parameters import rules_of
 from curation.store import Store
+from curation.text import amount
 from curation.words import CUT, is_cut_otherwise
 
 _PSEUDONYM = re.compile(rf"\ba[1-9]\d*\b|{NO_NUMBER}")
@@ -235,7 +236,7 @@ def _is_foreign(text: str) -> bool:
 
 
 def _pairs(number: int) -> str:
-    return "1 pair" if number == 1 else f"{number:,} pairs"
+    return amount(number, "pair")
 
 
 CONVENTIONS = (

@@ -35,6 +35,7 @@ from curation.releases.stored import (
 from curation.releases.texts import PackedTexts, read_packed
 from curation.sources.corpus import content_hash_of
 from curation.store import Store
+from curation.text import amount
 
 SHOWN = 20
 SIGNED = 2
@@ -232,7 +233,11 @@ def _difference(part: str, text: str, expected: PartSum) -> str:
     are read through the gate only."""
     lines = part_lines(text)
     sums = [expected.line_sums[start : start + 8] for start in range(0, len(expected.line_sums), 8)]
-    count = "" if len(lines) == len(sums) else f" (it has {len(lines):,} lines, frozen were {len(sums):,})"
+    count = (
+        ""
+        if len(lines) == len(sums)
+        else f" (it has {amount(len(lines), 'line')}, frozen were {len(sums):,})"
+    )
     for number, (line, known) in enumerate(zip(lines, sums, strict=False), 1):
         if f"{line_sum(line):08x}" != known:
             return f"line {number:,} is the first that differs{count}: {_told(part, line)}"

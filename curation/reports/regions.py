@@ -14,7 +14,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from curation.reports.sizes import NARROW, in_two_sizes
-from curation.text import decimal, isolated
+from curation.text import amount, decimal, isolated
 
 STEPS = 5
 _WIDTH = 800
@@ -54,7 +54,10 @@ class RegionMark(NamedTuple):
         value = "nothing was asked" if not self.queries else "not evaluated"
         if self.queries and self.value is not None:
             value = f"{measure} {decimal(self.value)}"
-        return f"{isolated(self.name)}: {self.documents:,} documents, {self.queries:,} queries, {value}"
+        return (
+            f"{isolated(self.name)}: {amount(self.documents, 'document')}, "
+            f"{amount(self.queries, 'query', 'queries')}, {value}"
+        )
 
 
 class RegionBox(NamedTuple):

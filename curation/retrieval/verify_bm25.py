@@ -25,6 +25,7 @@ from curation.retrieval.terms import indexed_terms, is_gram, project_stemmer, se
 from curation.sources.queries import active_queries
 from curation.store import Document, Query, Store
 from curation.store.documents import current_corpus
+from curation.text import amount
 
 _DIGITS = 1e-9
 
@@ -69,7 +70,10 @@ def verify_bm25(store: Store, queries: int, depth: int, seed: int, progress: Pro
     RefusedError: there is no corpus.
     """
     if queries < 1 or depth < 1:
-        raise InputError(f"{queries} queries to depth {depth} were to be verified; expected at least 1.")
+        raise InputError(
+            f"{amount(queries, 'query', 'queries')} to depth {depth} were to be verified; expected at "
+            "least 1."
+        )
     with store.reading() as cursor:
         documents, asked = current_corpus(cursor), active_queries(cursor)
         stemmer = project_stemmer(cursor)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from curation.reports.charts import BarGroup, bars
 from curation.reports.page import Section, Table, html_page
 from curation.sampling.designs import Stratum
-from curation.text import percent
+from curation.text import amount, percent
 
 _COLUMNS = (
     "stratum", "queries", "traffic", "drawn", "mean probability", "share of traffic", "share of sample",
@@ -43,7 +43,7 @@ def sample_page(
     left_out: reason → number of logged rows.
     """
     options = [_option(name, value) for name, value in parameters.items() if _is_set(value)]
-    notes = [f"left out: {count:,} rows of traffic: {reason}" for reason, count in left_out.items()]
+    notes = [f"left out: {amount(count, 'row')} of traffic: {reason}" for reason, count in left_out.items()]
     section = Section("Strata", "\n".join([*warnings, *notes]), (sample_chart(strata),), (_table(strata),))
     return html_page(f"Sample {sample_id[:8]}", options, [section], lead="How it was drawn:")
 

@@ -24,6 +24,7 @@ from curation.sampling.plan import SamplingPlan, check_plan, parameters_of
 from curation.sampling.stored_sample import DrawnQuery, about_strata, store_sample
 from curation.sampling.variances import FigureSpread, Variances, variance_warnings, variances_of
 from curation.store import COMMAND_LINE, Cursor, Store
+from curation.text import amount
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ def _neyman_parameters(spread: FigureSpread, variances: Variances, names: tuple[
 
 
 def _too_few(size: int, population: int, reasons: Mapping[str, int]) -> RefusedError:
-    left_out = "; ".join(f"{count:,} rows {reason}" for reason, count in reasons.items())
+    left_out = "; ".join(f"{amount(count, 'row')} {reason}" for reason, count in reasons.items())
     if not population and not reasons:
         return RefusedError(
             "There is no traffic to sample from. Import a log of what people searched for.",

@@ -25,7 +25,7 @@ from curation.sampling.tags.stored_tags import unanswerable_share
 from curation.sources.queries import query_id_of
 from curation.store import Cursor, Store, append, fetch, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
-from curation.text import canonical_json, digest, percent
+from curation.text import amount, canonical_json, digest, percent
 
 FEW = 10
 """A stratum with fewer queries is too small for figures of its own."""
@@ -60,7 +60,8 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
     if LEAST_UNANSWERABLE * queries <= tagged <= MOST_UNANSWERABLE * queries:
         return []
     return [
-        f"{tagged:,} of {queries:,} queries of the sample ({percent(tagged / queries)}) are tagged "
+        f"{tagged:,} of {amount(queries, 'query', 'queries')} of the sample "
+        f"({percent(tagged / queries)}) are tagged "
         f"unanswerable; {percent(LEAST_UNANSWERABLE)} to {percent(MOST_UNANSWERABLE)} would show whether "
         "systems keep silent when they should, without hiding how well they find."
     ]

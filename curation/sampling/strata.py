@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, refuse_problems
+from curation.text import amount
 
 CLUSTER = "cluster"
 DIMENSIONS = ("band", "segment", "length", CLUSTER)
@@ -98,7 +99,8 @@ def cross(dimensions: Sequence[Labels]) -> Labels:
     if prod(sizes) > MOST:
         kinds = " × ".join(f"{size:,}" for size in sizes)
         raise InputError(
-            f"These dimensions make {kinds} = {prod(sizes):,} strata; expected at most {MOST:,}.",
+            f"These dimensions make {kinds} = {amount(prod(sizes), 'stratum', 'strata')}; expected at "
+            f"most {MOST:,}.",
             way_out="Name fewer dimensions, or import the log with a coarser segment or field.",
         )
     codes = np.zeros(len(dimensions[0].codes), np.intp)

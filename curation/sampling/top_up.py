@@ -28,6 +28,7 @@ from curation.sampling.sample import SampleReport, store_drawing
 from curation.sampling.stored_sample import StoredSample, queries_of, read_current
 from curation.statistics.allocation import allocate, impossible
 from curation.store import COMMAND_LINE, Cursor, Store
+from curation.text import amount
 
 
 def top_up(
@@ -110,7 +111,8 @@ def refuse_taking_away(earlier: StoredSample, size: int | None) -> None:
 def _refuse_rest(least: int, size: int | None) -> None:
     if size is not None and size < least:
         raise InputError(
-            f"The sample and its quotas make {least:,} queries, and a size of {size:,} was asked for. "
+            f"The sample and its quotas make {amount(least, 'query', 'queries')}, and a size of {size:,} "
+            "was asked for. "
             "A top-up takes nothing away: ask for more."
         )
 
@@ -153,7 +155,8 @@ def _refuse_loss(frame: Frame, drawing: Drawing, held: set[str]) -> None:
     if lost:
         shown = ", ".join(map(repr, lost[:3])) + (", …" if len(lost) > 3 else "")
         raise RefusedError(
-            f"{len(lost):,} of the {len(held):,} queries of the current sample would be lost ({shown}): "
+            f"{len(lost):,} of the {amount(len(held), 'query', 'queries')} of the current sample would "
+            f"be lost ({shown}): "
             "traffic, tags or releases have changed since it was drawn. Draw a new sample instead; with the "
             "same seed it keeps most of the earlier queries, and what was judged stays judged."
         )

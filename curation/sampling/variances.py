@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.sampling.strata import Labels
+from curation.text import amount
 
 LEAST = 2
 """A stratum of a release needs so many queries with a figure to have a variance of its own."""
@@ -100,11 +101,13 @@ def variance_warnings(spread: FigureSpread, variances: Variances) -> list[str]:
         )
     if spread.unranked:
         warnings.append(
-            f"The run has no result for {spread.unranked:,} queries of the release's sample: "
+            f"The run has no result for {amount(spread.unranked, 'query', 'queries')} of the release's "
+            "sample: "
             "their figure is 0."
         )
     warnings += [
-        f"{count:,} queries of the release tell nothing about the variances: {reason}."
+        f"{amount(count, 'query of the release tells', 'queries of the release tell')} nothing about the "
+        f"variances: {reason}."
         for reason, count in spread.left_out.items()
     ]
     return warnings

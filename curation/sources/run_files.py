@@ -25,6 +25,7 @@ from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.problems import Problems
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
+from curation.text import amount
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -173,7 +174,7 @@ class RunFile:
             if _is_blank(line):
                 continue
             if len(cells) < 6:
-                found = f"{len(cells)} columns, expected 6 ({', '.join(TREC_COLUMNS)})"
+                found = f"{amount(len(cells), 'column')}, expected 6 ({', '.join(TREC_COLUMNS)})"
                 self.problems.add(number, found)
             else:
                 yield RunRow(number, cells[0], *cells[2:5])

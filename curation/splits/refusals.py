@@ -14,7 +14,7 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.request import LARGEST_GROUP
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
-from curation.text import percent
+from curation.text import amount, percent
 
 SMALL = 10
 """A group of no more queries than this is never too large."""
@@ -140,7 +140,10 @@ def refuse_large(
 
 
 def _large_lines(group: LargeGroup, queries: Mapping[str, str], most: float | None) -> list[str]:
-    holds = f"One leakage group holds {group.queries:,} of {len(queries):,} queries ({percent(group.share)}"
+    holds = (
+        f"One leakage group holds {group.queries:,} of {amount(len(queries), 'query', 'queries')} "
+        f"({percent(group.share)}"
+    )
     return [
         f"{holds}), and {group.spoils}." if most is None else f"{holds}; allowed are {percent(most)}).",
         group.most_ties,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from curation.errors import InputError
+from curation.text import amount
 
 
 def allocate(size: int, populations: Sequence[int], weights: Sequence[int | Fraction]) -> list[int]:
@@ -54,10 +55,14 @@ def allocate_with_quotas(
     left = size - sum(quotas.values())
     others = [0 if name in quotas else number for name, number in zip(names, populations, strict=True)]
     if left < 0:
-        problems.append(f"the quotas sum to {size - left:,}, more than the {size:,} queries of the sample")
+        problems.append(
+            f"the quotas sum to {size - left:,}, more than the {amount(size, 'query', 'queries')} of the "
+            "sample"
+        )
     elif left > sum(others):
         problems.append(
-            f"the quotas leave {left:,} of {size:,} queries to the other strata, which have {sum(others):,}"
+            f"the quotas leave {left:,} of {amount(size, 'query', 'queries')} to the other strata, which "
+            f"have {sum(others):,}"
         )
     if any(problems):
         raise InputError([problem for problem in problems if problem])
@@ -73,4 +78,8 @@ def impossible(name: str, quota: int, names: Sequence[str], populations: Sequenc
     if quota < 0:
         return f"the quota of {name!r} is {quota}; expected 0 or more"
     population = populations[names.index(name)]
-    return f"{name!r} has {population:,} queries and a quota of {quota:,}" if quota > population else ""
+    return (
+        f"{name!r} has {amount(population, 'query', 'queries')} and a quota of {quota:,}"
+        if quota > population
+        else ""
+    )

@@ -18,9 +18,9 @@ from curation.labeling.progress.forecast import (
 from curation.labeling.rounds.lifecycle import RoundState, all_states
 from curation.people.annotators import able_to_judge
 from curation.steps.preparing import Prepared
-from curation.steps.step import Action, State, Step, counted, named
+from curation.steps.step import Action, State, Step, named
 from curation.store import Cursor, Store
-from curation.text import percent
+from curation.text import amount, percent
 
 RECENT = timedelta(hours=1)
 """Who answered within it is at work."""
@@ -104,11 +104,11 @@ def round_step(found: OpenWork, work: Sequence[AnnotatorWork], prepared: Prepare
 
 def _waiting(found: OpenWork, waiting: int) -> Step:
     state: State = "needs attention" if found.finished else "not begun"
-    line = f"{counted(waiting, 'pair waits', 'pairs wait')} to be judged"
+    line = f"{amount(waiting, 'pair waits', 'pairs wait')} to be judged"
     if not found.people:
         add = Action("Add people", "people", "goldset annotator add NAME")
         return Step("round", state, f"{line}, and there is no annotator yet.", add)
-    ready = f"{line}; {counted(len(found.people), 'annotator')} can judge."
+    ready = f"{line}; {amount(len(found.people), 'annotator')} can judge."
     return Step("round", state, ready, _open_round())
 
 
@@ -118,8 +118,8 @@ def _open_round() -> Action:
 
 
 def _finished(found: OpenWork) -> str:
-    rounds = f"{counted(found.finished, 'round')} judged" if found.finished else ""
-    imported = f"{counted(found.imported, 'file')} of judgments imported" if found.imported else ""
+    rounds = f"{amount(found.finished, 'round')} judged" if found.finished else ""
+    imported = f"{amount(found.imported, 'file')} of judgments imported" if found.imported else ""
     return f"{' · '.join(filter(None, [rounds, imported]))}. No round is open."
 
 

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from curation.sampling.stored_sample import StoredSample, read_current
 from curation.sources.queries import active_queries
 from curation.sources.runs import stored_runs
-from curation.steps.step import Action, State, Step, counted, named
+from curation.steps.step import Action, State, Step, named
 from curation.store import Cursor, get_setting
+from curation.text import amount
 
 
 class BuiltPool(NamedTuple):
@@ -79,13 +80,13 @@ def import_step(found: Prepared) -> Step:
         needs = "Nothing is here yet. goldset needs documents, and a log of searches or a list of queries."
         return Step("import", "not begun", needs, corpus)
     have = [
-        counted(found.documents, "document") if found.documents else "",
-        f"{counted(found.log_rows, 'row')} of {counted(found.logs, 'log')}" if found.logs else "",
-        counted(found.runs, "run") if found.runs else "",
+        amount(found.documents, "document") if found.documents else "",
+        f"{amount(found.log_rows, 'row')} of {amount(found.logs, 'log')}" if found.logs else "",
+        amount(found.runs, "run") if found.runs else "",
     ]
     line = " · ".join(filter(None, have))
     if not found.documents:
-        line = line or counted(found.queries, "query", "queries")
+        line = line or amount(found.queries, "query", "queries")
         return Step("import", "at work", f"{line}. The documents are missing.", corpus)
     if not (found.logs or found.queries):
         missing = f"{line}. What people search for is missing: a log, or a list of queries."
@@ -100,16 +101,14 @@ def sample_step(found: Prepared) -> Step:
     look = Action("See the sample", "curate", "goldset tags list", {"step": "Sample"})
     if found.sample is not None:
         drawn, others = found.sample, found.queries - found.sample.size
-        line = (
-            f"{counted(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
-        )
-        more = f", and {counted(others, 'other')}" if others > 0 else ""
+        line = f"{amount(drawn.size, 'query', 'queries')} drawn from the traffic on {drawn.drawn_at:%d %b %Y}"
+        more = f", and {amount(others, 'other')}" if others > 0 else ""
         return Step("sample", "done", f"{line}{more}.", look)
     if found.queries:
-        have = counted(found.queries, "query", "queries")
+        have = amount(found.queries, "query", "queries")
         return Step("sample", "done", f"{have}, imported or written; none is drawn from traffic.", look)
     if found.logs:
-        waits = f"Nothing is drawn from the {counted(found.log_rows, 'row')} of traffic yet."
+        waits = f"Nothing is drawn from the {amount(found.log_rows, 'row')} of traffic yet."
         return Step("sample", "not begun", waits, draw)
     return Step("sample", "not begun", "Draws the queries that people judge from the traffic.", draw)
 
@@ -118,11 +117,11 @@ def pool_step(found: Prepared) -> Step:
     """The documents to be judged."""
     build = Action("Build the pool", "curate", "goldset pool --systems bm25 --depth 10", {"step": "Pool"})
     lonely = found.queries - found.asked
-    without = f"{counted(lonely, 'query has', 'queries have')} no document to judge"
+    without = f"{amount(lonely, 'query has', 'queries have')} no document to judge"
     if not found.pairs:
         line = f"{without} yet." if lonely else "Finds the documents that people judge for each query."
         return Step("pool", "not begun", line, build)
-    line = f"{counted(found.pairs, 'pair')} of {counted(found.asked, 'query', 'queries')}"
+    line = f"{amount(found.pairs, 'pair')} of {amount(found.asked, 'query', 'queries')}"
     if found.pool is not None:
         line += f", from {named(found.pool.systems)}"
     if lonely and (found.pool is None or found.queries > found.pool.queries):

@@ -9,8 +9,9 @@ from curation.agreement.gate import Gate
 from curation.releases.looks import SealedLook, looks
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.steps.settling import SettledGrades
-from curation.steps.step import Action, Step, counted
+from curation.steps.step import Action, Step
 from curation.store import Cursor
+from curation.text import amount
 
 RECENT_LOOK = timedelta(days=7)
 """For so long a look at a sealed part by somebody who is no lead asks for attention."""
@@ -73,10 +74,10 @@ def freeze_step(
         action = Action("See the gate", page, "goldset gate", {"stage": "Gate"}) if attention else freeze
         return Step("freeze", "needs attention" if attention else "not begun", line, action)
     count = graded_pairs(found.row)
-    what = "altered since" if count is None else counted(count, "grade")
+    what = "altered since" if count is None else amount(count, "grade")
     line = f"{found.row.name}: {what}, frozen on {found.row.frozen_at:%d %b %Y} by {found.row.frozen_by}."
     if found.since:
-        line += f" {counted(found.since, 'answer or decision', 'answers and decisions')} came since."
+        line += f" {amount(found.since, 'answer or decision', 'answers and decisions')} came since."
         if is_settled:
             line += f" The gate is shut: {shut}." if shut else ""
             return Step(
@@ -93,8 +94,8 @@ def evaluate_step(found: NewestRelease | None, now: datetime) -> Step:
     name = found.row.name
     if not (found.evaluations or found.looks):
         return Step("evaluate", "not begun", f"No run was scored on {name} in the browser yet.", score)
-    made = f"{counted(found.evaluations, 'evaluation')} of {counted(found.systems, 'system')}"
-    looks = f"{counted(found.looks, 'look')} at sealed parts"
+    made = f"{amount(found.evaluations, 'evaluation')} of {amount(found.systems, 'system')}"
+    looks = f"{amount(found.looks, 'look')} at sealed parts"
     said = [made if found.evaluations else "", looks if found.looks else ""]
     line = f"{name}: {' · '.join(filter(None, said))}."
     recent = [one for one in found.others if now - one.looked_at <= RECENT_LOOK]

@@ -13,8 +13,9 @@ from curation.relabeling.staleness.calendar import (
     present_quarter,
     read_work,
 )
-from curation.steps.step import Action, State, Step, counted
+from curation.steps.step import Action, State, Step
 from curation.store import Cursor
+from curation.text import amount
 
 
 def read_quarter(cursor: Cursor, today: date) -> tuple[str, QuarterWork | None]:
@@ -42,7 +43,7 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
         )
     if work is not None and work.state != PLANNED:
         name = work.quarter.name
-        line = f"{name}: {work.whole:,} of {counted(work.pairs, 'pair')} judged again."
+        line = f"{name}: {work.whole:,} of {amount(work.pairs, 'pair')} judged again."
         state: State = "at work" if work.state == OPEN else "done"
         words = "" if work.state in (OPEN, DONE) else " Its round was closed before."
         return Step(
@@ -53,7 +54,7 @@ def relabel_step(released: bool, quarter: str, work: QuarterWork | None, due: Du
         )
     plan = Action("Plan the quarter", "relabel", "goldset relabel plan", {"of": "Plan"})
     if work is not None:
-        line = f"{quarter} is planned: {counted(work.pairs, 'pair')}. Its round is not open yet."
+        line = f"{quarter} is planned: {amount(work.pairs, 'pair')}. Its round is not open yet."
         opens = Action("Open the quarter", "relabel", "goldset relabel open --annotators a,b", {"of": "Plan"})
         return Step("re-label", "needs attention", line, opens)
     if due is None:

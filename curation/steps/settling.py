@@ -10,8 +10,9 @@ from curation.agreement.gate import GateCheck
 from curation.consensus.consensus import settled
 from curation.consensus.votes import read_votes
 from curation.sources.queries import active_queries
-from curation.steps.step import Action, Step, counted
+from curation.steps.step import Action, Step
 from curation.store import Cursor, get_setting
+from curation.text import amount
 
 
 class SettledGrades(NamedTuple):
@@ -63,16 +64,16 @@ def adjudicate_step(found: SettledGrades, alpha: GateCheck | None) -> Step:
     if not found.judged:
         waits = "A reviewer settles the pairs on which annotators differ."
         return Step("adjudicate", "not begun", waits, agreement)
-    decided = f"{counted(found.decided, 'pair')} decided" if found.decided else ""
+    decided = f"{amount(found.decided, 'pair')} decided" if found.decided else ""
     waiting = found.disputed - found.awaited
     if waiting:
         more = f"; {decided} so far." if decided else "."
-        line = f"{counted(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
-        label = f"Decide {counted(waiting, 'pair')}"
+        line = f"{amount(waiting, 'pair waits', 'pairs wait')} for a decision{more}"
+        label = f"Decide {amount(waiting, 'pair')}"
         decide = Action(label, "adjudicate", "goldset adjudicate list")
         return Step("adjudicate", "needs attention", line, decide, alpha=alpha)
     if found.awaited:
-        asked = f"{counted(found.awaited, 'pair gets', 'pairs get')} another opinion first."
+        asked = f"{amount(found.awaited, 'pair gets', 'pairs get')} another opinion first."
         return Step("adjudicate", "at work", asked, agreement, alpha=alpha)
     line = f"No pair is disputed; {decided}." if decided else "No pair is disputed."
     return Step("adjudicate", "done", line, agreement, alpha=alpha)
@@ -88,7 +89,7 @@ def split_step(found: SettledGrades, is_settled: bool) -> Step:
     command = "goldset split --dev 0.7 --test 0.3"
     split = Action("Split the queries", "releases", command, {"stage": "Split"})
     if found.parts is None:
-        has = f"{counted(found.graded, 'graded query is', 'graded queries are')}"
+        has = amount(found.graded, "graded query is", "graded queries are")
         line = (
             f"{has} in no part yet."
             if found.graded
@@ -98,7 +99,7 @@ def split_step(found: SettledGrades, is_settled: bool) -> Step:
     sizes = " · ".join(f"{part} {count:,}" for part, count in found.parts.items())
     line = f"{sizes} queries."
     if found.outside:
-        line += f" {counted(found.outside, 'graded query is', 'graded queries are')} in no part."
+        line += f" {amount(found.outside, 'graded query is', 'graded queries are')} in no part."
         if is_settled:
             again = Action("Split again", "releases", command, {"stage": "Split"})
             return Step("split", "needs attention", line, again)

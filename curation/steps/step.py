@@ -71,11 +71,6 @@ def needs_attention(step: Step, line: str) -> Step:
     return replace(step, state="needs attention", line=f"{line} {step.line}")
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """A number with its noun: `1 pair`, `2 pairs`, `3 queries`."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
-
-
 def named(names: Sequence[str], most: int = 3) -> str:
     """Names in a sentence: `ada, ben and 4 more`."""
     if len(names) > most:

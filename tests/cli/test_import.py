@@ -31,19 +31,19 @@ def test_the_whole_way_in_with_json(goldset: Any, write: Any) -> None:
 def test_people_are_told_what_was_counted_left_out_and_used(goldset: Any, write: Any) -> None:
     documents = write("c.jsonl", [{"id": "a", "title": "A\0", "text": "x"}, {"title": "lost"}])
     told = goldset("import", "corpus", documents)
-    assert "The corpus now has 1 documents" in told
+    assert "The corpus now has 1 document " in told
     assert "Fields used: id id, title title, body text; all others are metadata." in told
-    assert "left out: 1 documents: no id" in told
+    assert "left out: 1 document: no id" in told
     assert "replaced: 1 × NUL character, by U+FFFD" in told
     assert "Nothing changed" in goldset("import", "corpus", documents)
     log = write("t.csv", "query,time,n\nshoes,2024-01-01,2\n,,1\nhat,soon,1\n")
     told = goldset("import", "traffic", log)
-    assert "1 rows have no time that could be read, such as 'soon' on line 4." in told
-    assert "left out: 1 rows: empty query" in told
+    assert "1 row has no time that could be read, such as 'soon' on line 4." in told
+    assert "left out: 1 row: empty query" in told
     assert "1 earlier import(s) of a file of this name" in goldset(
         "import", "traffic", log, "--count-field", "n"
     )
-    assert "1 queries: 1 added" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
+    assert "1 query: 1 added" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
     assert "Nothing changed" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
     ratings = write("j.csv", "query,document,annotator,grade\nshoes,a,ada,3\n")
     assert "1 new judgments in the round “imported: j.csv”" in goldset("import", "judgments", ratings)
@@ -99,6 +99,6 @@ def test_decisions_of_a_file_are_rehearsed(goldset: Any, write: Any, project: St
     final = write("final.csv", "query,document,grade\nshoes,a,2\n")
     command = ("adjudicate", "decide", "--from", final, "--reason", "final")
     before = all_rows(project)
-    assert "1 pairs decided." in goldset(*command, "--dry-run")
+    assert "1 pair decided." in goldset(*command, "--dry-run")
     assert all_rows(project) == before
-    assert "1 pairs decided." in goldset(*command)
+    assert "1 pair decided." in goldset(*command)

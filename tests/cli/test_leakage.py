@@ -103,7 +103,7 @@ def test_duplicates_lists_groups_and_says_how_many_there_are(project: Store, gol
     assert found["groups"] == [{"documents": ["dx", "dy"], "identical": True, "similarity": 1.0}]
     assert (found["all_groups"], found["documents"]) == (1, 7)
     shown = goldset("duplicates", "--threshold", "0.95")
-    assert "2 of 7 documents are in 1 groups" in shown
+    assert "2 of 7 documents are in 1 group" in shown
 
 
 def test_the_certificate_names_every_cut_with_its_texts_wherever_the_queries_lie(

@@ -150,7 +150,7 @@ def test_a_plan_whose_pairs_were_judged_meanwhile_is_refused(project: Store) -> 
     plan = make_plan(project, 0.2, 1, AUTUMN)
     pair = sorted(planned(project, plan.plan_id))[0]
     decide_pairs(project, {pair: 1})
-    with pytest.raises(RefusedError, match="1 pairs of the plan were judged or decided"):
+    with pytest.raises(RefusedError, match="1 pair of the plan was judged or decided"):
         open_plan(project, PEOPLE, plan.plan_id)
     assert rows_of(project, "SELECT count(*) FROM relabeling_rounds") == [(0,)]
 

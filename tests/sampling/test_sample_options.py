@@ -222,7 +222,7 @@ def test_a_log_of_nothing_and_of_one_query(store: Store) -> None:
         with pytest.raises(RefusedError, match="1 distinct queries and 2 were asked for"):
             draw_sample(store, 2, seed=0, plan=plan)
     with pytest.raises(
-        RefusedError, match=r"No query of the traffic can be drawn\. Left out were 1 rows of 1"
+        RefusedError, match=r"No query of the traffic can be drawn\. Left out were 1 row of 1"
     ):
         draw_sample(store, 1, seed=0, limits=Limits(min_count=4))
 

@@ -141,5 +141,5 @@ def test_the_command_says_what_it_took(project: Store, tmp_path: Path) -> None:
     path = file(tmp_path / "a.jsonl", {"query_id": "q-kettle", "answers": ["steel", "copper"]})
     command = ["--project", str(project.path), "import", "answers", str(path)]
     project.close()
-    assert "2 reference answers to 1 queries: 1 new" in invoke(command, catch_exceptions=False).stdout
+    assert "2 reference answers to 1 query: 1 new" in invoke(command, catch_exceptions=False).stdout
     assert "Nothing changed" in invoke(command).stdout

@@ -238,7 +238,7 @@ def test_a_score_that_is_no_number_is_refused_in_parquet(project, tmp_path):
 def test_all_problems_of_a_file_are_told_together(project, write):
     lines = "1 Q0 d1 1 inf t\nbroken\n9 Q0 d1 1 3 t\n2 Q0 d1 1 3 t\n2 Q0 d2 1 2 t\n"
     told = _refusal(project, write("r.trec", lines))
-    for place in ("line 1: query '1'", "line 2: 1 columns", "line 3: the project", "line 5: rank 1"):
+    for place in ("line 1: query '1'", "line 2: 1 column,", "line 3: the project", "line 5: rank 1"):
         assert place in told
 
 
@@ -390,13 +390,13 @@ def test_the_command_says_what_was_read_and_left_out(project, write):
         return result.stdout
 
     shown = run("--skip-unknown")
-    assert "Imported the run 'shop': 2 places for 1 queries. A pool names it as run:shop." in shown
+    assert "Imported the run 'shop': 2 places for 1 query. A pool names it as run:shop." in shown
     assert "Read as trec; fields used: query query, document document, rank rank, score score." in shown
-    assert "1 queries were not in the order of their ranks" in shown
-    assert "for 1 queries the scores contradict the ranks" in shown
-    assert "left out: 1 lines: unknown query" in shown
+    assert "1 query was not in the order of its ranks" in shown
+    assert "for 1 query the scores contradict the ranks" in shown
+    assert "left out: 1 line: unknown query" in shown
     gaps = write("gaps.trec", "1 Q0 d1 10 3 t\n1 Q0 d2 20 2 t\n")
     said = invoke(["--project", str(project.path), "import", "run", str(gaps), "--name", "gaps"]).stdout
-    assert "for 1 queries ranks are missing. These lists are ordered by score" in " ".join(said.split())
+    assert "for 1 query ranks are missing. These lists are ordered by score" in " ".join(said.split())
     again = json.loads(run("--skip-unknown", "--json"))
     assert (again["is_new"], again["entries"], again["left_out"]) == (False, 2, {"unknown query": 1})

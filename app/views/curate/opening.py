@@ -110,7 +110,7 @@ def _summary(opened: RoundOpened) -> list[str]:
     lines = [f"Opened: {amount(opened.presentations, 'presentation')}. Annotators find them under Label."]
     if opened.shortest_distance is not None:
         lines.append(
-            f"Blind duplicates come back after {opened.shortest_distance} presentations or more "
+            f"Blind duplicates come back after {amount(opened.shortest_distance, 'presentation')} or more "
             f"(median {opened.median_distance:g})."
         )
     return [*lines, *(f"Left out: {count:,} {why}." for why, count in opened.left_out.items())]

@@ -114,7 +114,8 @@ def _last(found: Contributions) -> None:
     )
     ui.sentences(
         "Alone: no other system proposed them. Lost without it: the relevant ones among these.\n"
-        f"{found.graded:,} of the systems' {found.candidates:,} candidates have a grade; {found.relevant:,} "
+        f"{found.graded:,} of the systems' {amount(found.candidates, 'candidate')} have a grade; "
+        f"{found.relevant:,} "
         "are relevant: graded above the scale's lowest."
     )
 
@@ -157,7 +158,8 @@ def _negatives(found: HardNegatives) -> None:
         words=True,
     )
     ui.sentences(
-        f"{found.enough:,} of {len(found.queries):,} queries have {found.want} or more and are not shown.\n"
+        f"{found.enough:,} of {amount(len(found.queries), 'query', 'queries')} have {found.want} or more "
+        "and are not shown.\n"
         "To judge first: documents without a grade that two systems rank above a relevant one. "
         f"{found.near_duplicates:,} near-duplicates of relevant documents are excluded. "
         "The command line lists the documents."

@@ -17,7 +17,7 @@ from curation.importing.outcome import DryRun, ImportOutcome
 from curation.importing.request import ImportRequest
 from curation.jobs import jobs_of
 from curation.jobs.imports import CHECK, IMPORT, read_findings, write_findings
-from curation.text import plain
+from curation.text import counted, plain
 
 AT_ONCE = 1_000_000
 """Bytes of a file that is checked while the page waits; a larger one is a job."""
@@ -92,9 +92,10 @@ def _import(context: CurateContext, file: HeldFile, asked: ImportRequest) -> Non
 
 def _show_outcome(found: ImportOutcome) -> None:
     (what, count), *others = found.figures.items()
-    rest = ", ".join(f"{number:,} {name}" for name, number in others)
+    rest = ", ".join(counted(number, name) for name, number in others)
+    shown, _, what = counted(count, what).partition(" ")
     state = f"{what} would be there" if found.changes else f"{what}: nothing would change"
-    ui.verdict(f"{count:,}", state, f"{rest[:1].upper()}{rest[1:]}." if rest else "")
+    ui.verdict(shown, state, f"{rest[:1].upper()}{rest[1:]}." if rest else "")
     if found.left_out:
         rows = [(f"{number:,}", why) for why, number in found.left_out.items()]
         ui.table(f"Left out: {found.unit}", ["How many", "Why"], rows, words=True)

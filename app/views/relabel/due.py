@@ -50,7 +50,8 @@ def _due(calendar: RelabelingCalendar) -> list[str]:
     lines = []
     if left is not None:
         lines.append(
-            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of {left.pairs:,} pairs "
+            f"The re-labeling of {left.quarter.name} is still open: {left.whole:,} of "
+            f"{amount(left.pairs, 'pair')} "
             "are done. Finish it, or close its round under Rounds."
         )
     if not due.is_due:

@@ -9,6 +9,7 @@ from app.views.curate.jobs import CurateContext
 from app.views.relabel import past_evaluations
 from app.views.relabel.kept import ShownDrift, kept_drift
 from curation.relabeling.staleness.calendar import DONE, QuarterWork, read_work
+from curation.text import amount
 
 OPEN = 2
 """Sections that are open when a report is shown."""
@@ -43,7 +44,7 @@ def _sections(shown: ShownDrift) -> None:
 
 
 def _state(work: QuarterWork) -> str:
-    done = f"{work.whole:,} of {work.pairs:,} pairs are judged whole"
+    done = f"{work.whole:,} of {amount(work.pairs, 'pair')} are judged whole"
     if work.state == DONE:
         return f"Round {work.round}, done: {done}."
     return f"Round {work.round}, {work.state}: {done}. The figures are of these only."

@@ -199,7 +199,8 @@ def _row(row: ReleaseRow) -> tuple[object, ...]:
 def _verdict(found: Verified) -> None:
     if found.intact:
         st.success(
-            f"{ui.plain(found.name)} is what was frozen: {found.parts} parts and {found.documents:,} "
+            f"{ui.plain(found.name)} is what was frozen: {amount(found.parts, 'part')} and "
+            f"{found.documents:,} "
             "documents agree with their sums.",
             icon=":material/verified:",
         )

@@ -143,7 +143,7 @@ def _errors(found: AnnotatorErrors | None) -> None:
             rows,
         )
         if not found.converged:
-            ui.quiet(f"The estimate did not settle in {found.iterations} steps: read it with care.")
+            ui.quiet(f"The estimate did not settle in {amount(found.iterations, 'step')}: read it with care.")
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

@@ -10,6 +10,7 @@ import streamlit as st
 
 from app import ui
 from curation.splits.rules import DOCUMENT, PARAPHRASE, QUERY, Rules
+from curation.text import amount
 
 NUMBERS = {
     "text": "Like other words",
@@ -103,7 +104,7 @@ def _ask_origin(rules: Rules, choices: SplitChoices, key: str) -> dict[str, Any]
         )
     blocks = dict(BLOCKS)
     if rules.time_block is not None:
-        blocks.setdefault(rules.time_block, f"{rules.time_block:,} seconds")
+        blocks.setdefault(rules.time_block, amount(rules.time_block, "second"))
     found["time_block"] = st.selectbox(
         "Queries first asked in … stay together",
         list(blocks),

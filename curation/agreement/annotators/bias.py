@@ -14,6 +14,7 @@ from curation.agreement.annotators.differences import MINIMUM_GRADES, Difference
 from curation.agreement.annotators.pace import PaceAccuracy, pace_accuracy
 from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
 from curation.statistics.p_values import mean_p, permuted_p
+from curation.text import amount
 
 ONE_TIME = "all grades carry one time, so their order is unknown"
 NO_TIMES = "{untimed:,} of {grades:,} grades were imported without a time; in order are too few"
@@ -88,7 +89,8 @@ def annotator_bias(given: Differences, seed: int = 0) -> AnnotatorBias:
     grades = int(compared.sum())
     if grades < MINIMUM_GRADES or len(queries) < MINIMUM_QUERIES:
         why = (
-            f"{grades:,} grades of {len(queries):,} queries can be compared; {MINIMUM_GRADES} of "
+            f"{amount(grades, 'grade')} of {amount(len(queries), 'query', 'queries')} can be compared; "
+            f"{MINIMUM_GRADES} of "
             f"{MINIMUM_QUERIES} are needed"
         )
         return AnnotatorBias(given.annotator, grades, len(queries), undefined=why, no_trend=why, no_pace=why)

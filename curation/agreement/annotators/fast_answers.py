@@ -17,6 +17,7 @@ from curation.labeling.session.excerpts import LONGEST
 from curation.statistics.intervals import Floats
 from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
+from curation.text import amount
 
 FAST = 1 / 3
 """Of the others' median time: below it an answer is called fast."""
@@ -70,7 +71,8 @@ class AnswerPace(NamedTuple):
     def sentence(self) -> str:
         """The pace in words."""
         return (
-            f"{self.annotator}: half of {self.answers:,} answers came in {self.median or 0.0:.1f} seconds or "
+            f"{self.annotator}: half of {amount(self.answers, 'answer')} came in "
+            f"{self.median or 0.0:.1f} seconds or "
             f"less, {self.below_second:,} in less than {FASTEST:g} second. Nobody reads a query and a "
             "document at this pace."
         )

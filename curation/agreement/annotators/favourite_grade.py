@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS
 from curation.labeling.judgments.events import EVENT
 from curation.store import Cursor
+from curation.text import amount
 
 Ints = NDArray[np.int64]
 
@@ -80,7 +81,9 @@ def favourite_grades(
         others = others_of(tally, unit[mine], value[mine], name not in left_out)
         shared = others.any(axis=1)
         if shared.sum() < FEWEST_ANSWERS:
-            found[name] = f"{shared.sum():,} pairs that others graded, too; {FEWEST_ANSWERS} are needed"
+            found[name] = (
+                f"{amount(shared.sum(), 'pair')} that others graded, too; {FEWEST_ANSWERS} are needed"
+            )
             continue
         own, theirs = value[mine][shared], others[shared]
         times = np.bincount(own, minlength=len(scale))

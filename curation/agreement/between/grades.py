@@ -21,6 +21,7 @@ from curation.agreement.between.coefficients import Ints
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.events import EVENT
 from curation.store import Cursor
+from curation.text import amount
 
 
 class JudgmentWords(NamedTuple):
@@ -153,7 +154,8 @@ def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
     if twice:
         query, document, who = twice[0]
         raise RefusedError(
-            f"{len(twice):,} pairs have two judgments of the same annotator, the first: {who} on query "
+            f"{amount(len(twice), 'pair has', 'pairs have')} two judgments of the same annotator, the "
+            f"first: {who} on query "
             f"{query!r} and document {document!r}. Agreement between annotators takes one judgment of each: "
             "keep the one that counts."
         )
@@ -188,7 +190,10 @@ def grades_of_table(table: ArrayLike, annotators: Sequence[str], pairs: Sequence
     cells = np.asarray(table, dtype=np.float64)
     wanted = (len(annotators), len(pairs))
     if cells.shape != wanted or wanted[0] == wanted[1]:
-        why = f"expected a row for each of {wanted[0]} annotators and a column for each of {wanted[1]} pairs"
+        why = (
+            f"expected a row for each of {amount(wanted[0], 'annotator')} and a column for each of "
+            f"{amount(wanted[1], 'pair')}"
+        )
         if cells.shape == wanted[::-1] and wanted[0] != wanted[1]:
             why += ". It is transposed: swap its rows and columns"
         elif wanted[0] == wanted[1]:

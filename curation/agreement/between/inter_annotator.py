@@ -34,6 +34,7 @@ from curation.statistics.intervals import (
     resampled_figures,
 )
 from curation.statistics.studentised import StudentisedIntervals, studentised_intervals
+from curation.text import amount
 
 MINIMUM_UNITS = 10
 """With fewer units a figure is marked as resting on too few."""
@@ -84,7 +85,7 @@ class Alpha:
     @property
     def rests_on(self) -> str:
         """What the figure rests on, for people."""
-        return f"{self.units:,} pairs"
+        return amount(self.units, "pair")
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class RawAgreement:
     @property
     def rests_on(self) -> str:
         """What the figure rests on, for people."""
-        return f"{self.pairs:,} pairs of grades"
+        return f"{amount(self.pairs, 'pair')} of grades"
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class AgreementFigure:
     @property
     def rests_on(self) -> str:
         """What the figure rests on, for people."""
-        return f"{self.units:,} pairs"
+        return amount(self.units, "pair")
 
 
 AnyFigure = Alpha | RawAgreement | AgreementFigure
@@ -412,7 +413,8 @@ def _doubts(
     carried = zip(coefficients, student.effective_queries.tolist(), strict=True)
     return {
         one.name: (
-            f"about {count:.1f} of {queries} queries carry it: the interval may hold the truth in fewer than "
+            f"about {count:.1f} of {amount(queries, 'query', 'queries')} carry it: the interval may hold "
+            "the truth in fewer than "
             "95 % of cases"
         )
         for one, count in carried

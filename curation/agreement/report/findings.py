@@ -76,7 +76,8 @@ def _levels(result: InterAgreement) -> str:
     if not_shown(raw) or raw.share is None or ac2.value is None:
         return f"Agreement between annotators has no figure: {not_shown(raw)}."
     return (
-        f"{percent(raw.share, 1)} of {raw.pairs:,} pairs of grades are equal ({span(raw)}). Alpha takes off "
+        f"{percent(raw.share, 1)} of {amount(raw.pairs, 'pair')} of grades are equal ({span(raw)}). "
+        "Alpha takes off "
         "what chance would give with these grades; Gwet's AC2 takes off less where one grade is very "
         f"common ({decimal(ac2.value)})."
     )
@@ -91,7 +92,8 @@ def _cannot_tell(result: InterAgreement) -> str:
     return (
         f"“Cannot tell” was said {judged.cannot_tell:,} times, "
         f"{percent(judged.cannot_tell / judged.judgments, 1)} "
-        f"of the judgments; on {judged.mixed:,} pairs somebody else gave a grade. Agreement on what can be "
+        f"of the judgments; on {amount(judged.mixed, 'pair')} somebody else gave a grade. Agreement on "
+        "what can be "
         f"judged: {how}."
     )
 
@@ -113,7 +115,8 @@ def _confusion(origins: DisagreementSources) -> str:
         return "No two grades were taken for each other."
     often = max(origins.lines, key=lambda line: (line.met, line.disagreement))
     return (
-        f"Most often {often.lower} and {often.upper} met on one pair: {often.met:,} pairs of grades. The "
+        f"Most often {often.lower} and {often.upper} met on one pair: {amount(often.met, 'pair')} of "
+        "grades. The "
         "table is symmetric, since nobody knows the true grade: a row says what others said where one said "
         "this."
     )
@@ -129,18 +132,24 @@ def _types(parts: Sequence[Part], whole: Alpha) -> str:
     if not low:
         if len(found) == 1:
             return f"The only type, “{found[0].name}”, is not below the whole by more than its interval."
-        return f"None of {len(found)} types is below the whole by more than its interval."
+        return f"None of {amount(len(found), 'type')} is below the whole by more than its interval."
     worst = min(low, key=lambda part: part.alpha.alpha or 0.0)
     return (
         f"Annotators agree least on “{worst.name}”: ordinal alpha {decimal(worst.alpha.alpha)} "
-        f"({span(worst.alpha)}) against {decimal(whole.alpha)} overall; {len(low)} of {len(found)} types are "
+        f"({span(worst.alpha)}) against {decimal(whole.alpha)} overall; {len(low)} of "
+        f"{amount(len(found), 'type')} are "
         "below it by more than their interval."
     )
 
 
 def _weeks(parts: Sequence[Part], untimed: int) -> str:
     found = shown(parts)
-    left = f" {untimed:,} pairs are in no week: they were imported without times." if untimed else ""
+    left = (
+        f" {amount(untimed, 'pair is in no week: it was', 'pairs are in no week: they were')} imported "
+        "without times."
+        if untimed
+        else ""
+    )
     if len(found) < 2:
         return f"There are not yet two weeks with enough doubly judged pairs to compare.{left}"
     first, last = found[0].alpha, found[-1].alpha
@@ -172,7 +181,9 @@ def _left_out(parts: Sequence[Part]) -> str:
     each = "; ".join(
         f"without {name} {decimal(value)} higher ({span(change)})" for value, name, change in named
     )
-    return f"Of {len(changes)} annotators left out one by one, ordinal alpha would be {each}{doubt}."
+    return (
+        f"Of {amount(len(changes), 'annotator')} left out one by one, ordinal alpha would be {each}{doubt}."
+    )
 
 
 def _annotator_pairs(cohen: Cohen) -> str:
@@ -184,7 +195,8 @@ def _annotator_pairs(cohen: Cohen) -> str:
     return (
         f"Cohen's kappa with quadratic weights is {decimal(cohen.quadratic.value)} on average over "
         f"{amount(len(pairs), 'pair')} ({span(cohen.quadratic)}); the lowest is "
-        f"{decimal(worst.quadratic.value)}, {worst.first} and {worst.second} on {worst.raw.units:,} pairs. "
+        f"{decimal(worst.quadratic.value)}, {worst.first} and {worst.second} on "
+        f"{amount(worst.raw.units, 'pair')}. "
         f"{_too_low(cohen.quadratic)}{_higher(apart)}"
     )
 

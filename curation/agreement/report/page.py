@@ -42,7 +42,7 @@ def _sentence(people: Sequence[AnnotatorDetails]) -> str:
         return "Nobody has items here."
     named = sum(bool(one.feedback) for one in people)
     if named:
-        found = f"There is something to discuss with {named:,} of {len(people):,} annotators."
+        found = f"There is something to discuss with {named:,} of {amount(len(people), 'annotator')}."
     else:
         found = f"No findings about the work of {amount(len(people), 'annotator')}."
     most = percent(FALSE_SHARE)

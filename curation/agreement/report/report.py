@@ -203,7 +203,8 @@ def _older_finding(older: int) -> list[str]:
     if not older:
         return []
     return [
-        f"Not compared: {older:,} judgments about an older text of their document. Agreement compares "
+        f"Not compared: {amount(older, 'judgment')} about an older text of their document. Agreement "
+        "compares "
         "judgments of one text."
     ]
 
@@ -228,7 +229,7 @@ def _within_finding(report: AgreementReport) -> str:
     same = sum((row.identical or 0.0) * row.n for row in shown)
     who = amount(len(shown), "annotator")
     return (
-        f"{who} repeated {percent(same / repeats)} of {repeats:,} grades on blind duplicates."
+        f"{who} repeated {percent(same / repeats)} of {amount(repeats, 'grade')} on blind duplicates."
         f"{_uninformative(report)}"
     )
 

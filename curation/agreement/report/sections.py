@@ -22,7 +22,7 @@ from curation.agreement.report.verdict import RELIABLE, TENTATIVE, not_shown
 from curation.reports import charts
 from curation.reports.charts import HeatCell, Mark, heat_map, weeks
 from curation.reports.page import Section, Table
-from curation.text import decimal, isolated, percent
+from curation.text import amount, decimal, isolated, percent
 
 intervals = partial(charts.intervals, references=(TENTATIVE, RELIABLE))
 
@@ -95,7 +95,8 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
             for name, kappa in kappas
         ]
     remark = (
-        f"{found.judgments:,} grades of {found.annotators:,} annotators. Pairs with one grade only say "
+        f"{amount(found.judgments, 'grade')} of {amount(found.annotators, 'annotator')}. Pairs with one "
+        "grade only say "
         f"nothing here: {found.single:,}. Rely on Krippendorff's alpha from {RELIABLE}, conclude tentatively "
         f"from {TENTATIVE} (Krippendorff 2004). The ratio level takes grade 0 for a true zero. Cohen's kappa "
         "is a mean over the pairs of annotators that share enough."
@@ -146,7 +147,8 @@ def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) ->
     share = shares[column] if shares is not None else None
     words = percent(share)
     description = (
-        f"{names[row]} and {names[column]}: {pairs:,} pairs of grades; where one said {names[row]}, {words}"
+        f"{names[row]} and {names[column]}: {amount(pairs, 'pair')} of grades; where one said "
+        f"{names[row]}, {words}"
     )
     return HeatCell(share, pairs, description)
 
@@ -239,7 +241,14 @@ def _queries(found: DisagreementSources) -> tuple[Table, ...]:
         for one in found.queries
     )
     return (
-        (Table(f"{len(rows)} of {found.disagreeing:,} queries with disagreement", columns, rows, words=True),)
+        (
+            Table(
+                f"{len(rows)} of {amount(found.disagreeing, 'query', 'queries')} with disagreement",
+                columns,
+                rows,
+                words=True,
+            ),
+        )
         if rows
         else ()
     )
@@ -289,7 +298,7 @@ def _judgeable(found: InterAgreement) -> tuple[Markup, ...]:
     if not judged.cannot_tell:
         return ()
     marks = [
-        mark("share of judgments", judged.share.value, judged.share, f"{judged.judgments:,} judgments"),
+        mark("share of judgments", judged.share.value, judged.share, amount(judged.judgments, "judgment")),
         mark("alpha, can be judged", judged.nominal.alpha, judged.nominal, _pairs(judged.nominal.units)),
         mark("same answer", judged.raw.share, judged.raw, _pairs(judged.raw.units)),
     ]
@@ -342,4 +351,4 @@ def _ends(figure: AgreementFigure) -> str:
 
 
 def _pairs(number: int) -> str:
-    return f"{number:,} pairs"
+    return amount(number, "pair")

@@ -18,7 +18,7 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
-from curation.text import decimal
+from curation.text import amount, decimal
 
 RELIABLE, TENTATIVE = 0.8, 0.667
 """Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
@@ -74,14 +74,17 @@ def verdict_of(result: InterAgreement) -> Verdict:
     if why or alpha.alpha is None:
         return Verdict("no figure", f"Agreement between annotators has no figure: {why}.")
     if alpha.low is None or alpha.high is None:
-        found = f"Ordinal alpha is {decimal(alpha.alpha)} on {alpha.units:,} pairs; {alpha.no_interval}."
+        found = (
+            f"Ordinal alpha is {decimal(alpha.alpha)} on {amount(alpha.units, 'pair')}; {alpha.no_interval}."
+        )
         return Verdict("no interval", found, decimal(alpha.alpha, 2))
     state, words = _judged(alpha, alpha.low, alpha.high)
     doubt = result.doubts.get("ordinal")
     return Verdict(
         state,
         f"Ordinal alpha is {decimal(alpha.alpha)} (95 % interval {decimal(alpha.low)} to "
-        f"{decimal(alpha.high)}) on {alpha.units:,} pairs of {result.queries:,} queries: "
+        f"{decimal(alpha.high)}) on {amount(alpha.units, 'pair')} of "
+        f"{amount(result.queries, 'query', 'queries')}: "
         f"{words}.{f' But {doubt}.' if doubt else ''}",
         decimal(alpha.alpha, 2),
     )

@@ -10,6 +10,7 @@ import typer
 from curation.cli.goldset import Json
 from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
 from curation.cli.output import emit, left_out, progress_bar, say
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sources.reference_answers import AnswerImport
@@ -55,5 +56,5 @@ def _show_answers(result: AnswerImport) -> None:
 
     say(answers_outcome(result).sentence)
     for kind, count in result.personal.items():
-        say(f"personal data, replaced: {count:,} answers with {kind}")
+        say(f"personal data, replaced: {amount(count, 'answer')} with {kind}")
     left_out(result.left_out, "answers")

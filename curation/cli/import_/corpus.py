@@ -10,6 +10,7 @@ import typer
 from curation.cli.goldset import Json
 from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
 from curation.cli.output import emit, progress_bar, say, say_fields, say_rest, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sources.corpus import CorpusImport
@@ -62,11 +63,11 @@ def import_corpus_command(
 
 def _show_corpus(result: CorpusImport) -> None:
     if result.is_new:
-        say(f"The corpus now has {result.documents:,} documents (snapshot {result.snapshot}).")
+        say(f"The corpus now has {amount(result.documents, 'document')} (snapshot {result.snapshot}).")
         counts = (result.added, result.changed, result.removed, result.unchanged)
         table("Against the corpus before", ["added", "changed", "removed", "unchanged"], [counts])
     else:
-        say(f"Nothing changed: the project has these {result.documents:,} documents.")
+        say(f"Nothing changed: the project has these {amount(result.documents, 'document')}.")
     used = result.fields
     names = [("id", used.id), ("title", used.title or "–"), ("body", ", ".join(used.body) or "–")]
     say_fields(

@@ -10,6 +10,7 @@ import typer
 from curation.cli.goldset import Json
 from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
 from curation.cli.output import emit, progress_bar, say, say_rest
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sources.query_import import QueryImport
@@ -61,7 +62,7 @@ def _show_queries(result: QueryImport) -> None:
     if result.known_as:
         say(known_sentence(result.known_as))
     if result.answers:
-        say(f"{result.answers:,} queries got new reference answers.")
+        say(f"{amount(result.answers, 'query', 'queries')} got new reference answers.")
     for kind, count in result.personal.items():
-        say(f"personal data, replaced: {count:,} queries with {kind}")
+        say(f"personal data, replaced: {amount(count, 'query', 'queries')} with {kind}")
     say_rest(result.left_out, result.replaced, "queries")

@@ -20,6 +20,7 @@ from curation.cli.import_.options import (
     target,
 )
 from curation.cli.output import emit, progress_bar, say, say_fields, say_rest, table
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.sources.traffic.traffic_import import TrafficImport
@@ -110,11 +111,11 @@ def _show_traffic(result: TrafficImport) -> None:
     say_fields(list((vars(result.fields) | {"metadata": further}).items()))
     if result.fields.time and result.unknown_times:
         example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
-        say(f"{result.unknown_times:,} rows have no time that could be read{example}.")
+        say(f"{amount(result.unknown_times, 'row has', 'rows have')} no time that could be read{example}.")
         if result.unreadable_time and result.fields.date_order is None:
             say("Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy.")
     if result.same_source:
         say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
     for kind, count in result.personal.items():
-        say(f"personal data, not stored: {count:,} rows with {kind}")
+        say(f"personal data, not stored: {amount(count, 'row')} with {kind}")
     say_rest(result.left_out, result.replaced, "rows")

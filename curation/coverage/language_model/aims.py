@@ -23,7 +23,7 @@ from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
 from curation.store import Document, Query, Store, fetch
 from curation.store.documents import current_corpus
-from curation.text import seeded
+from curation.text import amount, seeded
 
 TRIES = 3
 """Documents that are tried for a gap."""
@@ -121,9 +121,11 @@ def check_request(request: WritingRequest) -> None:
     """Raise an InputError unless numbers and share are in their ranges."""
     problems = []
     if request.queries < 1:
-        problems.append(f"{request.queries:,} queries were asked for; expected 1 or more.")
+        problems.append(
+            f"{amount(request.queries, 'query was', 'queries were')} asked for; expected 1 or more."
+        )
     if not 1 <= request.candidates <= MOST_CANDIDATES:
-        problems.append(f"{request.candidates:,} candidates a step; expected 1 to {MOST_CANDIDATES}.")
+        problems.append(f"{amount(request.candidates, 'candidate')} a step; expected 1 to {MOST_CANDIDATES}.")
     refuse_problems(problems)
     check_share(request.share)
 

@@ -26,6 +26,7 @@ from curation.errors import RefusedError
 from curation.progress import Progress, silent
 from curation.store import Document, Store
 from curation.store.documents import current_corpus
+from curation.text import amount
 
 NAME = "llm"
 PROMPT = "entities"
@@ -70,7 +71,8 @@ class ModelExtractor:
         waiting = sum(known.is_open(call) for call in calls)
         if waiting:
             raise RefusedError(
-                f"The language model has not read {waiting:,} of {len(calls):,} documents yet. Its answers "
+                f"The language model has not read {waiting:,} of {amount(len(calls), 'document')} yet. "
+                "Its answers "
                 "so far are kept. Ask it for the others: `goldset coverage --extractor llm --send`."
             )
         answers = [known.answer(call) for call in calls]

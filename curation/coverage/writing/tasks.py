@@ -162,7 +162,9 @@ def documents_taken(cursor: Cursor, kind: str) -> list[str]:
 def _check(queries: int, writers: Sequence[str], kind: str) -> None:
     problems = []
     if not 1 <= queries <= MOST_AT_ONCE:
-        problems.append(f"{queries:,} queries were asked for; expected 1 to {MOST_AT_ONCE:,}.")
+        problems.append(
+            f"{amount(queries, 'query was', 'queries were')} asked for; expected 1 to {MOST_AT_ONCE:,}."
+        )
     if not writers:
         problems.append("Nobody is named to write; expected one person or more.")
     twice = sorted(name for name, count in Counter(writers).items() if count > 1)

@@ -28,6 +28,7 @@ from curation.evaluation.figures.strata import SMALL, hidden_values
 from curation.evaluation.inputs.facets import Facet
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
 from curation.statistics.means import ratio
+from curation.text import amount
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -152,21 +153,25 @@ def summarise(
 def about(summary: StrataSummary) -> str:
     """What counts in a summary, in sentences."""
     told = [
-        f"{summary.strata:,} strata have one of the {summary.queries:,} queries or more, {summary.large:,} "
+        f"{amount(summary.strata, 'stratum has', 'strata have')} one of the "
+        f"{amount(summary.queries, 'query', 'queries')} or more, {summary.large:,} "
         f"of them ten or more. {summary.empty:,} have none and are unknown."
     ]
     inside = summary.queries - summary.outside
     if summary.places > inside:
         told.append(
-            f"Strata overlap: {inside:,} queries count in {summary.places:,} places, each once in every "
+            f"Strata overlap: {amount(inside, 'query counts', 'queries count')} in "
+            f"{amount(summary.places, 'place')}, each once in every "
             "stratum that it is in."
         )
     if summary.outside:
-        told.append(f"{summary.outside:,} queries are in no stratum and count in overall alone.")
+        one = "query is in no stratum and counts"
+        many = "queries are in no stratum and count"
+        told.append(f"{amount(summary.outside, one, many)} in overall alone.")
     if summary.hidden:
-        told.append(
-            f"{summary.hidden:,} strata of a sealed part count in nothing: {SMALL} or too near another."
-        )
+        one = "stratum of a sealed part counts"
+        many = "strata of a sealed part count"
+        told.append(f"{amount(summary.hidden, one, many)} in nothing: {SMALL} or too near another.")
     if summary.why_none:
         told.append(f"There are no figures: {summary.why_none}.")
     return " ".join(told)

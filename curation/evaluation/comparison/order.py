@@ -28,6 +28,7 @@ from curation.evaluation.comparison.pairs import LEAST_QUERIES, StratumName
 from curation.statistics.intervals import RESAMPLES, Sums, draws, resampled_figures
 from curation.statistics.means import ratio
 from curation.statistics.rank_correlation import kendall_taus
+from curation.text import amount
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -108,7 +109,8 @@ def why_no_order(report: OrderReport | None) -> str | None:
     if report.views:
         return None
     return (
-        f"How often the order of the means holds is unknown: {report.n:,} queries have a figure for every "
+        "How often the order of the means holds is unknown: "
+        f"{amount(report.n, 'query has', 'queries have')} a figure for every "
         f"system; expected at least {LEAST_QUERIES}."
     )
 

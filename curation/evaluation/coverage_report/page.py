@@ -36,8 +36,9 @@ def _findings(state: CoverageState, found: EvaluatedValues | None) -> list[str]:
     regions = state.regions
     share = "unknown" if regions.msc is None else percent(regions.msc)
     told = [
-        f"{regions.zqc:,} of {regions.clusters:,} regions have no query; {share} have one.",
-        f"{regions.queries:,} queries are about a region, {len(state.nowhere):,} about nothing that it has.",
+        f"{regions.zqc:,} of {amount(regions.clusters, 'region')} have no query; {share} have one.",
+        f"{amount(regions.queries, 'query is', 'queries are')} about a region, {len(state.nowhere):,} "
+        "about nothing that it has.",
     ]
     if state.unmatched:
         told.append(

@@ -21,7 +21,7 @@ from curation.reports.charts import Mark
 from curation.reports.page import Section, Table
 from curation.reports.plots import DotRow, PlotPoint, dot_plot, scatter
 from curation.reports.regions import RegionBox, region_boxes, region_graph, region_map
-from curation.text import isolated
+from curation.text import amount, isolated
 
 BOX_LEAST = 5
 """Values that a box needs."""
@@ -46,7 +46,7 @@ def map_sections(
     marks = region_marks(state, region_means(state, values), link)
     asked = sum(mark.queries > 0 for mark in marks)
     proportion = sum(mark.queries for mark in marks) / max(1, sum(mark.documents for mark in marks))
-    told = f"{asked:,} of {len(marks):,} regions have a query."
+    told = f"{asked:,} of {amount(len(marks), 'region')} have a query."
     sections = [
         Section(
             "Documents and queries by region",
@@ -90,8 +90,8 @@ def _boxes(state: CoverageState, values: QueryValues, measure: str, link: Link) 
     ordered = sorted(held, key=lambda number: (float(np.median(held[number])), number))[:BOXES]
     boxes = [RegionBox(state.map.clusters[number].name, held[number], link(number)) for number in ordered]
     sentence = (
-        f"{measure} of single queries, in {len(held):,} regions with {BOX_LEAST} values or more. "
-        f"{len(state.map.regions) - len(held):,} regions have fewer."
+        f"{measure} of single queries, in {amount(len(held), 'region')} with {BOX_LEAST} values or more. "
+        f"{amount(len(state.map.regions) - len(held), 'region has', 'regions have')} fewer."
     )
     if len(held) > BOXES:
         sentence += f" Drawn are the {BOXES} with the lowest medians."
@@ -111,7 +111,8 @@ def _against(state: CoverageState, found: EvaluatedValues, first: str, second: s
     above = sum(point.x > point.y for point in points)
     below = sum(point.x < point.y for point in points)
     sentence = (
-        f"Mean {found.measure} in {len(points):,} regions with a value for both: {first} is higher in "
+        f"Mean {found.measure} in {amount(len(points), 'region')} with a value for both: {first} is "
+        "higher in "
         f"{above:,}, {second} in {below:,}, and {len(points) - above - below:,} are level."
     )
     drawing = scatter(f"{first} and {second}, region by region", f"{first}", f"{second}", points)
@@ -137,7 +138,7 @@ def _win_rates(summary: StrataSummary) -> Section:
             for system, one in figures.items()
         ][:6]
         strata = next((one.strata for one in figures.values()), None)
-        rows.append(DotRow(name if strata is None else f"{name}, {strata:,} regions", "", marks))
+        rows.append(DotRow(name if strata is None else f"{name}, {amount(strata, 'region')}", "", marks))
     cells: dict[tuple[str, str], list[object]] = {}
     for rate in summary.win_rates:
         cells.setdefault((rate.system, rate.other), []).append(rate.wins)
@@ -170,10 +171,15 @@ def _region(
         (query.text, query.source, *(values.get(query.query_id) for values in systems.values()))
         for query in state.queries.get(number, [])
     ]
-    tables = [Table(f"{len(documents):,} documents", ("document", "title"), documents)]
+    tables = [Table(amount(len(documents), "document"), ("document", "title"), documents)]
     if queries:
         tables.append(
-            Table(f"{len(queries):,} queries", ("query", "source", *systems), tuple(queries), words=True)
+            Table(
+                amount(len(queries), "query", "queries"),
+                ("query", "source", *systems),
+                tuple(queries),
+                words=True,
+            )
         )
     none = "" if queries else "\nNo query is about it."
     return Section(

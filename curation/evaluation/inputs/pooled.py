@@ -13,6 +13,7 @@ from typing import Any
 
 from curation.negatives.audit import SOURCE
 from curation.pooling.candidates import RANDOM
+from curation.text import amount
 
 Pair = tuple[str, str]
 
@@ -73,7 +74,7 @@ def sample_sentence(pooled: PooledPairs, judged: Collection[Pair]) -> str:
         why = f"{unjudged:,} of {len(pooled.ranks):,} pooled pairs have no grade, not left out by chance"
     own = "" if pooled.budgets else " If people judged a random sample of the pool, say down to which ranks."
     audit = (
-        f" An audit drew {len(pooled.audited):,} pairs of all queries together; its "
+        f" An audit drew {amount(len(pooled.audited), 'pair')} of all queries together; its "
         "report has the share of relevant ones."
         if pooled.audited
         else ""

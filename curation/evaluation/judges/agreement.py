@@ -33,6 +33,7 @@ from curation.evaluation.judges.stored import JudgeJudgment, judgments_of, requi
 from curation.guides.guide import current_guide
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Floats, Ints, Sums, resampled_figures
 from curation.store import COMMAND_LINE, Store
+from curation.text import amount
 
 CONSENSUS, JUDGE = "consensus", "judge"
 KAPPAS = {
@@ -327,7 +328,8 @@ def _nothing(judge: str, coverage: JudgeCoverage) -> str:
     sealed = f" {coverage.sealed:,} more are of queries whose grades are sealed." if coverage.sealed else ""
     older = f" {coverage.older:,} are about another version of their document." if coverage.older else ""
     return (
-        f"Nothing to compare: of the {coverage.judged:,} pairs that the judge {judge} judged here, none has "
+        f"Nothing to compare: of the {amount(coverage.judged, 'pair')} that the judge {judge} judged "
+        "here, none has "
         f"a grade of people's.{older}{sealed} People grade pairs in a round (`goldset round open`), or their "
         "judgments are imported without --judge."
     )

@@ -36,6 +36,7 @@ from curation.statistics.prediction_powered import (
     prediction_powered_mean,
 )
 from curation.store import Cursor, Store
+from curation.text import amount
 
 Floats = NDArray[np.float64]
 PairKey = tuple[str, str]
@@ -184,15 +185,18 @@ def _refuse_ungraded(
     empty = sorted(set(query_ids).difference(query for query, _ in pool))
     if empty:
         raise RefusedError(
-            f"{len(empty):,} of the {len(query_ids):,} queries have no pool, such as {empty[0]!r}, so "
+            f"{len(empty):,} of the {amount(len(query_ids), 'query', 'queries')} have no pool, such as "
+            f"{empty[0]!r}, so "
             "nothing says which documents the judge was to grade. Pool them first: `goldset pool`."
         )
     missing = [pair for pair in pool if pair not in said]
     if missing:
         queries = len({query for query, _ in missing})
         raise RefusedError(
-            f"The judge {judge} did not grade {len(missing):,} of the {len(pool):,} pairs in the pools of "
-            f"the {len(query_ids):,} queries; they are of {queries:,} queries, the first is query "
+            f"The judge {judge} did not grade {len(missing):,} of the {amount(len(pool), 'pair')} in the "
+            "pools of "
+            f"the {amount(len(query_ids), 'query', 'queries')}; they are of "
+            f"{amount(queries, 'query', 'queries')}, the first is query "
             f"{missing[0][0]!r} with document {missing[0][1]!r}. Let it grade them in the release's version "
             "of the documents, and import its judgments: `goldset import judgments FILE --judge NAME`."
         )

@@ -28,6 +28,7 @@ from curation.errors import RefusedError
 from curation.labeling.rounds.query_draw import QueryDraw, read_draws
 from curation.releases.verify import Opened
 from curation.store import Cursor, get_setting
+from curation.text import amount
 
 Floats = NDArray[np.float64]
 
@@ -104,7 +105,8 @@ def _of_draw(cursor: Cursor, release: Opened, draw: QueryDraw, evaluated: Collec
 def _not_graded(release: Opened, drawn: Collection[str], graded: Collection[str]) -> RefusedError:
     missing = set(drawn).difference(graded)
     return RefusedError(
-        f"{len(missing):,} of the {len(drawn):,} queries that a round drew for people have no grade in the "
+        f"{len(missing):,} of the {amount(len(drawn), 'query', 'queries')} that a round drew for people "
+        "have no grade in the "
         f"release {release.row.name!r}, such as {_some(missing)}. Which were graded was not left to chance "
         "alone, so people's grades are no probability sample. Grade and settle these, and freeze again."
     )
@@ -121,7 +123,8 @@ def _of_sample(cursor: Cursor, release: Opened, evaluated: Collection[str]) -> P
     ids = tuple(sorted(frame))
     if len(people) == len(ids):
         raise RefusedError(
-            f"People graded all {len(ids):,} queries that the judge could be used on, so it has nothing to "
+            f"People graded all {amount(len(ids), 'query', 'queries')} that the judge could be used on, "
+            "so it has nothing to "
             "add. It saves grades where it judged queries that people did not: draw more (`goldset sample "
             "--top-up`), pool them, and import the judge's judgments of them."
         )
@@ -164,7 +167,7 @@ def _release_frame(release: Opened) -> dict[str, _FrameRow]:
 def _refuse_outside(release: Opened, outside: Collection[str]) -> None:
     if outside:
         raise RefusedError(
-            f"The project's current sample lacks {len(outside):,} queries of the release "
+            f"The project's current sample lacks {amount(len(outside), 'query', 'queries')} of the release "
             f"{release.row.name!r}, such as {_some(outside)}: it is another draw, so nothing says how likely "
             "people were to grade each of its queries. A top-up keeps the earlier ones: `goldset sample "
             "--top-up`."
@@ -187,7 +190,8 @@ def _refuse_by_choice(release: Opened, ids: Collection[str], later: Collection[s
     missing = set(ids).difference(graded, later)
     if missing:
         raise RefusedError(
-            f"{len(missing):,} of the {len(ids) - len(later):,} queries that were drawn for people have no "
+            f"{len(missing):,} of the {amount(len(ids) - len(later), 'query', 'queries')} that were "
+            "drawn for people have no "
             f"grade of theirs in the release {release.row.name!r}, such as {_some(missing)}. Which were "
             "graded was not left to chance alone, so people's grades are no probability sample. Grade and "
             "settle these, or draw the smaller sample first and top it up for the judge."

@@ -10,6 +10,7 @@ from curation.evaluation.report.section import mark, told
 from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
 from curation.statistics.prediction_powered import PredictionPoweredMean
+from curation.text import amount
 
 
 def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
@@ -17,7 +18,8 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
     if found is None:
         return []
     sentence = (
-        f"The judge {found.judge} graded the pools of {found.everything:,} queries, people those of "
+        f"The judge {found.judge} graded the pools of {amount(found.everything, 'query', 'queries')}, "
+        "people those of "
         f"{found.people:,} of them. People's grades correct the judge's, so a poor judge makes intervals "
         "wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved is how "
         "many more queries people would have to grade without it."
@@ -35,7 +37,8 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
 def undrawn_sentence(found: JudgedEvaluation) -> str:
     """What these estimates do with the pairs that a sample of the pool left out."""
     return (
-        f"A random sample of the pool was judged. Estimates with a judge take the {found.not_drawn:,} pairs "
+        "A random sample of the pool was judged. Estimates with a judge take the "
+        f"{amount(found.not_drawn, 'pair')} "
         "that it left out for not relevant."
     )
 
@@ -62,7 +65,8 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     if found is None:
         return []
     sentence = (
-        f"{found.with_references:,} of {found.queries:,} queries have reference answers. A query that a "
+        f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have reference "
+        "answers. A query that a "
         "system did not answer counts 0. Exact match and F1 are those of SQuAD, the best over all "
         "references; what people graded is a share of the scale."
     )

@@ -21,6 +21,7 @@ from curation.evaluation.report.section import ReportSection, told
 from curation.evaluation.report.triple import triple_findings, triple_sections
 from curation.releases.card.limits import synthetic_sentence
 from curation.reports.page import Section, Table, html_page
+from curation.text import amount
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) 
         sentences = triple_findings(found, answers)
     else:
         first = [(system.name, system.overall[headline]) for system in found.runs[:5]]
-        sentences = [f"{name}: {headline} {told(one)}, {one.n:,} queries." for name, one in first]
+        sentences = [
+            f"{name}: {headline} {told(one)}, {amount(one.n, 'query', 'queries')}." for name, one in first
+        ]
     if len(found.runs) > 5:
         sentences.append(f"{len(found.runs) - 5:,} more systems are in the tables.")
     if found.synthetic:
@@ -85,7 +88,8 @@ def evaluation_report(
     return EvaluationReport(
         title=f"Evaluation on {found.release}, {', '.join(found.parts)}",
         lead=(
-            f"{found.queries:,} queries; relevant is grade {found.relevant_grade} and above of "
+            f"{amount(found.queries, 'query', 'queries')}; relevant is grade {found.relevant_grade} and "
+            "above of "
             f"{', '.join(map(str, found.scale))}."
         ),
         findings=tuple(report_findings(found, answers)),
@@ -101,12 +105,14 @@ def answers_report(found: AnswerEvaluation) -> EvaluationReport:
     """The report of answers alone."""
     first = next(iter(found.systems[0].overall))
     findings = [
-        f"{system.name}: {first} {told(system.overall[first])}, {system.overall[first].n:,} queries."
+        f"{system.name}: {first} {told(system.overall[first])}, "
+        f"{amount(system.overall[first].n, 'query', 'queries')}."
         for system in found.systems
     ]
     return EvaluationReport(
         title=f"Answers on {found.release}, {', '.join(found.parts)}",
-        lead=f"{found.with_references:,} of {found.queries:,} queries have reference answers.",
+        lead=f"{found.with_references:,} of {amount(found.queries, 'query', 'queries')} have "
+        "reference answers.",
         findings=(*findings, *(look.sentence for look in found.looks)),
         sections=tuple(answer_sections(found)),
         remark=f"Intervals: 95 %, seed {found.seed}. Release id: {found.release_id}.",

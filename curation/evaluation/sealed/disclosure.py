@@ -27,6 +27,7 @@ from curation.evaluation.figures.reranking import RerankingDepth
 from curation.evaluation.figures.strata import LEAST, Mask, StratumFigures
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.metrics.rankings import RunRows, rank
+from curation.text import amount
 
 ListSums = Mapping[str, int]
 """Query → hash of its list; queries without a document are not in it."""
@@ -82,7 +83,8 @@ def refuse_what_tells_of_single_queries(
     inside = {release.qrels.query_ids[place] for place in np.flatnonzero(counted).tolist()}
     if number < LEAST:
         raise RefusedError(
-            f"{parts} of the release {release.name!r} has {number} queries. Figures of fewer than {LEAST} "
+            f"{parts} of the release {release.name!r} has {amount(number, 'query', 'queries')}. Figures "
+            f"of fewer than {LEAST} "
             "would tell of single queries, and the part is sealed."
         )
     problems = []

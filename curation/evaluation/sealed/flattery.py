@@ -28,6 +28,7 @@ from typing import NamedTuple
 from scipy.special import ndtri
 
 from curation.errors import InputError
+from curation.text import amount
 
 ANSWERS = 1001
 """How many answers a figure between 0 and 1 with three decimals has."""
@@ -67,7 +68,8 @@ def flattery(looks: int, queries: int, sd: float, answers: int = ANSWERS, figure
     """
     if min(looks, queries, figures) < 1 or answers < 2 or not sd >= 0:
         raise InputError(
-            f"{looks} looks at {queries} queries, {figures} figures of {answers} answers, sd {sd:g}: "
+            f"{amount(looks, 'look')} at {amount(queries, 'query', 'queries')}, "
+            f"{amount(figures, 'figure')} of {amount(answers, 'answer')}, sd {sd:g}: "
             "expected at least one look, query and figure, two answers, and an sd of 0 or more."
         )
     error = sd / sqrt(queries)

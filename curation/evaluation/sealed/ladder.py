@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError
+from curation.text import amount
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +77,8 @@ def ladder_bound(looks: int, queries: int, step: float) -> float:
     """
     if looks < 1 or queries < 1 or not 0 < step < 1:
         raise InputError(
-            f"{looks} looks at {queries} queries with a step of {step:g}: expected at least one of each, and "
+            f"{amount(looks, 'look')} at {amount(queries, 'query', 'queries')} with a step of {step:g}: "
+            "expected at least one of each, and "
             "a step between 0 and 1."
         )
     paths = (1 / step + 2) * log(4 * looks / step)
@@ -104,7 +106,8 @@ def _check(state: LadderState, values: Floats, step: float | None) -> None:
         raise InputError("A look needs the figure of every query; there is none, or one is no number.")
     if state.best is not None and len(state.best) != len(values):
         raise InputError(
-            f"This look has {len(values):,} queries and the best one {len(state.best):,}: a ladder compares "
+            f"This look has {amount(len(values), 'query', 'queries')} and the best one "
+            f"{len(state.best):,}: a ladder compares "
             "looks at the same queries. Begin another one."
         )
     if step is not None and not step > 0:

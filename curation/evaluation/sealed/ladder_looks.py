@@ -25,6 +25,7 @@ from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_f
 from curation.progress import Progress, silent
 from curation.releases.looks import LookQuery, look_queries, looks
 from curation.store import COMMAND_LINE, Store
+from curation.text import amount
 
 
 class LadderFigure(NamedTuple):
@@ -74,7 +75,10 @@ class LadderLooks:
                 told = f"no improvement beyond noise; the best shown is still {answer.best:.3f}."
             found += [f"{answer.system}: {told}", look.sentence]
         parts = ", ".join(self.parts)
-        return [*found, f"{parts}: {self.queries:,} queries. Nothing else is shown of this look."]
+        return [
+            *found,
+            f"{parts}: {amount(self.queries, 'query', 'queries')}. Nothing else is shown of this look.",
+        ]
 
 
 def ladder_looks(

@@ -37,7 +37,7 @@ from curation.store import Cursor, Store, append_rows, record_event
 from curation.store.retry import write_if_unchanged
 from curation.store.rows import Presentation
 from curation.store.settings import COMMAND_LINE
-from curation.text import digest
+from curation.text import amount, digest
 
 QUERIES = 10
 
@@ -163,7 +163,9 @@ def _check(name: str, names: Sequence[str], queries: int, pass_mark: float, with
     if not names:
         problems.append("name at least one annotator")
     if queries < 1:
-        problems.append(f"{queries} queries: practice has at least 1 query, usually {QUERIES}")
+        problems.append(
+            f"{amount(queries, 'query', 'queries')}: practice has at least 1 query, usually {QUERIES}"
+        )
     if not 0 < pass_mark <= 1:
         problems.append(f"A pass mark of {pass_mark} is not a share above 0 and up to 1, such as {PASS_MARK}")
     if within < 0:

@@ -20,6 +20,7 @@ import numpy as np
 from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.store import Store, utc_now
+from curation.text import amount
 
 BREAK = timedelta(minutes=10)
 """A longer pause between two answers does not count as work."""
@@ -187,7 +188,7 @@ def _why_not(work: AnnotatorWork, now: datetime) -> str:
         return "has answered nothing yet"
     found = len(_recent(work, now))
     if found < FEWEST:
-        return f"answered {found} items in the last {WINDOW.days} days; {FEWEST} are needed"
+        return f"answered {amount(found, 'item')} in the last {WINDOW.days} days; {FEWEST} are needed"
     if now - _since(work, now) < SHORTEST:
         return "began less than an hour ago"
     if pace(work).too_fast:

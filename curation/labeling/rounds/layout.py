@@ -80,9 +80,11 @@ class RoundLayout(NamedTuple):
         if not 0 <= self.known <= 0.5:
             problems.append(f"{self.known} is no share of control items: expected 0 to 0.5, such as 0.05")
         if self.per_day is not None and self.per_day < 1:
-            problems.append(f"{self.per_day} answers a day: expected 1 or more")
+            problems.append(f"{amount(self.per_day, 'answer')} a day: expected 1 or more")
         if self.ask_from < 0:
-            problems.append(f"asking from {self.ask_from} documents on: expected 1 or more, or 0 for never")
+            problems.append(
+                f"asking from {amount(self.ask_from, 'document')} on: expected 1 or more, or 0 for never"
+            )
         refuse_problems(problems)
         return self._replace(annotators=names)
 

@@ -21,7 +21,7 @@ from curation.labeling.rounds.rounds import find_round
 from curation.labeling.rounds.upcoming import unshown
 from curation.people.annotators import require_author
 from curation.store import COMMAND_LINE, Cursor, Store, fetch, record_event, utc_now
-from curation.text import canonical_json
+from curation.text import amount, canonical_json
 
 KEEP, SWITCH = "keep", "switch"
 
@@ -261,7 +261,7 @@ def other_scale(cursor: Cursor, state: RoundState, guide: Guide) -> str:
     if old == guide.values or not any(counts):
         return ""
     return (
-        f"{state.round} has {counts[0]:,} judgments and {counts[1]:,} control items on the scale "
+        f"{state.round} has {amount(counts[0], 'judgment')} and {counts[1]:,} control items on the scale "
         f"{', '.join(map(str, old))}; the new guide's is {', '.join(map(str, guide.values))}."
     )
 

@@ -24,7 +24,7 @@ from curation.labeling.rounds.layout import RoundLayout
 from curation.labeling.rounds.opening import RoundOpened, open_over
 from curation.statistics.allocation import allocate
 from curation.store import COMMAND_LINE, Cursor, Store, get_setting
-from curation.text import seeded
+from curation.text import amount, seeded
 
 NO_STRATUM = "not drawn from traffic"
 NO_POOL = "the query has no pool, which would find its documents"
@@ -162,7 +162,8 @@ def draw_queries(strata: Mapping[str, str], queries: int, seed: int) -> QueryDra
         members[stratum].append(query_id)
     if not len(members) <= queries < len(strata):
         raise InputError(
-            f"A draw of {queries:,} queries was asked for, and {len(strata):,} queries of {len(members):,} "
+            f"A draw of {amount(queries, 'query', 'queries')} was asked for, and "
+            f"{amount(len(strata), 'query', 'queries')} of {len(members):,} "
             "strata have a pool: expected at least one a stratum, and fewer than all, because a judge has "
             "nothing to add where people grade everything."
         )

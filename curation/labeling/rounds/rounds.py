@@ -12,7 +12,7 @@ from curation.labeling.rounds.layout import ASK_FROM, RoundLayout
 from curation.labeling.rounds.opening import NO_CANDIDATES, RoundOpened, open_over
 from curation.people.annotators import able_to_judge
 from curation.store import COMMAND_LINE, Cursor, Round, Store, fetch
-from curation.text import seeded
+from curation.text import amount, seeded
 
 PILOT_QUERIES = 10
 
@@ -126,7 +126,9 @@ def _pilot_layout(
     if everyone < 2:
         problems.append("a pilot compares annotators: name at least two")
     if queries < 1:
-        problems.append(f"{queries} queries: a pilot has at least 1, usually {PILOT_QUERIES}")
+        problems.append(
+            f"{amount(queries, 'query', 'queries')}: a pilot has at least 1, usually {PILOT_QUERIES}"
+        )
     refuse_problems(problems)
     return layout
 

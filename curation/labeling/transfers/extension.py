@@ -25,6 +25,7 @@ from curation.labeling.transfers.transfer import (
     read_inputs,
 )
 from curation.store import COMMAND_LINE, Cursor, Store
+from curation.text import amount
 
 NEXT_UP = 20
 """Items at the head of a queue that are not moved, because a screen may hold them already."""
@@ -128,7 +129,8 @@ def _added(
     """The new candidates as work, each query for the round's overlap of people; counted in `loads`."""
     if fresh and found.layout.overlap > len(people):
         raise RefusedError(
-            f"Each pair of {found.state.round} is for {found.layout.overlap} people, and only {len(people)} "
+            f"Each pair of {found.state.round} is for "
+            f"{amount(found.layout.overlap, 'person', 'people')}, and only {len(people)} "
             "work in it now. Name people who join."
         )
     pairs = {candidate[:2] for candidate in fresh}

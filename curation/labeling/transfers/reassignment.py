@@ -25,7 +25,7 @@ from curation.labeling.transfers.transfer import (
     read_inputs,
 )
 from curation.store import COMMAND_LINE, Cursor, Store
-from curation.text import digest
+from curation.text import amount, digest
 
 SEEN = "put off or taken back: they were seen, and stay"
 HAD_BY_ALL = "everyone else has the pair already: it stays"
@@ -181,5 +181,7 @@ def _refuse_own_work(state: RoundState) -> None:
 
 def _nothing_to_move(name: str, who: str, left_out: Mapping[str, int]) -> str:
     seen = sum(left_out.values())
-    more = f" {seen:,} items were put off or taken back: they were seen, and stay." if seen else ""
+    one = "item was put off or taken back: it was seen, and stays"
+    many = "items were put off or taken back: they were seen, and stay"
+    more = f" {amount(seen, one, many)}." if seen else ""
     return f"{who} has nothing untouched in {name}: there is nothing to move.{more}"

@@ -9,7 +9,7 @@ from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
 from curation.relabeling.drift.report import DriftReport
 from curation.reports.charts import HeatCell, heat_map
 from curation.reports.page import Section, Table, html_page
-from curation.text import decimal, percent
+from curation.text import amount, decimal, percent
 
 LIMIT = 50
 """Pairs with another grade that are shown."""
@@ -27,7 +27,7 @@ def drift_findings(report: DriftReport) -> list[str]:
     if not report.pairs:
         return ["No pair has both an old and a new grade yet.", *_orders_told(report)]
     told = [
-        f"{report.changed:,} of {report.pairs:,} pairs have another grade. The same grade: "
+        f"{report.changed:,} of {amount(report.pairs, 'pair')} have another grade. The same grade: "
         f"{_told(report.overall.same, share=True)}; kappa {_told(report.overall.kappa)}, quadratic kappa "
         f"{_told(report.overall.quadratic)}."
     ]
@@ -104,7 +104,8 @@ def _wrong_told(report: DriftReport) -> str:
     return (
         f"Of the whole set, {percent(wrong.share, 1)} would get another grade "
         f"({percent(wrong.low, 1)} to {percent(wrong.high, 1)}, "
-        f"from {wrong.pairs:,} pairs drawn at random): about {wrong.wrong:,} of {wrong.population:,} pairs."
+        f"from {amount(wrong.pairs, 'pair')} drawn at random): about {wrong.wrong:,} of "
+        f"{amount(wrong.population, 'pair')}."
     )
 
 
@@ -114,7 +115,11 @@ def _cells(report: DriftReport) -> list[list[HeatCell]]:
         total = sum(row)
         cells.append(
             [
-                HeatCell(count / total if total else None, count, f"{count:,} pairs went from {old} to {new}")
+                HeatCell(
+                    count / total if total else None,
+                    count,
+                    f"{amount(count, 'pair')} went from {old} to {new}",
+                )
                 for new, count in zip(report.scale, row, strict=True)
             ]
         )
@@ -180,7 +185,7 @@ def _regraded(report: DriftReport, limit: int) -> Table:
     )
     shown = f", the first {limit:,} shown" if len(changed) > limit else ""
     columns = ("query id", "document", "part", "grade", "what was not the same")
-    return Table(f"{len(changed):,} pairs{shown}", columns, rows)
+    return Table(f"{amount(len(changed), 'pair')}{shown}", columns, rows)
 
 
 def _told(figure: DriftFigure, share: bool = False) -> str:

@@ -31,7 +31,7 @@ from curation.relabeling.staleness.calendar import (
 from curation.relabeling.staleness.staleness import SetState, pair_staleness, read_state
 from curation.sampling.designs import Stratum
 from curation.store import COMMAND_LINE, Cursor, Store, append, record_event, utc_now
-from curation.text import canonical_json, digest
+from curation.text import amount, canonical_json, digest
 
 LEAST, MOST = 0.10, 0.20
 OVERLAP = 2
@@ -112,7 +112,7 @@ def make_plan(
             "again within two years; with more, nobody keeps the pace of a quarter"
         )
     if overlap < 1:
-        problems.append(f"{overlap} people for each pair: expected 1 or more")
+        problems.append(f"{amount(overlap, 'person', 'people')} for each pair: expected 1 or more")
     if problems:
         raise InputError(problems)
     with store.reading() as cursor:
@@ -159,14 +159,15 @@ def refuse_open_work(work: Sequence[QuarterWork], quarter: Quarter) -> None:
         if one.quarter == quarter and one.state not in (NOT_PLANNED, PLANNED):
             raise RefusedError(
                 f"{one.quarter.name} was re-labeled already (round {one.round!r}, {one.whole:,} of "
-                f"{one.pairs:,} pairs {one.state}). The next plan is for the next quarter."
+                f"{amount(one.pairs, 'pair')} {one.state}). The next plan is for the next quarter."
             )
 
 
 def still_open(work: QuarterWork) -> RefusedError:
     """Why nothing else can be opened."""
     return RefusedError(
-        f"The re-labeling of {work.quarter.name} is still open: {work.whole:,} of {work.pairs:,} pairs are "
+        f"The re-labeling of {work.quarter.name} is still open: {work.whole:,} of "
+        f"{amount(work.pairs, 'pair')} are "
         f"done. Two quarters are never open at once. Finish it, or close its round {work.round!r}.",
         command=f"`goldset round close {work.round}` closes it.",
     )

@@ -15,6 +15,7 @@ from itertools import accumulate, groupby
 
 from curation.errors import RefusedError
 from curation.splits.groups.groups import members_of
+from curation.text import amount
 
 SHOWN = 5
 
@@ -128,7 +129,8 @@ def _spanning(
 def _refuse_undated(queries: list[str]) -> None:
     named = ", ".join(queries[:SHOWN]) + (", …" if len(queries) > SHOWN else "")
     raise RefusedError(
-        f"{len(queries):,} queries cannot be placed by time: no traffic with a time has them or a query that "
+        f"{amount(len(queries), 'query', 'queries')} cannot be placed by time: no traffic with a time "
+        "has them or a query that "
         f"is tied to them ({named}). Import the log with its times, or name the part that they go to.",
         command="`goldset import traffic --time-field` imports times, --undated PART names the part.",
     )

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from curation.splits.assignment.assignment import ALL, Levels, PartShare
+from curation.text import amount
 
 MOST = 0.5
 """A group with a larger share of its part's queries makes figures on that part figures of one topic."""
@@ -35,7 +36,7 @@ def spoiled_by(
     part = parts[members[0]]
     filled = next(share.reached for share in shares if share.part == part and share.dimension == ALL)
     if len(members) > MOST * filled:
-        return f"it is {len(members):,} of the {filled:,} queries of {part}"
+        return f"it is {len(members):,} of the {amount(filled, 'query', 'queries')} of {part}"
     held = Counter(column for name in members for column in levels[name])
     held[ALL, ALL] = len(members)
     for share in shares if balanced else ():
@@ -43,5 +44,8 @@ def spoiled_by(
         off = abs(share.reached - share.ideal)
         if held[share.dimension, share.level] >= off > max(least, ratio * share.ideal):
             of = "" if share.dimension == ALL else f" of the {share.dimension} “{share.level}”"
-            return f"{share.part} has {share.reached:,} queries{of} where {share.ideal:,.1f} were asked for"
+            return (
+                f"{share.part} has {amount(share.reached, 'query', 'queries')}{of} where "
+                f"{share.ideal:,.1f} were asked for"
+            )
     return ""

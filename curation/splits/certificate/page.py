@@ -39,7 +39,8 @@ def findings(certificate: Certificate) -> list[str]:
             f"{certificate.parameters['model']} cannot read their language."
         )
     told.append(
-        f"{certificate.queries:,} queries form {amount(certificate.groups, 'leakage group')}, the largest of "
+        f"{amount(certificate.queries, 'query forms', 'queries form')} "
+        f"{amount(certificate.groups, 'leakage group')}, the largest of "
         f"{certificate.largest:,}; groups are whole in their parts."
     )
     return [*told, _parts_told(certificate)]
@@ -48,7 +49,10 @@ def findings(certificate: Certificate) -> list[str]:
 def _parts_told(certificate: Certificate) -> str:
     """How many queries each part has, and how many were asked for."""
     whole = [share for share in certificate.shares if share.dimension == ALL]
-    parts = [f"{one.part} has {one.reached:,} queries, asked for were {one.ideal:,.1f}" for one in whole]
+    parts = [
+        f"{one.part} has {amount(one.reached, 'query', 'queries')}, asked for were {one.ideal:,.1f}"
+        for one in whole
+    ]
     return f"Parts: {'; '.join(parts)}."
 
 
@@ -83,7 +87,7 @@ def _verdict(certificate: Certificate) -> str:
     verdict = _looked_for(certificate)
     if shared is None or shared.looked_for or not shared.compared:
         return verdict
-    documents = "1 document is" if shared.compared == 1 else f"{shared.compared:,} documents are"
+    documents = amount(shared.compared, "document is", "documents are")
     return (
         f"{documents} relevant to queries of different parts: shared documents were not looked for. "
         + verdict.replace("Nothing", "Nothing else", 1)
@@ -108,7 +112,7 @@ def _closest(check: TieCheck) -> str:
     limit = f"{'threshold ' if check.looked_for else ''}{threshold_told(check)}"
     return (
         f"Closest {what} across the parts, by {check.kind}: {pair.similarity:.3f} ({limit}; "
-        f"{check.compared:,} pairs compared)."
+        f"{amount(check.compared, 'pair')} compared)."
     )
 
 

@@ -13,6 +13,7 @@ from curation.splits.inputs import SplitInputs
 from curation.splits.rules import LONGEST_BLOCK
 from curation.splits.ties.kind import FoundTies, TieKind, TieSearch
 from curation.store import Cursor
+from curation.text import amount
 
 LABEL = "same time block"
 NO_TIME = "queries have no time, so that no block of time ties them"
@@ -43,7 +44,7 @@ def _block(time: datetime, seconds: int) -> str:
 def _problem(seconds: int) -> str | None:
     if 1 <= seconds <= LONGEST_BLOCK:
         return None
-    return f"a time block of {seconds:,} seconds: expected 1 to {LONGEST_BLOCK:,}"
+    return f"a time block of {amount(seconds, 'second')}: expected 1 to {LONGEST_BLOCK:,}"
 
 
 _TIMES = """

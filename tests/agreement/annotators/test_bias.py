@@ -100,7 +100,7 @@ def test_too_little_is_said_to_be_too_little() -> None:
     assert (few.bias, few.grades) == (None, 29)
     assert "29 grades" in few.undefined
     one_query = annotator_bias(differences(noise(100), each=100))
-    assert "1 queries" in one_query.undefined
+    assert "1 query " in one_query.undefined
 
 
 def test_grades_that_came_at_one_time_have_no_order() -> None:

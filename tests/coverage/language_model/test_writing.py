@@ -327,7 +327,7 @@ def test_the_commands_send_only_with_the_option_and_tell_what_came_of_it(
     assert "4 requests sent" in done.stderr
     assert "People judge 1 of 2 synthetic queries" in done.stdout
     shown = invoke([*command, "judge", "1"])
-    assert "1 queries drawn. People judge 2 of 2" in shown.stdout
+    assert "1 query drawn. People judge 2 of 2" in shown.stdout
     models = json.loads(invoke([*command, "show", "--json"]).stdout)["models"]
     assert [(row["model"], row["queries"], row["judged"], row["interval"]) for row in models] == [
         (MODEL, 2, 0, None)

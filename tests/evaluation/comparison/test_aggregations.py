@@ -67,7 +67,7 @@ def test_what_counts_is_said() -> None:
     told = about(summary())
     assert "1 have none and are unknown" in told
     assert "Strata overlap: 21 queries count in 22 places" in told
-    assert "1 queries are in no stratum and count in overall alone" in told
+    assert "1 query is in no stratum and counts in overall alone" in told
 
 
 def test_a_draw_by_hand_has_the_win_rate_of_its_queries() -> None:

@@ -62,4 +62,4 @@ def test_a_sentence_says_why_nothing_is_inferred() -> None:
     assert budget.budgets == (40,)
     told = sample_sentence(replace(budget, ranks=RANKS), every)
     assert told.startswith("A budget took the best ranked pairs")
-    assert "An audit drew 1 pairs" in told
+    assert "An audit drew 1 pair" in told

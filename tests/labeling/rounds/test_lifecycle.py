@@ -174,7 +174,7 @@ def test_what_was_read_under_the_old_version_is_kept_under_it_after_a_switch(
 def test_a_round_with_judgments_does_not_switch_to_another_scale(opened: Store, tmp_path: Path) -> None:
     path = guide_file(tmp_path, 1, more="")
     grade_next(opened, "ada")
-    with pytest.raises(RefusedError, match=r"first has 1 judgments.*the new guide's is 0, 1, 2"):
+    with pytest.raises(RefusedError, match=r"first has 1 judgment .*the new guide's is 0, 1, 2"):
         use_guide(opened, path, open_rounds="switch")
     assert use_guide(opened, path, open_rounds="keep").kept == ["first"]
 

@@ -70,7 +70,7 @@ def test_no_part_stays_empty_where_there_are_moments_enough() -> None:
 def test_queries_without_a_time_are_refused_or_go_where_it_is_said() -> None:
     times = days(0, 1, 2, 3)
     groups = alone(times) | {"x": "x", "y": "q3"}
-    with pytest.raises(RefusedError, match=r"1 queries cannot be placed by time.*\(x\).*--undated PART"):
+    with pytest.raises(RefusedError, match=r"1 query cannot be placed by time.*\(x\).*--undated PART"):
         assign_by_time(groups, times, {"dev": 0.5, "test": 0.5})
     parts, found = assign_by_time(groups, times, {"dev": 0.5, "test": 0.5}, "dev")
     assert (parts["x"], parts["y"], parts["q3"], found.undated) == ("dev", "test", "test", 1)

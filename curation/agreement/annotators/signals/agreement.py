@@ -5,7 +5,7 @@ from __future__ import annotations
 from curation.agreement.annotators.agreement_with_others import OthersAgreement
 from curation.agreement.annotators.signals.one_grade import ONE_GRADE_THROUGHOUT
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import decimal
+from curation.text import amount, decimal
 
 
 def look(person: Evidence) -> Look | str:
@@ -20,7 +20,8 @@ def look(person: Evidence) -> Look | str:
         "agreement",
         one.p,
         f"Grades agree with the others' on the same pairs {_how_far(one)}: weighted kappa "
-        f"{decimal(one.kappa, 2)} ({span}{one.pairs:,} pairs of {one.queries:,} queries), among the others "
+        f"{decimal(one.kappa, 2)} ({span}{amount(one.pairs, 'pair')} of "
+        f"{amount(one.queries, 'query', 'queries')}), among the others "
         f"{decimal(one.others, 2)}. Grade some of these pairs together, with the guide open. A scale read "
         "upside down, or a task that was misunderstood, can do that, too.",
         one._asdict(),

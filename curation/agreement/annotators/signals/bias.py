@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import decimal
+from curation.text import amount, decimal
 
 REMARKABLE = 0.1
 """Grades; a smaller bias needs no conversation, however certain."""
@@ -21,7 +21,8 @@ def look(person: Evidence) -> Look | str:
         "bias",
         one.bias_p if abs(one.bias) >= REMARKABLE else 1.0,
         f"Grades are {abs(one.bias):.2f} {'higher' if one.bias > 0 else 'lower'} than the others' or the "
-        f"reviewer's on the same pairs ({interval}{one.grades:,} grades). Where does the guide allow that?",
+        f"reviewer's on the same pairs ({interval}{amount(one.grades, 'grade')}). Where does the guide "
+        "allow that?",
         {"bias": one.bias, "low": one.low, "high": one.high, "grades": one.grades},
     )
 

@@ -6,7 +6,7 @@ from scipy.special import bdtr
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import percent
+from curation.text import amount, percent
 
 WANTED = 0.8
 """The share of identical grades, and of right known answers, that needs no conversation."""
@@ -20,7 +20,8 @@ def look(person: Evidence) -> Look | str:
     return single(
         "consistency",
         float(bdtr(round(one.identical * one.n), one.n, WANTED)),
-        f"{percent(one.identical)} of {one.n:,} pairs that came again got the same grade (95 % interval up "
+        f"{percent(one.identical)} of {amount(one.n, 'pair')} that came again got the same grade (95 % "
+        "interval up "
         f"to {percent(one.high)}). Which of the grades were hard to tell apart?",
         {"identical": one.identical, "low": one.low, "high": one.high, "n": one.n},
     )

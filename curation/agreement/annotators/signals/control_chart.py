@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from curation.agreement.annotators.signals.change import CHANGE
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
+from curation.text import amount
 
 
 def look(person: Evidence) -> Look | str:
@@ -16,7 +17,7 @@ def look(person: Evidence) -> Look | str:
         "control chart",
         chart.p,
         f"From {worst.begins:%Y-%m-%d %H:%M} to {worst.ends:%Y-%m-%d %H:%M}, {worst.identical:,} of "
-        f"{worst.n:,} pairs that came again got the same grade, fewer than chance lets come together "
+        f"{amount(worst.n, 'pair')} that came again got the same grade, fewer than chance lets come together "
         f"(p {chart.p:.3f}). What was different in between?",
         worst._asdict(),
     )

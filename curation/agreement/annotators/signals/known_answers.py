@@ -7,7 +7,7 @@ from scipy.special import bdtr
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.consistency import WANTED
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import percent
+from curation.text import amount, percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -18,7 +18,7 @@ def look(person: Evidence) -> Look | str:
     return single(
         "known answers",
         float(bdtr(known.right, known.answered, WANTED)),
-        f"{known.right:,} of {known.answered:,} pairs that the reviewer has decided got the decided "
+        f"{known.right:,} of {amount(known.answered, 'pair')} that the reviewer has decided got the decided "
         f"grade (95 % interval up to {percent(known.high)}). Look at those decisions together.",
         known._asdict(),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS
 from curation.agreement.annotators.favourite_grade import ONE_GRADE, FavouriteGrade
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import percent
+from curation.text import amount, percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -20,7 +20,8 @@ def look(person: Evidence) -> Look | str:
         "one grade",
         1.0 if person.agreement is not None and person.agreement.follows else one.p,
         f"Look at these together: {person.annotator} gave grade {one.grade} to {one.times:,} of "
-        f"{one.pairs:,} pairs; on these others gave it {one.others_times:,} times of {one.others_grades:,}. "
+        f"{amount(one.pairs, 'pair')}; on these others gave it {one.others_times:,} times of "
+        f"{one.others_grades:,}. "
         f"{_runs(one)}A part of the guide that was read differently can do that, too.",
         one._asdict(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import decimal
+from curation.text import amount, decimal
 
 
 def look(person: Evidence) -> Look | str:
@@ -17,7 +17,7 @@ def look(person: Evidence) -> Look | str:
         one.shift_p,
         f"The second grade of a pair is {abs(one.shift):.2f} {'higher' if one.shift > 0 else 'lower'} "
         f"than the first on average ({decimal(one.shift_low, 2, '+')} to {decimal(one.shift_high, 2, '+')}, "
-        f"{one.n:,} pairs).",
+        f"{amount(one.n, 'pair')}).",
         {"shift": one.shift, "low": one.shift_low, "high": one.shift_high, "n": one.n},
     )
 

@@ -6,7 +6,7 @@ from scipy.special import bdtrc
 
 from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_ANSWERS, FastAnswers
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import percent
+from curation.text import amount, percent
 
 USUAL_FAST = 0.25
 """A share of fast answers that is not yet remarkable: quick readers stay below it."""
@@ -20,7 +20,8 @@ def look(person: Evidence) -> Look | str:
     return single(
         "speed",
         float(bdtrc(fast.fast - 1, fast.answers, USUAL_FAST)),
-        f"Look at these together: {fast.fast:,} of {fast.answers:,} answers of {person.annotator} came in "
+        f"Look at these together: {fast.fast:,} of {amount(fast.answers, 'answer')} of "
+        f"{person.annotator} came in "
         f"{_limit(fast)}. {_excuse(fast)}",
         fast._asdict(),
     )

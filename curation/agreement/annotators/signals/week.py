@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Finding, Look, Signal
-from curation.text import decimal
+from curation.text import amount, decimal
 
 
 def look(person: Evidence) -> Look | str:
@@ -16,7 +16,8 @@ def look(person: Evidence) -> Look | str:
         p = min(1.0, week.p * len(weeks))
         sentence = (
             f"In the week of {week.monday:%Y-%m-%d} grades lay {decimal(week.bias, 2, '+')} beside the "
-            f"others', unlike in the other weeks ({week.grades:,} grades of {week.queries:,} queries, p "
+            f"others', unlike in the other weeks ({amount(week.grades, 'grade')} of "
+            f"{amount(week.queries, 'query', 'queries')}, p "
             f"{p:.3f})."
         )
         evidence = {"monday": week.monday, "bias": week.bias, "weeks": len(weeks), "p": p}

@@ -13,6 +13,7 @@ from curation.evaluation.report.section import ReportSection, interval
 from curation.reports.charts import Mark
 from curation.reports.page import Section, Table
 from curation.reports.plots import DotRow, dot_plot
+from curation.text import amount
 
 MOST_ROWS = 30
 """Differences that are drawn; the tables have all."""
@@ -43,7 +44,8 @@ def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) ->
         tables.insert(0, Table("Systems with a common letter cannot be distinguished", columns, rows))
     sentence = (
         "Differences are of the same queries. p is that of Fisher's randomisation test, corrected by Holm "
-        f"for {len(compared):,} pairs. “Detects” is the difference that as many such queries find in 80 % of "
+        f"for {amount(len(compared), 'pair')}. “Detects” is the difference that as many such queries "
+        "find in 80 % of "
         "sets."
     )
     note = "A small p says that a difference is more than noise. The interval says how large it may be."

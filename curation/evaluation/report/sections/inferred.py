@@ -7,6 +7,7 @@ from curation.evaluation.figures.inferred import FEW_RELEVANT, MEASURES, Inferre
 from curation.evaluation.report.section import ReportSection, interval, mark
 from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
+from curation.text import amount
 
 
 def write(found: Evaluation) -> list[Section]:
@@ -35,7 +36,8 @@ def sentences(inferred: InferredFigures) -> list[str]:
     drawn = sum(band.drawn or 0 for band in inferred.bands)
     if inferred.recorded:
         told = [
-            f"A random sample of the pool was judged: {drawn:,} of {inferred.pooled:,} pairs were drawn, "
+            f"A random sample of the pool was judged: {drawn:,} of {amount(inferred.pooled, 'pair')} "
+            "were drawn, "
             f"{inferred.judged:,} of these have a grade.",
             "The other figures take the rest for not relevant. These infer what judging the whole pool would "
             "give, from how likely the release says that each pair was to be drawn.",
@@ -51,15 +53,19 @@ def sentences(inferred: InferredFigures) -> list[str]:
             "sample of the pool."
         ]
     if inferred.not_drawn:
-        told.append(f"{inferred.not_drawn:,} pairs were judged without being drawn, and do not count here.")
+        one = "pair was judged without being drawn, and does"
+        many = "pairs were judged without being drawn, and do"
+        told.append(f"{amount(inferred.not_drawn, one, many)} not count here.")
     if inferred.without_estimate:
         told.append(
-            f"{inferred.without_estimate:,} queries have no estimate: nothing relevant was judged, or "
+            f"{amount(inferred.without_estimate, 'query has', 'queries have')} no estimate: nothing "
+            "relevant was judged, or "
             "nothing of a band."
         )
     if inferred.few_relevant:
         told.append(
-            f"{inferred.few_relevant:,} queries have fewer than {FEW_RELEVANT} relevant documents by "
+            f"{amount(inferred.few_relevant, 'query has', 'queries have')} fewer than {FEW_RELEVANT} "
+            "relevant documents by "
             "estimate. Their estimates are too high on average, and intervals then hold the truth less often "
             "than 95 %."
         )

@@ -8,6 +8,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection
 from curation.reports.page import Section, Table
 from curation.reports.plots import PlotPoint, scatter
+from curation.text import amount
 
 NAMED = 5
 """Queries that are named at either end."""
@@ -50,7 +51,7 @@ def _of_two(found: Evaluation) -> Section:
     equal = sum(row.difference == 0 for row in rows)
     sentence = (
         f"Each point is a query: {headline} of {first} across, of {second} up. Above the line {second} is "
-        f"better. {equal:,} of {len(rows):,} queries are equal."
+        f"better. {equal:,} of {amount(len(rows), 'query', 'queries')} are equal."
     )
     if len(found.runs) > 2:
         sentence += f"\nThe first two of {len(found.runs):,} systems are drawn."
@@ -80,7 +81,9 @@ def _of_one(found: Evaluation) -> Section:
         )
     )
     zero = sum(row.first == 0 for row in rows)
-    return Section("Query by query", f"{zero:,} of {len(rows):,} queries have 0.", (), tables)
+    return Section(
+        "Query by query", f"{zero:,} of {amount(len(rows), 'query', 'queries')} have 0.", (), tables
+    )
 
 
 def _values(found: Evaluation, first: int, second: int) -> list[_QueryValues]:

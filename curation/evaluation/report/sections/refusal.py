@@ -6,6 +6,7 @@ from curation.evaluation.evaluation import Evaluation, RunFacts
 from curation.evaluation.report.section import ReportSection, interval, told
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, PlotCurve, curves
+from curation.text import amount
 
 
 def write(found: Evaluation) -> list[Section]:
@@ -14,16 +15,17 @@ def write(found: Evaluation) -> list[Section]:
         return []
     one = files[0][1].refusal
     sentence = (
-        f"{one.unanswerable:,} queries have no relevant document among those judged, {one.answerable:,} have "
+        f"{amount(one.unanswerable, 'query has', 'queries have')} no relevant document among those "
+        f"judged, {one.answerable:,} have "
         f"one. {one.tagged:,} of the former were tagged unanswerable.\n"
         f"The confidence is the {one.confidence}. "
         "The area is the probability that an answerable query has more of it than an unanswerable one. "
         "0.5 is chance."
     )
     if one.contradictory:
-        sentence += (
-            f"\n{one.contradictory:,} queries are tagged unanswerable and have a relevant document: left out."
-        )
+        single = "query is tagged unanswerable and has"
+        many = "queries are tagged unanswerable and have"
+        sentence += f"\n{amount(one.contradictory, single, many)} a relevant document: left out."
     columns = (
         "system",
         "area",

@@ -13,6 +13,7 @@ from curation.evaluation.report.section import ReportSection, mark, told
 from curation.releases.coverage import about_grid
 from curation.reports.page import Section, Table
 from curation.reports.plots import MOST_SERIES, DotRow, dot_plot
+from curation.text import amount
 
 
 def write(found: Evaluation) -> list[Section]:
@@ -48,7 +49,7 @@ def _drawing(found: Evaluation, facet: str, headline: str, values: Sequence[str]
             for system in systems
         ]
         if any(one.value is not None for one in marks):
-            rows.append(DotRow(value, f"{stratum.queries:,} queries", marks))
+            rows.append(DotRow(value, amount(stratum.queries, "query", "queries"), marks))
     if not rows:
         return None
     return dot_plot(f"{headline} by {facet}", [system.name for system in systems], rows)

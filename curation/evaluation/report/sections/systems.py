@@ -6,6 +6,7 @@ from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.report.section import ReportSection, by_measure, interval, mark, share, told
 from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
+from curation.text import amount
 
 
 def write(found: Evaluation) -> list[Section]:
@@ -13,10 +14,9 @@ def write(found: Evaluation) -> list[Section]:
     marks = [mark(system.name, system.overall[headline], _size(system, headline)) for system in found.runs]
     sentence = f"{headline}: {found.about[headline]}. A query that a run misses counts 0."
     if found.without_relevant:
-        sentence += (
-            f"\n{found.without_relevant:,} queries have no relevant document: they are in no figure of a "
-            "measure that needs one."
-        )
+        one = "query has no relevant document: it is"
+        many = "queries have no relevant document: they are"
+        sentence += f"\n{amount(found.without_relevant, one, many)} in no figure of a measure that needs one."
     tables = [_headline(found, headline), _all_measures(found), _files(found)]
     spread = _seeds(found, headline)
     return [

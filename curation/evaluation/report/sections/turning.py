@@ -6,6 +6,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.metrics.turning import Turning
 from curation.evaluation.report.section import ReportSection
 from curation.reports.page import Section, Table
+from curation.text import amount
 
 MOST_ROWS = 20
 """Documents in a table."""
@@ -37,7 +38,9 @@ def _sentence(pair: Turning) -> str:
 
 def _documents(pair: Turning) -> Table:
     shown = min(MOST_ROWS, len(pair.documents))
-    caption = f"The first {shown:,} of {len(pair.documents):,} documents that would help {pair.second}"
+    caption = (
+        f"The first {shown:,} of {amount(len(pair.documents), 'document')} that would help {pair.second}"
+    )
     columns = ("query", "document", f"rank in {pair.first}", f"rank in {pair.second}", "effect")
     rows = tuple(
         (
