@@ -1,18 +1,20 @@
 """How much memory uploads may take together, and how much one person's.
 
 Streamlit has a whole upload in memory before a page can write it to disk, and keeps it until the page lets go
-of it or the tab is closed.
+of it or the tab is closed. An upload that stops coming is over: a connection can break off without a word.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
@@ -20,7 +22,10 @@ from app.front.guard import UPLOADS
 
 MEGABYTE = 1 << 20
 OF_ALL, OF_ONE = 1000 * MEGABYTE, 500 * MEGABYTE
+SILENCE = 60.0
+"""Seconds without a byte after which an upload has broken off."""
 NO_LENGTH = "This upload does not say how long it is."
+BROKEN_OFF = "This upload broke off: nothing more of it came. Send it again."
 OF_ALL_FULL = "The server has as many uploads in memory as it may. Try again in some minutes."
 OF_ONE_FULL = "You have as many uploads open as one person may. Close other tabs or remove files."
 
@@ -34,8 +39,10 @@ class UploadLimits:
         of_all: int = OF_ALL,
         of_one: int = OF_ONE,
         kept: Callable[[], Mapping[str, int]] | None = None,
+        silence: float = SILENCE,
     ) -> None:
         self._app = app
+        self._silence = silence
         self._of_all, self._of_one, self._kept = of_all, of_one, kept or kept_bytes
         self._arriving: dict[str, int] = defaultdict(int)
         self._sessions: dict[str, set[str]] = defaultdict(set)
@@ -51,7 +58,11 @@ class UploadLimits:
         name = scope["state"]["annotator"]
         refusal = self._refusal(name, int(length))
         with self._counted(name, scope["path"], 0 if refusal else int(length)):
-            await (refusal or self._app)(scope, receive, send)
+            upload = _Upload(receive, send, self._silence)
+            with suppress(ClientDisconnect):
+                await (refusal or self._app)(scope, upload.receive, upload.send)
+            if upload.is_without_answer:
+                await PlainTextResponse(BROKEN_OFF, 408, {"Connection": "close"})(scope, receive, send)
 
     def _refusal(self, name: str, length: int) -> PlainTextResponse | None:
         kept = self._kept()
@@ -72,6 +83,32 @@ class UploadLimits:
         finally:
             self._arriving[name] -= length
             self._sessions[name].add(path.removeprefix(UPLOADS).partition("/")[0])
+
+
+class _Upload:
+    """One upload: over where nothing more of its body comes, because whoever sent it is gone."""
+
+    def __init__(self, receive: Receive, send: Send, silence: float) -> None:
+        self._receive, self._send, self._silence = receive, send, silence
+        self._is_whole = self._is_over = self._is_answered = False
+
+    @property
+    def is_without_answer(self) -> bool:
+        return self._is_over and not self._is_answered
+
+    async def receive(self) -> Message:
+        try:
+            async with asyncio.timeout(None if self._is_whole else self._silence):
+                message = await self._receive()
+        except TimeoutError:
+            self._is_over = True
+            return {"type": "http.disconnect"}
+        self._is_whole = not message.get("more_body", False)
+        return message
+
+    async def send(self, message: Message) -> None:
+        self._is_answered = True
+        await self._send(message)
 
 
 def kept_bytes() -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Iterator
 
@@ -12,13 +13,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.runtime import Runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from app.front.guard import UPLOADS
-from app.front.upload_limits import NO_LENGTH, OF_ALL_FULL, OF_ONE_FULL, UploadLimits, sizes
+from app.front.upload_limits import BROKEN_OFF, NO_LENGTH, OF_ALL_FULL, OF_ONE_FULL, UploadLimits, sizes
 
 OF_ALL, OF_ONE = 100, 60
 
@@ -80,6 +81,36 @@ def test_an_upload_without_a_length_is_refused(server: TestClient) -> None:
     pieces = iter([b"x" * 10, b"x" * 10])
     answer = server.put(UPLOADS + "tab1/a", content=pieces, headers={"Person": "eve"})
     assert (answer.status_code, answer.text) == (411, NO_LENGTH)
+
+
+def test_an_upload_of_which_nothing_more_comes_is_over_and_takes_no_room() -> None:
+    """A connection that breaks off without a word would count for ever; a browser tries again seven times."""
+    kept: list[bytes] = []
+
+    async def keep(scope: Scope, receive: Receive, send: Send) -> None:
+        kept.append(await Request(scope, receive).body())
+
+    async def broken_off() -> Message:
+        if begun := not started:
+            started.append(True)
+            return {"type": "http.request", "body": b"x", "more_body": begun}
+        return await asyncio.Future()
+
+    async def whole() -> Message:
+        return {"type": "http.request", "body": b"x" * 60, "more_body": False}
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    started: list[bool] = []
+    answers: list[Message] = []
+    limits = UploadLimits(keep, OF_ALL, OF_ONE, dict, silence=0.01)
+    scope = {"type": "http", "method": "PUT", "path": UPLOADS + "tab/a", "state": {"annotator": "eve"}}
+    scope["headers"] = [(b"content-length", b"60")]
+    asyncio.run(limits(scope, broken_off, send))
+    asyncio.run(limits(scope, whole, send))
+    assert kept == [b"x" * 60]
+    assert [said.get("status", said.get("body")) for said in answers] == [408, BROKEN_OFF.encode()]
 
 
 def test_streamlit_has_its_uploads_where_they_are_counted() -> None:
