@@ -1,7 +1,9 @@
-"""The sign-in pages: plain HTML without scripts, and the forms on them."""
+"""The sign-in pages: plain HTML with no script but the one that takes the theme, and the forms on them."""
 
 from __future__ import annotations
 
+from base64 import b64encode
+from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -14,21 +16,29 @@ from starlette.responses import HTMLResponse
 from app.monitoring import failures
 
 LARGEST_FORM = 8_192
-POLICY = (
-    "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; "
-    "form-action 'self'; frame-ancestors 'none'"
-)
-"""Of the sources of images a browser also takes what it fetches ahead."""
-
 _limiters: list[CapacityLimiter] = []
 
 
 def template(name: str) -> Template:
     """A template in this folder."""
-    return Template(files("app.signin").joinpath(name).read_text(encoding="utf-8"))
+    return Template(_own(name))
 
 
-_FRAME = template("page.html")
+def _own(name: str) -> str:
+    return files("app.signin").joinpath(name).read_text(encoding="utf-8")
+
+
+def _source_of(script: str) -> str:
+    """The script as a policy names it: a browser runs no other that is within a page."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+
+
+_FRAME, _THEME = template("page.html"), _own("theme.js")
+POLICY = (
+    f"default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; script-src {_source_of(_THEME)}; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+"""Of the sources of images a browser also takes what it fetches ahead."""
 
 
 def page(
@@ -44,7 +54,9 @@ def page(
     ahead: links of its head that fetch what the next page needs.
     """
     fixed = {"Content-Security-Policy": POLICY, "Cache-Control": "no-store"}
-    text = _FRAME.substitute(title=escape(title), lead=escape(lead), content=content, ahead=ahead)
+    text = _FRAME.substitute(
+        title=escape(title), lead=escape(lead), content=content, ahead=ahead, theme=_THEME
+    )
     return HTMLResponse(text, status, fixed | (headers or {}))
 
 

@@ -221,6 +221,20 @@ def test_before_any_script_a_page_has_its_colours_title_and_names(
     expect(page.get_by_role("complementary", name="Project")).to_have_text(re.compile("goldset.+"))
 
 
+def test_the_sign_in_page_has_the_theme_that_was_chosen_in_the_app(browser: Browser, hostile: Served) -> None:
+    """What the page's policy refuses is said in the console: only this one script may run."""
+    page = browser.new_context(color_scheme="light").new_page()
+    said: list[str] = []
+    page.on("console", lambda line: said.append(line.text))
+    page.goto(f"{hostile.url}/sign-in")
+    for chosen, paper in (("Dark", "rgb(21, 24, 27)"), ("Light", "rgb(251, 250, 247)")):
+        page.evaluate("(name) => localStorage.setItem('goldset:theme', JSON.stringify(name))", chosen)
+        page.reload(wait_until="domcontentloaded")
+        expect(page.locator("body")).to_have_css("background-color", paper)
+        page.emulate_media(color_scheme="dark")
+    assert not said
+
+
 def test_the_pages_before_the_app_pass_axe(browser: Browser, hostile: Served, people: Visitors) -> None:
     for scheme in SCHEMES:
         page = browser.new_context(color_scheme=scheme).new_page()
