@@ -21,6 +21,7 @@ from curation.splits.groups.groups import members_of
 from curation.splits.ties.edges import Edge
 from curation.store import Cursor
 from curation.store.release_parts import stored_text
+from curation.text import amount
 
 
 class CarriedOver(NamedTuple):
@@ -81,8 +82,8 @@ def carried_over_among(
     for part in sorted(set(inside.values()) - set(parts)):
         number = sum(other == part for other in inside.values())
         raise RefusedError(
-            f"{number:,} queries are in the part {part!r} of a release, which this split would not have. "
-            "Name it as well, or give up the released parts.",
+            f"{amount(number, 'query is', 'queries are')} in the part {part!r} of a release, which this "
+            "split would not have. Name it as well, or give up the released parts.",
             command=f"--part {part}=FRACTION names it, --fresh gives them up.",
         )
     return CarriedOver(inside, carried.releases, carried.disagreeing) if inside else NOTHING_CARRIED_OVER
