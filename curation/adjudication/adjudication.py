@@ -214,7 +214,7 @@ def _chosen(
 
 
 def _judged(cursor: Cursor, pair: Pair) -> bool:
-    sql = "SELECT 1 FROM counted_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+    sql = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
     return cursor.execute(sql, list(pair)).fetchone() is not None
 
 

@@ -127,7 +127,7 @@ def _write(
     record_event(cursor, "ask for one more opinion", detail, reviewer)
 
 
-_JUDGED = "SELECT 1 FROM counted_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
+_JUDGED = "SELECT 1 FROM eligible_judgments WHERE query_id = ? AND document_id = ? LIMIT 1"
 
 _DECIDED = "SELECT 1 FROM counted_adjudications WHERE query_id = ? AND document_id = ?"
 
