@@ -34,6 +34,7 @@ from app.views.releases import downloads
 from curation import log
 from curation.errors import InputError, RefusedError
 from curation.jobs import jobs_of
+from curation.jobs.result_files import remove_old_results
 from curation.jobs.uploads import remove_abandoned
 
 OTHERS_CAN_READ = (
@@ -118,6 +119,7 @@ def serve(
         log.write(logging.WARNING, OTHERS_CAN_READ.format(project))
     application = build()
     remove_abandoned(project)
+    remove_old_results()
     listener = listen(host, port)
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
     ready(f"http://{shown}:{listener.getsockname()[1]}")

@@ -52,7 +52,7 @@ class InputError(CurationError):
     path: the file, where they are of one.
     way_out: what to do about them.
 
-    On a page (`found`), problems of no file begin as sentences do.
+    On a page (`found`), problems of no file begin with a capital, as sentences do: begin none with a name.
     """
 
     SHOWN = 20
@@ -76,7 +76,7 @@ class InputError(CurationError):
             lines.append(way_out)
         super().__init__("\n".join(lines), command=command)
         if path is None:
-            self.found = "\n".join(map(_as_sentence, lines))
+            self.found = bounded("\n".join(map(_as_sentence, lines)))
 
 
 def _as_sentence(line: str) -> str:

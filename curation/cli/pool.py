@@ -113,13 +113,15 @@ def pool(
       goldset pool --systems bm25,dense --stemmer german
       goldset pool --export pairs.csv --export-text excerpt
     """
-    from curation.labeling.judged_elsewhere import export_pairs
+    from curation.labeling.judged_elsewhere import export_pairs, refuse_file
     from curation.pooling import build_pool
     from curation.retrieval import verify_bm25 as verification
 
     names = listed(systems)
     if verify_bm25 is not None and not {"bm25", "hybrid"}.intersection(names):
         raise InputError("--verify-bm25 checks the system bm25: name it in --systems.")
+    if export is not None:
+        refuse_file(export, export_text)  # before a pool is built that would be stored all the same
     store = project_store()
     if export is not None and not _asks_for_a_pool(context):
         written = export_pairs(store, export, seed, export_text)

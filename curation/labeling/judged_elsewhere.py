@@ -58,7 +58,7 @@ def export_pairs(
     InputError: the file is there, has another ending, or cannot be written; or an unknown `text`.
     NotFoundError, RefusedError: the author is no lead, or no pair is to be judged.
     """
-    _refuse_file(path, text)
+    refuse_file(path, text)
     with store.reading() as cursor:
         require_author(cursor, author, "lead")
         chosen = choose_candidates(*read_candidates(cursor), again=False)
@@ -79,7 +79,13 @@ def export_pairs(
     return PairsWritten(path, of, len(pairs), dict(chosen.left_out))
 
 
-def _refuse_file(path: Path, text: str) -> None:
+def refuse_file(path: Path, text: str) -> None:
+    """Refuse a file that pairs cannot be written to, or texts that there are not.
+
+    Raises
+    ------
+    InputError: what is wrong.
+    """
     if text not in TEXTS:
         raise InputError(f"--export-text {text!r}: expected {' or '.join(TEXTS)}")
     if path.suffix.lower() not in FORMATS:

@@ -98,7 +98,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(
-            f"{folder}: the folder could not be made ({error.strerror}); expected a folder, or a place where "
+            f"The folder {folder} could not be made ({error.strerror}); expected a folder, or a place where "
             "one can be made."
         ) from error
 

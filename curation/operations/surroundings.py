@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from curation.jobs.result_files import old_results, remove_old_results
 from curation.operations.finding import DoctorFinding, Level, megabytes
 from curation.store.staging import clear_leftovers, leftovers
 from curation.store.write_ahead_log import log_damage, log_of
@@ -63,9 +64,13 @@ def look_at_disk(project: Path) -> Iterator[DoctorFinding]:
 
 
 def look_for_leftovers(folders: Sequence[Path], clean: bool) -> Iterator[DoctorFinding]:
+    done = "It was removed." if clean else "It can hold sealed grades."
+    level: Level = "fine" if clean else "problem"
+    command = "" if clean else "goldset doctor --clean"
     for folder in dict.fromkeys(path.resolve() for path in folders):
         for path in clear_leftovers(folder) if clean else leftovers(folder):
-            done = "It was removed." if clean else "It can hold sealed grades."
-            sentence = f"A process that was killed left {path}. {done}"
-            command = "" if clean else "goldset doctor --clean"
-            yield DoctorFinding("fine" if clean else "problem", "leftovers", sentence, command)
+            yield DoctorFinding(level, "leftovers", f"A process that was killed left {path}. {done}", command)
+    for path in remove_old_results() if clean else old_results():
+        sentence = f"A result of a job, older than an hour or of a killed process, is in {path}. {done}"
+        # Of whatever project: a server of another one may have left it, so nobody must act for this one.
+        yield DoctorFinding("fine" if clean else "note", "leftovers", sentence, command)

@@ -92,7 +92,7 @@ def choose_stemmer(cursor: Cursor, language: str) -> None:
 
     if language not in (NO_STEMMER, *snowballstemmer.algorithms()):
         known = ", ".join(sorted(snowballstemmer.algorithms()))
-        raise InputError(f"{language}: there is no such stemmer; expected {NO_STEMMER} or one of {known}.")
+        raise InputError(f"There is no stemmer {language!r}; expected {NO_STEMMER} or one of {known}.")
     put_setting(cursor, _SETTING, "" if language == NO_STEMMER else language)
 
 

@@ -50,7 +50,8 @@ def replace_folder(new: Path, out: Path) -> None:
     except OSError:
         with suppress(OSError):  # somebody else's came first, or there was none
             old.rename(out)
-        shutil.rmtree(old, ignore_errors=True)
+        if out.exists():  # else what is moved away is the only one: it is put back later, as after a kill
+            shutil.rmtree(old, ignore_errors=True)
         raise
     try:
         sync(out.parent)

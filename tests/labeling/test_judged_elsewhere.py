@@ -109,3 +109,7 @@ def test_the_command_builds_no_pool_unless_it_is_asked_for_one(project: Store, t
     built = [*command, str(tmp_path / "b.jsonl"), "--systems", "bm25", "--depth", "7", "--json"]
     printed = json.loads(invoke(built, catch_exceptions=False).stdout)
     assert printed["exported"]["pairs"] == len((tmp_path / "b.jsonl").read_text().splitlines())
+    before = rows_of(project, "SELECT count(*) FROM pools")
+    refused = invoke([*command, str(tmp_path / "b.jsonl"), "--systems", "bm25", "--depth", "3"])
+    assert "there is such a file" in str(refused.exception)
+    assert rows_of(project, "SELECT count(*) FROM pools") == before

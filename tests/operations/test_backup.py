@@ -137,7 +137,7 @@ def test_a_name_that_ends_like_a_folder_is_one(store: Store, tmp_path: Path) -> 
     assert len(list(folder.glob("*.duckdb"))) == 1
     (tmp_path / "file").write_text("mine")
     refused = invoke(["--project", str(store.path), "backup", f"{tmp_path / 'file'}/"])
-    assert "the folder could not be made" in str(refused.exception)
+    assert f"The folder {tmp_path / 'file'} could not be made" in str(refused.exception)
 
 
 def test_a_backup_replaces_nothing(store: Store, tmp_path: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+import tempfile
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,6 +22,15 @@ from curation.store import Store, utc_now
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
 from tests.support.stored_parts import alter_part
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for temporary files of its own: in the machine's there may be results of other servers."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 def said(found: Examination, what: str, level: str = "problem") -> str:
@@ -57,6 +68,26 @@ def test_folders_of_killed_processes_are_named_and_removed_when_asked(store: Sto
     assert left.exists()
     assert examine(store.path, [left.parent], clean=True).problems == 0
     assert not left.exists()
+
+
+def test_results_of_jobs_are_removed_at_the_end_of_their_process_and_those_of_killed_ones_are_named(
+    store: Store, temporary: Path
+) -> None:
+    make = "import os; from curation.jobs.result_files import new_result_folder as new; print(new());"
+    left = []
+    for end in ("", "import sys; sys.stdout.flush(); os.kill(os.getpid(), 9)"):
+        done = subprocess.run(
+            [sys.executable, "-c", f"{make} {end}"],
+            env={**os.environ, "TMPDIR": str(temporary)},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        left.append(Path(done.stdout.strip()))
+    assert [path.exists() for path in left] == [False, True]
+    assert str(left[1]) in said(examine(store.path), "leftovers", "note")
+    assert str(left[1]) in said(examine(store.path, clean=True), "leftovers", "fine")
+    assert not left[1].exists()
 
 
 def test_a_job_whose_server_was_stopped_is_named(store: Store) -> None:

@@ -430,5 +430,5 @@ def test_the_stemmer_is_kept_for_the_project_and_told_in_the_pool(shop: Store) -
     stemmed = build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="english")
     assert build_pool(shop, ["bm25"], 3, 0, seed=1).pool_id == stemmed.pool_id != plain.pool_id
     assert build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="none").pool_id == plain.pool_id
-    with pytest.raises(InputError, match="klingon: there is no such stemmer; expected none or one"):
+    with pytest.raises(InputError, match="There is no stemmer 'klingon'; expected none or one"):
         build_pool(shop, ["bm25"], 3, 0, seed=1, stemmer="klingon")

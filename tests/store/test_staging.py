@@ -79,3 +79,26 @@ def test_a_folder_that_cannot_be_replaced_is_there_again(tmp_path: Path) -> None
         replace_folder(tmp_path / "nothing", out)
     assert [path.name for path in tmp_path.iterdir()] == ["v1"]
     assert (out / "qrels.tsv").read_text() == "whole"
+
+
+def test_a_former_folder_that_cannot_be_put_back_now_is_kept_and_put_back_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended: int
+) -> None:
+    out = tmp_path / "v1"
+    out.mkdir()
+    (out / "qrels.tsv").write_text("former")
+    rename = Path.rename
+
+    def moves_away_only(path: Path, place: Path) -> Path:
+        if place == out:
+            raise OSError(28, "No space left on device")
+        return rename(path, place)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(staging.os, "getpid", lambda: ended)
+        patched.setattr(staging, "get_ident", lambda: 7)
+        patched.setattr(Path, "rename", moves_away_only)
+        with pytest.raises(OSError, match="No space left"):
+            replace_folder(tmp_path / "new", out)
+    clear_leftovers(tmp_path)
+    assert (out / "qrels.tsv").read_text() == "former"

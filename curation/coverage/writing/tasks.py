@@ -169,7 +169,7 @@ def _check(queries: int, writers: Sequence[str], kind: str) -> None:
         problems.append("Nobody is named to write; expected one person or more.")
     twice = sorted(name for name, count in Counter(writers).items() if count > 1)
     if twice:
-        problems.append(f"{', '.join(twice)} is named twice; expected each person once.")
+        problems.append(f"Expected each person once; named twice: {', '.join(twice)}.")
     if kind not in PURPOSES:
         problems.append(f"There are no tasks of the kind {kind!r}; expected {' or '.join(PURPOSES)}.")
     refuse_problems(problems)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from curation.labeling.rounds.upcoming import ASKED_FROM
 from curation.people.annotators import JUDGING, require_author
 from curation.store import Cursor, Store, utc_now
 
@@ -61,11 +62,11 @@ def _judge(
     return "saved", ""
 
 
-_FIND = """
-SELECT p.round_id, p.query_id, r.kind, coalesce((r.parameters->>'ask_from')::INTEGER, 1)
+_FIND = f"""
+SELECT p.round_id, p.query_id, r.kind, {ASKED_FROM}
 FROM live_presentations p JOIN rounds r USING (round_id)
 WHERE p.presentation_id = ? AND p.annotator = ?
-"""
+"""  # noqa: S608  a constant
 
 _USED = "SELECT round_id, annotator, query_id FROM query_answers WHERE client_key = ?"
 

@@ -170,7 +170,8 @@ def _check(name: str, names: Sequence[str], queries: int, pass_mark: float, with
         problems.append(f"A pass mark of {pass_mark} is not a share above 0 and up to 1, such as {PASS_MARK}")
     if within < 0:
         problems.append(
-            f"Within {within}: expected 0 for the expected grade alone, or 1 for a step beside it"
+            f"Grades within {within} steps cannot count as right; expected 0 for the expected grade alone, "
+            "or 1 for a step beside it"
         )
     if problems:
         raise InputError(problems)

@@ -118,7 +118,7 @@ def put_in_force(
         control items on another scale; another guide is in force than `instead_of`; the author is no lead.
     """
     if open_rounds not in (None, KEEP, SWITCH):
-        raise InputError(f"Open rounds, {open_rounds!r}: expected {KEEP} or {SWITCH}.")
+        raise InputError(f"Open rounds cannot {open_rounds!r} a guide; expected {KEEP} or {SWITCH}.")
     with store.transaction() as cursor:
         require_author(cursor, author, "lead")
         held = current_guide(cursor)

@@ -10,6 +10,7 @@ from curation.errors import NotFoundError, refuse_problems
 from curation.labeling.rounds.candidates import CandidateRow, Chosen, choose_candidates, read_candidates
 from curation.labeling.rounds.layout import ASK_FROM, RoundLayout
 from curation.labeling.rounds.opening import NO_CANDIDATES, RoundOpened, open_over
+from curation.labeling.rounds.upcoming import ASKED_FROM
 from curation.people.annotators import able_to_judge
 from curation.store import COMMAND_LINE, Cursor, Round, Store, fetch
 from curation.text import amount, seeded
@@ -114,7 +115,8 @@ def asked_from(cursor: Cursor, name: str) -> int:
     ------
     NotFoundError: there is no such round.
     """
-    return int(json.loads(find_round(cursor, name).parameters).get("ask_from", 1))
+    sql = f"SELECT {ASKED_FROM} FROM rounds WHERE round_id = ?"  # noqa: S608  a constant
+    return int(cursor.execute(sql, [find_round(cursor, name).round_id]).fetchall()[0][0])
 
 
 def _pilot_layout(

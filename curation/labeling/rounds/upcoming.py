@@ -182,11 +182,11 @@ GROUP BY round_id
 """
 """Round id → all guides that were ever in force in it."""
 
-ASK_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
+ASKED_FROM = "coalesce((parameters->>'ask_from')::INTEGER, 1)"
 """Of a round; those that were opened without it ask always."""
 
 _OPEN_ROUNDS = f"""
-SELECT round_id, name, kind, guide_hash, paused, {ASK_FROM}, guides
+SELECT round_id, name, kind, guide_hash, paused, {ASKED_FROM}, guides
 FROM round_states JOIN ({GUIDES_HAD}) USING (round_id)
 WHERE NOT closed AND kind != 'imported'
 ORDER BY sequence

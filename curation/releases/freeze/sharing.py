@@ -33,7 +33,7 @@ Pair = tuple[str, str]
 def check_rule(rule: str | None) -> None:
     """Refuse a rule that there is not."""
     if rule is not None and rule not in RULES:
-        raise InputError(f"A rule of sharing, {rule}: expected {', '.join(RULES)}.")
+        raise InputError(f"There is no rule of sharing {rule!r}; expected {', '.join(RULES)}.")
 
 
 def with_shared(content: Content, rule: str, corpus: Sequence[Document]) -> Content:

@@ -25,7 +25,9 @@ def problems(rules: Rules) -> list[str]:
     problems_of_kinds = [_problem(kind, rules) for kind in KINDS.values()]
     found = [problem for problem in problems_of_kinds if problem is not None]
     if rules.numbers not in get_args(Numbers):
-        found.append(f"Numbers, {rules.numbers}: expected one of {', '.join(get_args(Numbers))}")
+        found.append(
+            f"There is no rule of numbers {rules.numbers!r}; expected one of {', '.join(get_args(Numbers))}"
+        )
     found += [
         f"Cut {first}~{second}: a query is not tied to itself; expected two query ids"
         for first, second in rules.cut

@@ -143,5 +143,5 @@ def test_the_command_tells_what_was_shared_and_refuses_another_rule(tmp_path: Pa
     command = ["--project", str(store.path), "freeze", "v1", "--share"]
     done = invoke([*command, "identical"], catch_exceptions=False)
     assert "shared: 3 grades, by the rule identical; 0 texts have different grades" in done.stdout
-    with pytest.raises(InputError, match="A rule of sharing, similar: expected identical"):
+    with pytest.raises(InputError, match="There is no rule of sharing 'similar'; expected identical"):
         freeze(store, "v2", share="similar")

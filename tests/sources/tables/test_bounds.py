@@ -111,3 +111,7 @@ def test_a_sentence_is_short_whatever_the_file_put_into_it() -> None:
     assert error.found == "a" * LONGEST_SENTENCE + "…"
     many = CurationError("\n".join(["line"] * 10_000))
     assert len(many.found.splitlines()) == 61
+
+
+def test_the_message_of_a_page_and_of_a_job_is_as_short_as_that_of_the_command_line() -> None:
+    assert len(InputError("x" * 2_000_000).found) < 2_000
