@@ -26,6 +26,7 @@ from curation.splits.certificate.certificate import read_certificate
 from curation.splits.split import make_split
 from curation.store import Annotator, Store
 from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, frozen_project, labelled
+from tests.support.stored_parts import alter_part
 
 LEE = Annotator("lee", "lead", False)
 
@@ -199,7 +200,7 @@ def test_a_release_shows_its_card_and_difference_from_any_other(
     assert "Known limits" in html(page)
     assert Card(opened_release(store, "v2")).text.splitlines()[0] == "# v2"
     with store.transaction() as cursor:
-        cursor.execute("UPDATE release_parts SET content = replace(content, '2', '3') WHERE part = 'qrels'")
+        alter_part(cursor, "qrels", lambda text: text.replace("2", "3"))
     for view in ("Card", "Export"):
         assert "is not as it was frozen" in shown(view).error[0].value
 
