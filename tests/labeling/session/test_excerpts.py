@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session import excerpts
 from curation.labeling.session.excerpts import LONGEST, best_passage, in_body, mark, query_stems
 from curation.labeling.session.showings import next_showings
 from curation.retrieval.terms import stem
@@ -47,6 +48,19 @@ def test_marking_never_changes_the_text(text: str, query: str) -> None:
 
 def test_a_short_document_is_shown_whole() -> None:
     assert best_passage("A short text.", "text").whole
+
+
+def test_a_passage_is_the_same_whether_its_place_was_remembered_or_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(excerpts, "MOST_PLACES", 2)
+    bodies = [
+        f"{'Nothing here. ' * lines}The lock of text {lines}. {'More. ' * 200}" for lines in (99, 198, 297)
+    ]
+    first = [best_passage(body, "lock") for body in bodies]
+    assert len(excerpts._places) <= 2
+    assert [best_passage(body, "lock") for body in bodies] == first
+    assert [best_passage(body, "more") for body in bodies] != first
 
 
 def test_the_passage_with_most_query_words_comes_first() -> None:
