@@ -38,7 +38,7 @@ from curation.store import (
     utc_now,
     write_if_unchanged,
 )
-from curation.text import canonical_json, digest, seeded
+from curation.text import amount, canonical_json, digest, seeded
 
 BUSY = "Others kept changing the project while the answer task was planned. Try again."
 KNOWN = "it has reference answers"
@@ -87,8 +87,8 @@ class AnswerTaskPlan(NamedTuple):
         problems = [] if self.name.strip() else ["the answer task needs a name"]
         if not 1 <= self.overlap <= people:
             problems.append(
-                f"an overlap of {self.overlap} does not fit {people} writer(s): it is how many different "
-                f"people answer each query, between 1 and {max(1, people)}"
+                f"an overlap of {self.overlap} does not fit {amount(people, 'writer')}: it is how many "
+                f"different people answer each query, between 1 and {max(1, people)}"
             )
         if not 0 < self.bound <= 1:
             problems.append(

@@ -113,8 +113,9 @@ def judgments_outcome(found: JudgmentImport) -> ImportOutcome:
     sentence = "Nothing changed: the project has these judgments."
     if changes:
         where = f" in the round “{found.round}”" if found.round else ""
-        answered = f"{found.filled:,} of them answer open presentations"
-        sentence = f"{found.judgments:,} new judgments{where}, {answered}."
+        one, many = "of them answers an open presentation", "of them answer open presentations"
+        answered = amount(found.filled, one, many)
+        sentence = f"{amount(found.judgments, 'new judgment')}{where}, {answered}."
     remarks = _unread(found.unread)
     if found.added_annotators:
         names = ", ".join(found.added_annotators)
@@ -129,7 +130,8 @@ def judge_outcome(found: JudgeImport) -> ImportOutcome:
     changes = bool(found.judgments or found.changed)
     sentence = f"Nothing changed: the project has these judgments of {found.judge}."
     if changes:
-        sentence = f"{found.judgments:,} new judgments of the judge {found.judge}. They are no votes."
+        votes = "It is no vote" if found.judgments == 1 else "They are no votes"
+        sentence = f"{amount(found.judgments, 'new judgment')} of the judge {found.judge}. {votes}."
     figures = {"new judgments": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
     figures |= {"cannot tell": found.cannot_tell, "pairs outside pools": found.outside_pools}
     return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, _unread(found.unread))

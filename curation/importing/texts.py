@@ -31,7 +31,7 @@ def corpus(store: Store, request: ImportRequest, progress: Progress, author: str
 def corpus_outcome(found: CorpusImport) -> ImportOutcome:
     sentence = f"The corpus now has {amount(found.documents, 'document')}."
     if not found.is_new:
-        sentence = f"Nothing changed: the project has these {amount(found.documents, 'document')}."
+        sentence = f"Nothing changed: the project has the same {amount(found.documents, 'document')}."
     figures = {"documents": found.documents, "added": found.added, "changed": found.changed}
     figures |= {"removed": found.removed, "unchanged": found.unchanged}
     remarks = replaced(found.replaced)
@@ -67,7 +67,13 @@ def _times(found: TrafficImport) -> Iterable[str]:
         if found.unreadable_time and found.fields.date_order is None:
             yield "Numeric dates such as 03/04/2026 are read once the order of day and month is said."
     if found.same_source:
-        yield f"Note: {found.same_source} earlier import(s) of a file of this name count as well."
+        yield f"Note: {earlier_imports(found.same_source)} as well."
+
+
+def earlier_imports(number: int) -> str:
+    """How many files of the same name the project has, as a part of a sentence."""
+    one, many = "earlier import of a file of this name counts", "earlier imports of files of this name count"
+    return amount(number, one, many)
 
 
 def queries(store: Store, request: ImportRequest, progress: Progress, author: str) -> ImportOutcome:
@@ -78,7 +84,7 @@ def queries(store: Store, request: ImportRequest, progress: Progress, author: st
 
 def queries_outcome(found: QueryImport) -> ImportOutcome:
     counts = {"added": found.added, "changed": found.changed, "unchanged": found.unchanged}
-    sentence = f"Nothing changed: the project has these {amount(found.queries, 'query', 'queries')}."
+    sentence = f"Nothing changed: the project has the same {amount(found.queries, 'query', 'queries')}."
     if found.added or found.changed:
         shown = ", ".join(f"{count:,} {what}" for what, count in counts.items())
         sentence = f"{amount(found.queries, 'query', 'queries')}: {shown}."

@@ -35,18 +35,18 @@ def test_people_are_told_what_was_counted_left_out_and_used(goldset: Any, write:
     assert "Fields used: id id, title title, body text; all others are metadata." in told
     assert "left out: 1 document: no id" in told
     assert "replaced: 1 × NUL character, by U+FFFD" in told
-    assert "Nothing changed" in goldset("import", "corpus", documents)
+    assert "Nothing changed: the project has the same 1 document." in goldset("import", "corpus", documents)
     log = write("t.csv", "query,time,n\nshoes,2024-01-01,2\n,,1\nhat,soon,1\n")
     told = goldset("import", "traffic", log)
     assert "1 row has no time that could be read, such as 'soon' on line 4." in told
     assert "left out: 1 row: empty query" in told
-    assert "1 earlier import(s) of a file of this name" in goldset(
+    assert "1 earlier import of a file of this name counts as well." in goldset(
         "import", "traffic", log, "--count-field", "n"
     )
     assert "1 query: 1 added" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
     assert "Nothing changed" in goldset("import", "queries", write("q.csv", "query\nshoes\n"))
     ratings = write("j.csv", "query,document,annotator,grade\nshoes,a,ada,3\n")
-    assert "1 new judgments in the round “imported: j.csv”" in goldset("import", "judgments", ratings)
+    assert "1 new judgment in the round “imported: j.csv”" in goldset("import", "judgments", ratings)
     assert "Nothing changed" in goldset("import", "judgments", ratings)
 
 

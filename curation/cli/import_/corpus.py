@@ -67,7 +67,7 @@ def _show_corpus(result: CorpusImport) -> None:
         counts = (result.added, result.changed, result.removed, result.unchanged)
         table("Against the corpus before", ["added", "changed", "removed", "unchanged"], [counts])
     else:
-        say(f"Nothing changed: the project has these {amount(result.documents, 'document')}.")
+        say(f"Nothing changed: the project has the same {amount(result.documents, 'document')}.")
     used = result.fields
     names = [("id", used.id), ("title", used.title or "–"), ("body", ", ".join(used.body) or "–")]
     say_fields(

@@ -100,7 +100,7 @@ def import_traffic_command(
 
 
 def _show_traffic(result: TrafficImport) -> None:
-    from curation.importing.texts import traffic_outcome
+    from curation.importing.texts import earlier_imports, traffic_outcome
 
     say(traffic_outcome(result).sentence)
     first, last = (time and time.isoformat(" ", "seconds") for time in (result.first, result.last))
@@ -115,7 +115,7 @@ def _show_traffic(result: TrafficImport) -> None:
         if result.unreadable_time and result.fields.date_order is None:
             say("Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy.")
     if result.same_source:
-        say(f"Note: {result.same_source} earlier import(s) of a file of this name count as well.")
+        say(f"Note: {earlier_imports(result.same_source)} as well.")
     for kind, count in result.personal.items():
         say(f"personal data, not stored: {amount(count, 'row')} with {kind}")
     say_rest(result.left_out, result.replaced, "rows")
