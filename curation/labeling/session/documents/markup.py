@@ -8,7 +8,9 @@ so that words are found and passages cut there.
 
 Time is bounded: markup with more tags, and Markdown with more signs or characters, than `MOST_TAGS`,
 `MOST_SIGNS` and `LONGEST_MARKDOWN` is not read but shown as text. Parsers need quadratic time for elements
-nested without end, and the one of Markdown up to 20 µs for a sign.
+nested without end, and the one of Markdown up to 20 µs for a sign. As browsers do, the parser opens bold and
+the like again in each block where they were not closed, once for each that has other attributes. Where these
+are many they do not style, and markup that becomes `MOST_MADE` tags is text, too.
 """
 
 from __future__ import annotations
@@ -28,6 +30,12 @@ from curation.labeling.session.documents.elements import BLOCKS, CONTAINERS, INL
 
 MOST_TAGS = 12_000
 """Signs `<` in a text that is read as HTML."""
+
+MOST_MADE = 3 * MOST_TAGS
+"""Signs `<` in what the parser makes of a text."""
+
+MOST_REOPENED = 100_000
+"""Tags that style and have attributes, times all tags."""
 
 LONGEST_MARKDOWN = 40_000
 """Characters of a text that is read as Markdown."""
@@ -60,6 +68,7 @@ _ITEMS = {"ul": "li", "ol": "li", "dl": "dd"}
 """What takes up text that is directly in a list."""
 
 _ROWS = frozenset("table thead tbody tfoot tr".split())
+_STYLED = re.compile(r"<(?:b|big|code|em|font|i|nobr|s|small|strike|strong|tt|u)(?=[\s/])", re.IGNORECASE)
 _SIGNS = re.compile(r"[!-/:-@\[-`{-~\r\n]")
 _LINES = re.compile(r"\r\n|\r|\n")
 _RULED = re.compile(r"[ \t>|:-]*[|:][ \t>|:-]*")
@@ -141,8 +150,11 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
         if len(body) > LONGEST_MARKDOWN or _signs(body) > MOST_SIGNS:
             return None
         body = _MARKDOWN.render(body)
-    if body.count("<") > MOST_TAGS:
+    tags = body.count("<")
+    if tags > MOST_TAGS:
         return None
+    if tags * len(_STYLED.findall(body)) > MOST_REOPENED:
+        body = _STYLED.sub("<span", body)
     clean = nh3.clean(
         body,
         tags=set(_READ),
@@ -151,7 +163,7 @@ def read_markup(body: str, kind: str, addresses: Addresses) -> Tree | None:
         url_schemes={"http", "https"},
         link_rel=None,
     )
-    return _Reader(addresses).read(clean)
+    return _Reader(addresses).read(clean) if clean.count("<") <= MOST_MADE else None
 
 
 def _signs(markdown: str) -> int:

@@ -162,6 +162,14 @@ def test_markup_that_is_too_large_to_be_read_is_shown_as_text() -> None:
     assert outline(drawn(table + "|\n" * 3, "markdown", longest=3).body).startswith("table")
 
 
+def test_what_styles_is_opened_again_in_each_block_only_so_often() -> None:
+    assert outline(drawn("<p><b id=1>x<p>y").body) == "p(strong(x))p(strong(y))"
+    found = outline(drawn("".join(f"<B id={number}><p>x" for number in range(900))).body)
+    assert found == "p(x)" * 900
+    plain = "<p><b><b><b><i><i><i><u><u><u><s><s><s>" + "<p>x" * 4_000
+    assert outline(drawn(plain).body) == plain
+
+
 def test_elements_nested_without_end_are_shown_and_marked() -> None:
     found = outline(drawn("<blockquote>" * 900 + "red" + "</blockquote>" * 900).body)
     assert "[red]" in found
