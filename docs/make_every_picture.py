@@ -1,8 +1,8 @@
 """Take pictures of every page, to look at before a release: empty, at work and done, wide, dark, and narrow.
 
-Three projects are served one after another: a new one with its lead alone; that of `docs.picture_project`;
-and that one again when all is settled, closed and frozen. Each page is opened once for each project. Then the
-window becomes dark, and narrower.
+Four projects are served one after another: a new one with its lead alone; that of `docs.picture_project`;
+that one again when all is settled, closed and frozen; and the shop of `docs.picture_shop`. Each page is
+opened once for each project. Then the window becomes dark, and narrower.
 
 Usage: python -m docs.make_every_picture --to FOLDER [--state STATE] [--only NAME] [--keep FOLDER] [--wide]
 """
@@ -10,6 +10,7 @@ Usage: python -m docs.make_every_picture --to FOLDER [--state STATE] [--only NAM
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -17,8 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect, sync_playwright
 
+from app.context import IMAGES_FROM
 from curation.adjudication.adjudication import decide
 from curation.adjudication.disputes import disputes
 from curation.labeling.rounds.lifecycle import close_round
@@ -29,6 +31,8 @@ from curation.splits.split import make_split
 from curation.store import Store, open_store
 from docs.make_screenshots import choose, launch, save, settle, unfold
 from docs.picture_project import SEED, build
+from docs.picture_shop import IMAGES, PICTURE
+from docs.picture_shop import build as build_shop
 from tests.support.served import PASSWORD, Served, sign_in
 
 LATEST = "?round=autumn"
@@ -36,6 +40,36 @@ SHOTS = (("light", 1440, 1500), ("dark", 1440, 1500), ("light", 1024, 1400), ("l
 """Scheme, width and height: taller than most windows, so that a picture has what a person scrolls to."""
 WINDOW = {1440: 900, 1024: 768, 390: 844}
 """Heights of the windows of Label and Adjudicate, which fill theirs."""
+
+
+WORKED = """() => {
+  const name = Object.keys(localStorage).find((one) => one.endsWith(":work"));
+  localStorage[name] = JSON.stringify({ ...JSON.parse(localStorage[name]), work: 50 * 60_000 });
+}"""
+"""As if somebody had worked for fifty minutes."""
+
+
+def suggest_break(page: Page) -> None:
+    """Answer twice: the hint comes between two items."""
+    for _ in range(2):
+        page.wait_for_timeout(700)
+        page.keyboard.press("1")
+        settle(page)
+        page.evaluate(WORKED)
+        page.reload()
+        expect(page.locator(".grading")).to_be_visible()
+        settle(page)
+    page.wait_for_timeout(700)
+    page.keyboard.press("1")
+    expect(page.locator(".grading .rest")).to_be_visible()
+
+
+def draw_whole(page: Page) -> None:
+    """The whole document, with its image."""
+    page.keyboard.press("Enter")
+    settle(page)
+    page.keyboard.press("w")
+    settle(page)
 
 
 class View(NamedTuple):
@@ -98,7 +132,11 @@ VIEWS = (
     View("write", "/write", states=("empty", "work")),
     View("label", "/label", states=("empty", "done")),
     View("label", "/", "joan", ONCE),
+    View("label-break", "/", "joan", ONCE, suggest_break),
     View("my-consistency", "/my-consistency", "ada", ONCE),
+    View("agreement-random", "/agreement", states=("shop",)),
+    View("quality-random", f"/rounds{LATEST}&part=Quality", states=("shop",)),
+    View("label-drawn", "/", "joan", ("shop",), draw_whole),
 )  # fmt: skip
 
 
@@ -127,10 +165,12 @@ def settle_all(store: Store) -> None:
     freeze(store, "second", override="A picture of a release, not one to measure by.")
 
 
-def projects(folder: Path) -> dict[str, Path]:
-    """The served projects by state; those that are in the folder already are taken as they are."""
+def projects(folder: Path, wanted: str) -> dict[str, Path]:
+    """The served projects by state, all or what the wanted one needs; those in the folder stay."""
     made: dict[str, Path] = {}
-    for state, make in (("empty", empty), ("work", build), ("done", None)):
+    for state, make in (("empty", empty), ("work", build), ("done", None), ("shop", build_shop)):
+        if wanted not in ("", state) and (wanted, state) != ("done", "work"):
+            continue
         path = folder / state / "goldset.duckdb"
         if not path.is_file():
             print(f"making the project: {state}", flush=True)
@@ -159,6 +199,11 @@ def look(page: Page, served: Served, view: View, folder: Path, state: str, shots
         save(page, folder / f"{view.name}-{state}-{width}{'-dark' * (scheme == 'dark')}.png")
 
 
+def send_image(route: Route) -> None:
+    """As the images' host would."""
+    route.fulfill(body=PICTURE, content_type="image/svg+xml")
+
+
 def tour(browser: Browser, project: Path, state: str, options: argparse.Namespace) -> None:
     """All pictures of one project."""
     views = [view for view in VIEWS if state in view.states and view.name.startswith(options.only)]
@@ -172,6 +217,7 @@ def tour(browser: Browser, project: Path, state: str, options: argparse.Namespac
                 if view.who not in people:
                     people[view.who] = sign_in(browser, served, view.who, browser.new_context())
                 page = people[view.who].new_page()
+                page.route(f"{IMAGES}/**", send_image)
                 look(page, served, view, options.to, state, 1 if options.wide else len(SHOTS))
                 page.close()
                 print(f"{view.name} {state}", flush=True)
@@ -184,14 +230,15 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--to", type=Path, required=True, help="the folder of the pictures")
-    parser.add_argument("--state", default="", help="only this project: empty, work or done")
+    parser.add_argument("--state", default="", help="only this project: empty, work, done or shop")
     parser.add_argument("--only", default="", help="take pictures whose name begins like this")
     parser.add_argument("--wide", action="store_true", help="only 1440 wide and light")
     parser.add_argument("--keep", type=Path, help="a folder in which the projects stay, for the next time")
     options = parser.parse_args()
     options.to.mkdir(parents=True, exist_ok=True)
+    os.environ[IMAGES_FROM] = IMAGES.removeprefix("https://")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        made = projects(options.keep or Path(folder))
+        made = projects(options.keep or Path(folder), options.state)
         browser = launch(playwright)
         for state, project in made.items():
             if options.state in ("", state):
