@@ -18,6 +18,8 @@ from curation.reports.sizes import LINE, NARROW, NARROW_LETTERS, in_two_sizes, l
 
 _WIDTH = 800
 _ROW = 28
+_TICK = 28
+"""Pixels that two labels of an axis need between them."""
 _PLOT = 118  # the height of a panel's plot; its name is above it
 _BARS_BEGIN, _BARS_WIDTH, _BARS_TOP = 220, 720, 28
 _CELL_HEIGHT = 46
@@ -132,12 +134,25 @@ def intervals(
     ticks = [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= start]
     return in_two_sizes(
         "intervals.svg",
-        _beside(marks, start),
-        _below(marks, start),
+        _labelled(_beside(marks, start), ticks, references),
+        _labelled(_below(marks, start), ticks, references),
         title=title,
         ticks=[*ticks, *references],
         whole=whole,
     )
+
+
+def _labelled(
+    places: dict[str, object], ticks: Sequence[float], references: Sequence[float]
+) -> dict[str, object]:
+    """The places with the labels of an axis: ticks give way to references, near references to each other."""
+    x = places["x"]
+    assert isinstance(x, _Scale)
+    labels = [(one, "middle") for one in ticks if all(abs(x(one) - x(other)) > _TICK for other in references)]
+    for one in references:
+        near = [other for other in references if 0 < abs(x(one) - x(other)) < _TICK]
+        labels.append((one, "middle" if not near else "end" if one < near[0] else "start"))
+    return {**places, "labels": labels}
 
 
 def _beside(marks: Sequence[Mark], start: float) -> dict[str, object]:

@@ -27,6 +27,14 @@ def elements(svg: str, size: str = "wide") -> ElementTree.Element:
     return found
 
 
+def test_labels_of_an_axis_do_not_overlap() -> None:
+    """Of an interval from -1 on, the labels 0.667 and 0.8 were written into each other."""
+    svg = elements(intervals("alpha", [Mark("a", 0.0, -1.0, 1.0)], references=(0.667, 0.8)))
+    labels = {text.text: text.get("text-anchor") for text in svg.findall("text")}
+    assert "0.5" not in labels
+    assert (labels["0.667"], labels["0.8"], labels["1"]) == ("end", "start", "middle")
+
+
 def test_an_interval_is_drawn_from_its_low_to_its_high_end() -> None:
     svg = elements(
         intervals("t", [Mark("a", 0.5, 0.25, 0.75), Mark("b", None, None, None, "too few: 3 of 10")])
