@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from curation.consensus.dawid_skene import GradeArrays, Ints
 from curation.consensus.rule import ConsensusRule, read_rule
 from curation.store import Cursor
+from curation.store.query_ranges import WITHIN, tables_by_range
 
 
 class Votes(NamedTuple):
@@ -48,11 +49,16 @@ class VotesByPair(NamedTuple):
     tally: Ints
 
 
-def read_votes(cursor: Cursor, round_id: str | None = None) -> Votes:
-    """The judgments of every pair, the decisions, and the rule in force."""
-    sql = _VOTES.format(decisions=counted_decisions_view(cursor))
-    rows = cursor.sql(sql, params=[round_id, round_id]).to_arrow_table()
-    return Votes(read_rule(cursor), rows)
+def read_votes(cursor: Cursor, round_id: str | None = None, showings: int | None = None) -> Votes:
+    """The judgments of every pair, the decisions, and the rule in force.
+
+    Parameters
+    ----------
+    showings: read so many at a time, which takes less memory and more time (`query_ranges`).
+    """
+    sql = _VOTES.format(decisions=counted_decisions_view(cursor), within=WITHIN)
+    tables = list(tables_by_range(cursor, sql, showings, round=round_id))
+    return Votes(read_rule(cursor), pa.concat_tables(tables))
 
 
 def counted_decisions_view(cursor: Cursor) -> str:
@@ -118,13 +124,15 @@ def _by_name(people: pa.DictionaryArray) -> tuple[tuple[str, ...], Ints]:
 _VOTES = """
 WITH corpus AS (
     SELECT document_id, min(content_hash) AS content_hash FROM snapshot_documents
-    WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus') GROUP BY document_id)
+    WHERE snapshot_id = (SELECT value FROM settings WHERE name = 'corpus') GROUP BY document_id),
+judged AS (FROM counted_judgments WHERE {within}),
+decisions AS (FROM {decisions} WHERE {within})
 SELECT query_id, document_id, j.annotator, j.grade,
        a.revision IS NOT NULL AS decided, a.grade AS decision,
        coalesce(coalesce(a.content_hash, j.content_hash) <> s.content_hash, false) AS changed,
-       ?::TEXT IS NULL OR (query_id, document_id) IN (
-            SELECT (query_id, document_id) FROM presentations WHERE round_id = ?) AS wanted
-FROM counted_judgments j FULL JOIN {decisions} a USING (query_id, document_id)
+       $round::TEXT IS NULL OR (query_id, document_id) IN (
+            SELECT (query_id, document_id) FROM presentations WHERE round_id = $round) AS wanted
+FROM judged j FULL JOIN decisions a USING (query_id, document_id)
 LEFT JOIN corpus s USING (document_id)
 ORDER BY query_id, document_id
 """

@@ -23,6 +23,7 @@ from curation.sampling.strata import BETWEEN
 from curation.sources.queries import active_queries
 from curation.store import Cursor, Document, Query, get_setting
 from curation.store.documents import current_snapshot, snapshot_texts
+from curation.store.query_ranges import SHOWINGS
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         scale=scale,
         relevant_grade=grade,
         queries=active_queries(cursor),
-        votes=read_votes(cursor),
+        votes=read_votes(cursor, showings=SHOWINGS),
         snapshot_id=snapshot,
         snapshot=documents,
         documents=_relevant(cursor, snapshot, grade),

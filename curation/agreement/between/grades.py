@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from curation.agreement.between.coefficients import Ints
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.events import EVENT
 from curation.store import Cursor
+from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.text import amount
 
 
@@ -81,34 +82,38 @@ class Grades(NamedTuple):
 
 
 def read_grades(
-    cursor: Cursor, round_id: str | None = None, annotators: Sequence[str] | None = None
+    cursor: Cursor,
+    round_id: str | None = None,
+    annotators: Sequence[str] | None = None,
+    showings: int | None = None,
 ) -> Grades:
     """The judgments that count: of the whole project, or those that were given in one round.
 
     Parameters
     ----------
     annotators: only theirs; None is everybody's.
+    showings: read so many at a time, which takes less memory and more time (`query_ranges`).
     """
     relation, parameters = _judgments_of(round_id)
     cursor.execute("SELECT 1").fetchall()  # a result that fetchone() left half read blocks Arrow
-    rows: pa.Table = cursor.sql(
-        f"""
+    sql = f"""
         SELECT query_id, document_id, annotator, j.kind = 'grade' AS graded, coalesce(j.grade, 0) AS grade,
                CASE WHEN e.time_known THEN date_trunc('week', j.submitted_at)::DATE END AS week,
                j.reason, j.note, j.content_hash = first_value(j.content_hash) OVER newest AS same_text
-        FROM {relation} j {EVENT}
-        WHERE ?::TEXT[] IS NULL OR list_contains(?::TEXT[], annotator)
+        FROM (FROM {relation} WHERE {WITHIN}) j {EVENT}
+        WHERE $annotators::TEXT[] IS NULL OR list_contains($annotators::TEXT[], annotator)
         WINDOW newest AS (
             PARTITION BY query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC)
         QUALIFY row_number() OVER (
             PARTITION BY annotator, query_id, document_id, content_hash
             ORDER BY round_sequence DESC, written DESC) = 1
         ORDER BY query_id, document_id, annotator
-        """,  # noqa: S608
-        params=[*parameters, annotators, annotators],
-    ).to_arrow_table()
-    same_text = rows.filter(rows["same_text"]).combine_chunks()
-    return _grades(same_text)._replace(older=rows.num_rows - same_text.num_rows)
+    """  # noqa: S608  words from code
+    found = []
+    for rows in tables_by_range(cursor, sql, showings, annotators=annotators, **parameters):
+        same_text = rows.filter(rows["same_text"]).combine_chunks()
+        found.append(_grades(same_text)._replace(older=rows.num_rows - same_text.num_rows))
+    return _joined(found)
 
 
 def at_boundary(grades: Grades, scale: Sequence[int], boundary: int) -> Grades:
@@ -126,19 +131,19 @@ def at_boundary(grades: Grades, scale: Sequence[int], boundary: int) -> Grades:
     return grades._replace(grades=(grades.grades >= boundary).astype(np.int64))
 
 
-def _judgments_of(round_id: str | None) -> tuple[str, list[Any]]:
+def _judgments_of(round_id: str | None) -> tuple[str, dict[str, str]]:
     """The relation of the judgments that may be compared, and its parameters.
 
     For a round these are the judgments given in it, also where a later round has asked again.
     """
     if round_id is None:
-        return "eligible_judgments", []
+        return "eligible_judgments", {}
     return (
         """(SELECT j.*, true AS in_force, 0 AS round_sequence FROM current_judgments j
-            WHERE j.duplicate_of IS NULL AND j.round_id = ? AND NOT EXISTS (
+            WHERE j.duplicate_of IS NULL AND j.round_id = $round AND NOT EXISTS (
                 SELECT 1 FROM known_answers k WHERE k.round_id = j.round_id
                 AND k.query_id = j.query_id AND k.document_id = j.document_id))""",
-        [round_id],
+        {"round": round_id},
     )
 
 
@@ -247,6 +252,38 @@ def _grades(rows: pa.Table) -> Grades:
             *_said(rows["note"], units, "note"),
         ],
     )
+
+
+def _joined(ranges: Sequence[Grades]) -> Grades:
+    """The grades of all queries from those of ranges of them, in the order of the ids."""
+    if len(ranges) == 1:
+        return ranges[0]
+    names = sorted({name for some in ranges for name in some.names})
+    people = [np.asarray([names.index(name) for name in some.names], np.int64) for some in ranges]
+    queries = np.cumsum([0, *(len(some.query_ids) for some in ranges)]).tolist()
+    units = np.cumsum([0, *(len(some.documents) for some in ranges)]).tolist()
+    said = (
+        words._replace(unit=words.unit + before)
+        for some, before in zip(ranges, units, strict=False)
+        for words in some.said
+    )
+    return Grades(
+        query_ids=[name for some in ranges for name in some.query_ids],
+        documents=[name for some in ranges for name in some.documents],
+        names=names,
+        unit_queries=_moved([some.unit_queries for some in ranges], queries),
+        units=_moved([some.units for some in ranges], units),
+        people=np.concatenate([of[some.people] for of, some in zip(people, ranges, strict=True)]),
+        graded=np.concatenate([some.graded for some in ranges]),
+        grades=np.concatenate([some.grades for some in ranges]),
+        weeks=np.concatenate([some.weeks for some in ranges]),
+        said=sorted(said, key=lambda words: words.kind),
+        older=sum(some.older for some in ranges),
+    )
+
+
+def _moved(numbers: Sequence[Ints], by: Sequence[int]) -> Ints:
+    return np.concatenate([own + before for own, before in zip(numbers, by, strict=False)])
 
 
 def _numbers(column: pa.ChunkedArray) -> Ints:

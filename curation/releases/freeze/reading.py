@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from curation.agreement.annotators.intra_annotator import Repeats, read_repeats
@@ -16,6 +17,7 @@ from curation.labeling.rounds.rounds import list_rounds
 from curation.releases.freeze.relabeled import RelabeledPairs, read_relabeled
 from curation.splits.inputs import SplitLabels, read_labels
 from curation.store import Cursor, Round, get_setting, require_setting
+from curation.store.query_ranges import SHOWINGS, WITHIN, give_back, tables_by_range
 
 NO_SPLIT = "There is no split yet. Make one first."
 HOW_TO_SPLIT = "`goldset split --dev 0.7 --test 0.3 --seed 0` does."
@@ -81,22 +83,22 @@ def read_rows(cursor: Cursor) -> Rows:
         raise RefusedError(NO_SPLIT, command=HOW_TO_SPLIT)
     sample_id = get_setting(cursor, "sample")
     hashes = cursor.execute("SELECT guide_hash FROM guides ORDER BY guide_hash").fetchall()
-    return Rows(
+    rows = Rows(
         labels=labels,
         split_id=split_id,
         split_parameters=row[0],
         assigned=_table(cursor, _ASSIGNED, [split_id]),
         edges=_table(cursor, _EDGES, [split_id]),
-        judgments=_table(cursor, _JUDGMENTS, [split_id]),
+        judgments=_by_range(cursor, _JUDGMENTS, split_id),
         adjudications=_table(cursor, _ADJUDICATIONS, [split_id]),
-        candidates=_table(cursor, _CANDIDATES, [split_id]),
+        candidates=_by_range(cursor, _CANDIDATES, split_id),
         pools=_table(cursor, "SELECT pool_id, snapshot_id, parameters FROM pools ORDER BY pool_id"),
         samples=_table(cursor, _SAMPLES, [sample_id]),
         sampled=_table(cursor, _SAMPLED, [sample_id]),
         rounds=list_rounds(cursor),
         guides=[guide_by_hash(cursor, guide_hash) for (guide_hash,) in hashes],
         guide_hash=get_setting(cursor, "guide") or "",
-        grades=read_grades(cursor),
+        grades=read_grades(cursor, showings=SHOWINGS),
         repeats=read_repeats(cursor),
         demand=read_demand(cursor),
         all_imported=all_imported(cursor),
@@ -109,6 +111,8 @@ def read_rows(cursor: Cursor) -> Rows:
         synthetic=_table(cursor, _SYNTHETIC),
         pool_sample=_table(cursor, _POOL_SAMPLE, [split_id]),
     )
+    give_back(cursor)
+    return rows
 
 
 def columns(table: pa.Table) -> Iterable[tuple[Any, ...]]:
@@ -120,17 +124,35 @@ def _table(cursor: Cursor, sql: str, parameters: Sequence[Any] = ()) -> pa.Table
     return cursor.sql(sql, params=list(parameters)).to_arrow_table()
 
 
+def _by_range(cursor: Cursor, sql: str, split_id: str) -> pa.Table:
+    """The rows of a query about the split, range by range; each text is there once in a range.
+
+    Ids and hashes are many times in such a table, and a number in their place takes a tenth of them.
+    """
+    return pa.concat_tables(list(map(_words_once, tables_by_range(cursor, sql, SHOWINGS, split=split_id))))
+
+
+def _words_once(table: pa.Table) -> pa.Table:
+    """A copy with texts as numbers; one column of the engine's own would keep the memory of all of them."""
+    every = pa.array(np.arange(table.num_rows))
+    columns = [
+        column.dictionary_encode() if pa.types.is_string(column.type) else column.take(every)
+        for column in table.columns
+    ]
+    return pa.table(columns, table.column_names)
+
+
 _ASSIGNED = "SELECT query_id, part, group_id FROM split_assignments WHERE split_id = ? ORDER BY query_id"
 _EDGES = """
     SELECT query_a, query_b, kind, similarity, detail FROM leakage_edges WHERE split_id = ?
     ORDER BY query_a, query_b, kind
 """
-_JUDGMENTS = """
+_JUDGMENTS = f"""
     SELECT query_id, document_id, annotator, round_id AS round, kind, grade,
            duplicate_of IS NOT NULL AS duplicate, guide_hash AS guide, content_hash
     FROM current_judgments
-    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
-"""
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = $split) AND {WITHIN}
+"""  # noqa: S608  a condition from code
 _ADJUDICATIONS = """
     SELECT a.query_id, a.document_id, a.grade, a.reason, a.reviewer, a.content_hash
     FROM adjudications a LEFT JOIN (
@@ -141,10 +163,10 @@ _ADJUDICATIONS = """
         PARTITION BY a.query_id, a.document_id ORDER BY coalesce(c.counts, false) DESC, a.revision DESC) = 1
     ORDER BY a.query_id, a.document_id
 """
-_CANDIDATES = """
+_CANDIDATES = f"""
     SELECT pool_id, query_id, document_id, system, rank, score FROM candidate_sources
-    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = ?)
-"""
+    WHERE query_id IN (SELECT query_id FROM split_assignments WHERE split_id = $split) AND {WITHIN}
+"""  # noqa: S608  a condition from code
 _SAMPLES = "SELECT sample_id, parameters, report FROM samples WHERE sample_id = ?"
 _SAMPLED = """
     SELECT query_id, stratum, traffic, inclusion_probability FROM sample_queries WHERE sample_id = ?

@@ -19,6 +19,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases import lines as part_lines
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
+from curation.releases.freeze import reading
 from curation.releases.freeze.content import content_of
 from curation.releases.freeze.freeze import freeze
 from curation.releases.freeze.reading import read_rows
@@ -29,6 +30,7 @@ from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.sources.traffic.log import TrafficFields
 from curation.sources.traffic.traffic_import import import_traffic
+from curation.splits import inputs
 from curation.splits.split import make_split
 from curation.store import Store, release_parts
 from curation.store.rows import Query
@@ -85,10 +87,16 @@ def test_a_project_built_again_in_another_order_freezes_to_the_same_id(tmp_path:
     assert first.release_id == second.release_id
 
 
-SMALL_PIECES = ((part_lines, "RUN", 5), (part_lines, "RUN_PIECE", 300), (release_parts, "PIECE", 500))
+SMALL_PIECES = (
+    (inputs, "SHOWINGS", 7),
+    (reading, "SHOWINGS", 7),
+    (part_lines, "RUN", 5),
+    (part_lines, "RUN_PIECE", 300),
+    (release_parts, "PIECE", 500),
+)
 
 
-def test_a_release_in_many_pieces_has_the_id_the_texts_and_the_exports_of_one_in_few(
+def test_a_release_read_in_ranges_and_kept_in_many_pieces_has_the_id_the_texts_and_the_exports_of_one_in_few(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("few", "many"):
