@@ -50,17 +50,17 @@ WORKED = """() => {
 
 
 def suggest_break(page: Page) -> None:
-    """Answer twice: the hint comes between two items."""
-    for _ in range(2):
+    """Answer twice: the hint comes between two items, after the second."""
+    page.keyboard.press("Enter")
+    for last in (False, True):
         page.wait_for_timeout(700)
         page.keyboard.press("1")
-        settle(page)
-        page.evaluate(WORKED)
-        page.reload()
-        expect(page.locator(".grading")).to_be_visible()
-        settle(page)
-    page.wait_for_timeout(700)
-    page.keyboard.press("1")
+        page.wait_for_timeout(700)
+        if not last:
+            page.evaluate(WORKED)
+            page.reload()
+            expect(page.locator(".grading")).to_be_visible()
+            settle(page)
     expect(page.locator(".grading .rest")).to_be_visible()
 
 
@@ -132,11 +132,11 @@ VIEWS = (
     View("write", "/write", states=("empty", "work")),
     View("label", "/label", states=("empty", "done")),
     View("label", "/", "joan", ONCE),
-    View("label-break", "/", "joan", ONCE, suggest_break),
     View("my-consistency", "/my-consistency", "ada", ONCE),
     View("agreement-random", "/agreement", states=("shop",)),
     View("quality-random", f"/rounds{LATEST}&part=Quality", states=("shop",)),
     View("label-drawn", "/", "joan", ("shop",), draw_whole),
+    View("label-break", "/", "joan", ("shop",), suggest_break),
 )  # fmt: skip
 
 
