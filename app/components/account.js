@@ -33,12 +33,18 @@ function leave(event) {
   });
 }
 
-// Of an upload that broke off Streamlit has an error of its program, which only screen readers read out.
+// Of an upload that failed Streamlit has an error of its program, which only screen readers read out. Both they
+// and the style sheet (`--gs-why`) get a sentence: the server's where it refused the file.
 const BROKEN = "This file did not arrive whole: the connection broke off, or it is too large. Choose it again.";
+let refusals = {}; // by status
+
 const broken = new MutationObserver(() => {
   for (const alert of document.querySelectorAll('.stFileUploader [role="alert"]')) {
-    if (!alert.textContent.includes("AxiosError")) continue;
-    alert.childNodes.forEach((part, place) => { part.data = place ? "" : BROKEN; });
+    const said = alert.textContent;
+    const failed = said.includes("AxiosError");
+    const sentence = failed ? refusals[/status code (\d+)/.exec(said)?.[1]] ?? BROKEN : said.replace(/^Error: /, "");
+    if (failed) alert.childNodes.forEach((part, place) => { part.data = place ? "" : sentence; });
+    alert.closest(".stFileUploader").style.setProperty("--gs-why", `"${sentence.replace(/["\\\n]/g, " ")}"`);
   }
 });
 
@@ -62,6 +68,7 @@ export default function account({ data, parentElement }) {
   }
   window.goldsetLeave = leave;
   setTimeout(tidy);
+  refusals = data.refusals;
   window.goldsetDrawn?.();
   parentElement.querySelector(".who").textContent = data.role === "annotator" || data.role === data.name ? data.name : `${data.name}, ${data.role}`;
   parentElement.querySelector("button").onclick = () => {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import streamlit as st
 
 from app.components import asset
+from app.components.refused_uploads import SENTENCES
 from curation.store import Annotator
 
 _account = st.components.v2.component(
@@ -22,4 +23,9 @@ _account = st.components.v2.component(
 
 def account(annotator: Annotator) -> None:
     """Show the annotator's name and the two links."""
-    _account(key="account", data={"name": annotator.name, "role": annotator.role})
+    data = {
+        "name": annotator.name,
+        "role": annotator.role,
+        "refusals": {str(status): said for status, said in SENTENCES.items()},
+    }
+    _account(key="account", data=data)

@@ -18,16 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from app.components.refused_uploads import SENTENCES
 from app.front.guard import UPLOADS
 
 MEGABYTE = 1 << 20
 OF_ALL, OF_ONE = 1000 * MEGABYTE, 500 * MEGABYTE
 SILENCE = 60.0
 """Seconds without a byte after which an upload has broken off."""
-NO_LENGTH = "This upload does not say how long it is."
-BROKEN_OFF = "This upload broke off: nothing more of it came. Send it again."
-OF_ALL_FULL = "The server has as many uploads in memory as it may. Try again in some minutes."
-OF_ONE_FULL = "You have as many uploads open as one person may. Close other tabs or remove files."
 
 
 class UploadLimits:
@@ -53,7 +50,7 @@ class UploadLimits:
             return
         length = Headers(scope=scope).get("content-length", "")
         if not length.isdecimal():
-            await PlainTextResponse(NO_LENGTH, 411)(scope, receive, send)
+            await _refused(411)(scope, receive, send)
             return
         name = scope["state"]["annotator"]
         refusal = self._refusal(name, int(length))
@@ -62,16 +59,16 @@ class UploadLimits:
             with suppress(ClientDisconnect):
                 await (refusal or self._app)(scope, upload.receive, upload.send)
             if upload.is_without_answer:
-                await PlainTextResponse(BROKEN_OFF, 408, {"Connection": "close"})(scope, receive, send)
+                await _refused(408, {"Connection": "close"})(scope, receive, send)
 
     def _refusal(self, name: str, length: int) -> PlainTextResponse | None:
         kept = self._kept()
         self._sessions[name] &= kept.keys()
         own = sum(kept[one] for one in self._sessions[name]) + self._arriving[name]
         if own + length > self._of_one:
-            return PlainTextResponse(OF_ONE_FULL, 413)
+            return _refused(413)
         if sum(kept.values()) + sum(self._arriving.values()) + length > self._of_all:
-            return PlainTextResponse(OF_ALL_FULL, 503, {"Retry-After": "120"})
+            return _refused(503, {"Retry-After": "120"})
         return None
 
     @contextmanager
@@ -109,6 +106,10 @@ class _Upload:
     async def send(self, message: Message) -> None:
         self._is_answered = True
         await self._send(message)
+
+
+def _refused(status: int, headers: Mapping[str, str] | None = None) -> PlainTextResponse:
+    return PlainTextResponse(SENTENCES[status], status, headers)
 
 
 def kept_bytes() -> dict[str, int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from app.components.refused_uploads import OF_ALL_FULL
 from curation.jobs.uploads import uploads_root
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import IN_SCHEME, SCHEMES, passes
@@ -42,15 +43,25 @@ def pick(page: Page, label: str, column: str) -> None:
 
 
 def refuses_a_broken_upload_in_a_sentence(page: Page) -> None:
-    """Screen readers read the alert out; what Streamlit puts there is "Error: AxiosError: Network Error"."""
+    """Screen readers read the alert out; what Streamlit puts there is "Error: AxiosError: Network Error".
+
+    Where the server refused the file, its own sentence is there and on the page.
+    """
     uploads = "**/_stcore/upload_file/**"
     page.route(uploads, lambda route: route.abort())
     file = {"name": "broken.csv", "mimeType": "text/csv", "buffer": b"a"}
     page.locator("input[type=file]").set_input_files(files=[file])
     alert = page.get_by_test_id("stFileUploader").get_by_role("alert")
     expect(alert).to_have_text(re.compile(r"^This file did not arrive whole: .* Choose it again\.$"))
-    page.unroute(uploads)
     page.get_by_role("button", name="Remove broken.csv").click()
+    expect(alert).to_have_count(0)
+    page.route(uploads, lambda route: route.fulfill(status=503, body=OF_ALL_FULL))
+    page.locator("input[type=file]").set_input_files(files=[{**file, "name": "refused.csv"}])
+    expect(alert).to_have_text(OF_ALL_FULL)
+    shown = "element => getComputedStyle(element, '::after').content"
+    assert page.get_by_test_id("stFileUploader").evaluate(shown).startswith(f'"{OF_ALL_FULL}"')
+    page.unroute(uploads)
+    page.get_by_role("button", name="Remove refused.csv").click()
     expect(alert).to_have_count(0)
 
 
