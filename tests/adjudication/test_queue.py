@@ -12,6 +12,7 @@ from curation.adjudication.disputes import disputes
 from curation.adjudication.queue import next_cases, one_case, pair_id, recent_cases, whole_case
 from curation.adjudication.submissions import ReviewerSubmission, submit_decisions
 from curation.errors import NotFoundError, RefusedError
+from curation.guides.guide import current_guide
 from curation.guides.questions import guide_questions
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment
@@ -40,6 +41,11 @@ def judged(store: Store) -> Store:
 @pytest.fixture(autouse=True)
 def no_claims() -> None:
     claims._projects.clear()
+
+
+def in_force(store: Store) -> str:
+    with store.reading() as cursor:
+        return current_guide(cursor).guide_hash
 
 
 def shown(store: Store, reviewer: str, limit: int = 6, after: tuple[str, ...] = ()) -> list[str]:
@@ -126,7 +132,8 @@ def test_a_pair_that_another_decided_meanwhile_is_stale_and_says_by_whom_and_why
     stale, saved = submit_decisions(judged, "grace", [deciding("far"), deciding("near", "other")])
     assert (stale.status, saved.status) == ("stale", "saved")
     assert "mia decided this pair while you had it open: grade 3, because “All of it”" in stale.message
-    assert one_case(judged, "grace", "far q", "far").decision == (3, "All of it", "mia", False)
+    decided = (3, "All of it", "mia", False, in_force(judged))
+    assert one_case(judged, "grace", "far q", "far").decision == decided
 
 
 def test_a_decision_of_ones_own_other_tab_counts(judged: Store) -> None:
@@ -178,6 +185,6 @@ def test_recent_decisions_are_ones_own_newest_first_and_can_be_decided_again(jud
     decide(judged, "far q", "far", None, "Cut off", "grace")
     found = recent_cases(judged, "grace")
     assert [(one.document_id, one.revision, one.decision) for one in found] == [
-        ("far", 1, (None, "Cut off", "grace", False)),
-        ("near", 1, (2, "Near", "grace", False)),
+        ("far", 1, (None, "Cut off", "grace", False, in_force(judged))),
+        ("near", 1, (2, "Near", "grace", False, in_force(judged))),
     ]
