@@ -1,5 +1,5 @@
 # Each target does its own set-up on a bare machine with Python 3.11 or newer, and says what it does.
-.PHONY: help setup demo check test search test-consumers lint bench docs screenshots pictures clean
+.PHONY: help setup demo check test slow search test-consumers lint bench docs screenshots pictures clean
 .DEFAULT_GOAL := help
 # A test run starts some fifty processes; without bytecode on disk each of them compiles all that it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -17,7 +17,7 @@ setup:   ## make .venv with goldset, its tests and its demo
 demo: setup   ## build the demo project and open it in the browser (Ctrl-C ends it)
 	@.venv/bin/goldset demo
 
-check: setup   ## lint, types, and the tests that need no browser, no embedding model and no minutes
+check: setup   ## lint, types, and the tests that need no browser, no embedding model and no second each
 	@echo "check: ruff, mypy, and pytest in three processes"
 	@$(call WITH_LINT,-m "not (browser or dense or slow)" --hypothesis-profile check)
 
@@ -25,6 +25,10 @@ test: setup   ## lint, types, and all tests
 	@.ci/browser
 	@echo "test: ruff, mypy, and pytest, a file at a time in each of three processes"
 	@$(call WITH_LINT,--hypothesis-profile full)
+
+slow: setup   ## list the tests that `make check` leaves out because each takes more than a second
+	@$(PYTEST) -m "not (browser or dense)" --junitxml build/tests.xml
+	@.venv/bin/python -m tests.support.slow build/tests.xml
 
 search: setup   ## the property tests with other examples than `make test` has
 	@$(PYTEST) --hypothesis-profile search $$(grep -rl 'from hypothesis import' tests --include='test_*.py')

@@ -18,6 +18,7 @@ from curation.project import init_project
 from curation.retrieval import embeddings
 from curation.store import Store, files, open_store
 from tests.support import ROOT, engines
+from tests.support.slow import slow_tests
 
 MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
@@ -32,13 +33,16 @@ settings.load_profile("full")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what drives Chromium or loads the embedding model; put the folders that take longest first."""
+    """Mark what drives Chromium, loads the embedding model or is slow; put the longest folders first."""
+    slow = slow_tests()
     for item in items:
         for fixture, marker in MARKED.items():
             if item.get_closest_marker(marker):
                 raise pytest.UsageError(f"{item.nodeid}: use the fixture {fixture}, not the marker {marker}")
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
+        if item.nodeid.partition("[")[0] in slow:
+            item.add_marker("slow")
     folders = {folder: place for place, folder in enumerate(LONG_FIRST)}
     items.sort(key=lambda item: min(folders.get(name, len(folders)) for name in item.path.parts))
 

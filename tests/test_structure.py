@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from tests.support.slow import slow_tests
+
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = sorted([*ROOT.glob("curation/**/*.py"), *ROOT.glob("app/**/*.py")])
 FOLDERS = sorted({path.parent for path in MODULES})
@@ -59,6 +61,16 @@ def test_a_folder_holds_what_a_person_can_survey(folder: Path) -> None:
 
 def test_every_module_says_what_it_owns() -> None:
     assert [str(path.relative_to(ROOT)) for path in MODULES if not ast.get_docstring(tree(path))] == []
+
+
+def test_each_test_that_is_listed_as_slow_is_there() -> None:
+    there = {
+        f"{path.relative_to(ROOT).as_posix()}::{node.name}"
+        for path in (ROOT / "tests").rglob("test_*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert slow_tests() <= there, "make slow writes the list"
 
 
 def test_curation_never_imports_streamlit() -> None:
