@@ -31,7 +31,7 @@ PEOPLE, SHOWINGS, JUDGED, MOST_DISPUTED = 25, 50_000, 20_000, 300
 REVIEWER = "reviewer"
 PAIR = """() => {
   const host = document.querySelector(".st-key-deciding-loop [data-testid=stBidiComponentIsolated]");
-  const deciding = host?.shadowRoot.querySelector(".deciding");
+  const deciding = host?.shadowRoot?.querySelector(".deciding");
   return deciding?.dataset.phase === "item" ? deciding.dataset.pair : null;
 }"""
 CHOOSING = PAIR.replace(
