@@ -11,12 +11,13 @@ import json
 from collections.abc import Iterable, Iterator
 from heapq import merge
 from itertools import islice
-from typing import Any, TypeVar
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from curation.store.release_parts import pack, pieces_of_lines, unpack
 from curation.text import canonical_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Item = TypeVar("Item")
 
@@ -59,7 +60,7 @@ def row_lines(rows: Iterable[Any], *, ordered: bool = False) -> RowLines:
 
 def sorted_lines(lines: Iterable[str]) -> Iterator[str]:
     """The lines by code points: runs of them are sorted and packed, then merged."""
-    runs = [_sorted_run(run) for run in _batched(lines, RUN)]
+    runs = [_sorted_run(run) for run in batched(lines, RUN)]
     return merge(*map(_lines, runs))
 
 
@@ -89,7 +90,8 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
     return (line for piece in pieces for line in unpack(piece)[:-1].split("\n"))
 
 
-def _batched(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+def batched(items: Iterable[Item], size: int = BATCH) -> Iterator[list[Item]]:
+    """The items in their order, some at a time."""
     waiting = iter(items)
     while batch := list(islice(waiting, size)):
         yield batch

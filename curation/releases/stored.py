@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import islice
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from curation.errors import NotFoundError, RefusedError
+from curation.releases.lines import batched
 from curation.sampling.frame.limits import ReleasedQueries
 from curation.store import Cursor, Document, Store, fetch
 from curation.store.documents import documents_by_hash
@@ -30,7 +30,6 @@ from curation.text import canonical_json
 FORMAT = 2
 """The format of a release's content. Format 1 had no sealed parts, tags, segments, sharing or signed
 manifests; it can still be read."""
-BATCH = 10_000
 BESIDE = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 NO_NUMBER = "somebody who judged nothing of this release"
@@ -83,11 +82,6 @@ def without_relevant(
     """The ids of a release's queries that have no relevant document."""
     relevant = {row["query_id"] for row in qrels if row["grade"] >= relevant_grade}
     return [row["query_id"] for row in queries if row["query_id"] not in relevant]
-
-
-def part_text(rows: Iterable[Any]) -> str:
-    """One canonical JSON line a row."""
-    return "".join(f"{canonical_json(row)}\n" for row in rows)
 
 
 def part_sum(content: str) -> PartSum:
@@ -225,8 +219,7 @@ def json_only(name: str, part: str) -> Iterator[None]:
 
 def pinned_documents(store: Store, pins: Sequence[Pin]) -> Iterator[tuple[Pin, Document | None]]:
     """Each pinned version, or None where the project no longer has it; a lease for each batch."""
-    waiting = iter(pins)
-    while batch := list(islice(waiting, BATCH)):
+    for batch in batched(pins):
         with store.reading() as cursor:
             held = documents_by_hash(cursor, [pin.content_hash for pin in batch])
         yield from ((pin, held.get(pin.content_hash)) for pin in batch)

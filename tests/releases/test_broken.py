@@ -20,7 +20,7 @@ from curation.releases.diff.diff import diff
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.seal import open_sealed
-from curation.releases.stored import part_rows, part_sum, part_text, read_parts, release_id_of, signed_row
+from curation.releases.stored import part_rows, part_sum, read_parts, release_id_of, signed_row
 from curation.releases.verify import verify
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
@@ -28,7 +28,7 @@ from curation.splits.split import make_split
 from curation.store import Store, append_rows, open_store, utc_now
 from tests.support import ROOT
 from tests.support.gold_project import DISPUTE, LEXICAL, PARTS, documents, gold_project, write_corpus
-from tests.support.stored_parts import add_texts
+from tests.support.stored_parts import add_texts, part_text
 
 FROZEN = ("releases", "release_parts", "seal_openings")
 CHANGING = re.compile(

@@ -11,11 +11,12 @@ import pytest
 from curation.releases import lines
 from curation.releases.lines import packed_of, pieces_of, row_lines, sorted_lines
 from curation.releases.pairs import PairCodes, documents_of, number_in
-from curation.releases.stored import part_lines, part_sum, part_text, sum_of_pieces, walked
+from curation.releases.stored import part_lines, part_sum, sum_of_pieces, walked
 from curation.releases.texts import PackedTexts
 from curation.store import release_parts
 from curation.store.release_parts import DAMAGED, pack, pieces_of_text, unpack
 from curation.text import ListDigest, canonical_json, digest
+from tests.support.stored_parts import part_text
 
 ROWS = [
     {"id": f"{number * 7 % 23}", "text": text} for number in range(23) for text in ("é\u2028x", "𝒳", "\ue000")

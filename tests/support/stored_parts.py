@@ -1,9 +1,16 @@
 """The stored texts of releases' parts, as tests write and alter them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from curation.store import Cursor
 from curation.store.release_parts import add_part, pack, pieces_of_text, stored_text
+from curation.text import canonical_json
+
+
+def part_text(rows: Iterable[Any]) -> str:
+    """One canonical JSON line a row."""
+    return "".join(f"{canonical_json(row)}\n" for row in rows)
 
 
 def add_texts(cursor: Cursor, release_id: str, texts: Mapping[str, str]) -> None:

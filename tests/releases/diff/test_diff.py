@@ -17,7 +17,7 @@ from curation.labeling.judgments.imported import add_judgments
 from curation.releases.diff.diff import Diff, compared, diff
 from curation.releases.diff.page import diff_page, diff_sections, findings
 from curation.releases.freeze.freeze import freeze
-from curation.releases.stored import ReleaseRow, part_text
+from curation.releases.stored import ReleaseRow
 from curation.releases.verify import Opened
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
@@ -27,7 +27,7 @@ from tests.support import examples
 from tests.support.command_line import invoke
 from tests.support.gold_project import DISPUTE, documents, gold_project, write_corpus
 from tests.support.projects import add_names
-from tests.support.stored_parts import alter_part
+from tests.support.stored_parts import alter_part, part_text
 
 LATE = "<b>late</b> & arrival"
 MOVED = "q-violin"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
-
-Row = TypeVar("Row")
-BATCH = 10_000
 
 
 @dataclass(frozen=True)
@@ -36,13 +32,6 @@ class Written:
 def json_line(value: Any) -> str:
     """JSON on one line, with real characters and keys in their order."""
     return json.dumps(value, ensure_ascii=False)
-
-
-def batched(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows, `BATCH` at a time."""
-    waiting = iter(rows)
-    while batch := list(islice(waiting, BATCH)):
-        yield batch
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curation.releases.export.formats.export_format import ExportFormat, Written, batched
+from curation.releases.export.formats.export_format import ExportFormat, Written
+from curation.releases.lines import batched
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold

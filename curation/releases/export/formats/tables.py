@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from curation.releases.export.formats.export_format import ExportFormat, Written, batched, write_table
+from curation.releases.export.formats.export_format import ExportFormat, Written, write_table
+from curation.releases.lines import batched
 
 if TYPE_CHECKING:
     from curation.releases.export.gold import Gold
