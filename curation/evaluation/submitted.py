@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from curation.door import sealed_parts
 from curation.errors import NotFoundError, RefusedError
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
 from curation.evaluation.comparison.leaderboard import leaderboard
@@ -25,7 +26,6 @@ from curation.evaluation.metrics.measures import measures_for
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.looks import look_queries, looks
-from curation.releases.seal import sealed_parts
 from curation.releases.stored import part_rows, read_parts
 from curation.store import Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.text import canonical_json, digest, plain

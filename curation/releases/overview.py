@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from curation.door import Opening, openings, sealed_parts
 from curation.releases.looks import ListedLook, listed_looks
-from curation.releases.seal import Opening, openings, sealed_parts
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import opened
 from curation.store import Cursor, Store

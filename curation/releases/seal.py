@@ -1,38 +1,20 @@
-"""The seal: grades of a release's test part leave through one gate, which writes down who had them and why.
+"""The seal of a release: which parts a freeze seals, and how the grades of one release leave.
 
 A gold set that systems are tuned on measures memory. So each release says which parts are sealed, and
-whatever hands out their grades (an export, a comparison, an evaluation) calls `open_sealed` first. The entry
-is committed before the gate lets anybody pass: who fails or is stopped afterwards is in the log as well.
+whatever hands out the grades of a release (an export, a comparison, an evaluation) calls `open_sealed` first.
+The entry is committed before anybody passes: who fails or is stopped afterwards is in the log as well. The same
+grades in the project that goes on are behind `curation.door`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
 
+from curation.door import TEST, Opening, sealed_parts, write_opening
 from curation.errors import RefusedError, refuse_problems
 from curation.people.annotators import require_author
-from curation.releases.stored import list_releases, part_rows, read_parts
 from curation.releases.verify import opened
-from curation.store import COMMAND_LINE, Cursor, Store, append, fetch, record_event, utc_now
-
-TEST = "test"
-"""The part that is always sealed, also in releases that were frozen before seals."""
-SEALED = "sealed"
-"""What a list of pairs says instead of how a sealed grade came about; the grade itself is None."""
-
-
-class Opening(NamedTuple):
-    """One opening; `name` is the release's name that was asked for, `parts` are those that were opened."""
-
-    release_id: str
-    name: str
-    parts: list[str]
-    purpose: str
-    reason: str
-    opened_by: str
-    opened_at: datetime
+from curation.store import COMMAND_LINE, Store, utc_now
 
 
 def chosen_seals(parts: Collection[str], wanted: Collection[str] = ()) -> tuple[str, ...]:
@@ -56,24 +38,6 @@ def refuse_unknown_parts(parts: Iterable[str], wanted: Iterable[str]) -> None:
         for name in sorted(set(wanted).difference(known))
     ]
     refuse_problems(problems)
-
-
-def sealed_parts(header: Mapping[str, Any]) -> tuple[str, ...]:
-    """The sealed parts of a release by its header, the row of the part 'release'."""
-    return tuple(header.get("sealed", [part for part in header["queries"] if part == TEST]))
-
-
-def sealed_queries(cursor: Cursor) -> dict[str, str]:
-    """The queries whose grades a release seals → the first such release, in the order of freezing."""
-    found: dict[str, str] = {}
-    for release in list_releases(cursor):
-        texts = read_parts(cursor, release.release_id, ("queries", "release"))
-        header = part_rows(texts["release"])[0]
-        sealed = sealed_parts(header)
-        for row in part_rows(texts["queries"]):
-            if row["part"] in sealed:
-                found.setdefault(row["query_id"], release.name)
-    return found
 
 
 def open_sealed(
@@ -111,27 +75,8 @@ def open_sealed(
     opening = Opening(release.row.release_id, name, sealed, purpose, reason.strip(), actor, utc_now())
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, "lead")
-        append(cursor, "seal_openings", {field: [value] for field, value in opening._asdict().items()})
-        record_event(cursor, "open seal", {"name": name, **_told(opening)}, actor)
+        write_opening(cursor, opening)
     return opening
-
-
-def openings(cursor: Cursor, release_id: str) -> list[Opening]:
-    """Who opened the seal of a release's content, under whatever name, in the order of opening."""
-    sql = """
-        SELECT release_id, name, parts, purpose, reason, opened_by, opened_at FROM seal_openings
-        WHERE release_id = ? ORDER BY rowid
-    """
-    return fetch(cursor, Opening, sql, [release_id])
-
-
-def _told(opening: Opening) -> dict[str, Any]:
-    return {
-        "release": opening.release_id,
-        "parts": opening.parts,
-        "purpose": opening.purpose,
-        "reason": opening.reason,
-    }
 
 
 def _no_reason(name: str, sealed: Collection[str]) -> RefusedError:

@@ -14,12 +14,12 @@ from app import context
 from curation.adjudication.adjudication import decide
 from curation.agreement.gate import Demand, read_demand, set_demand
 from curation.consensus.rule import MEDIAN, read_rule
+from curation.door import openings
 from curation.jobs import jobs_of, last_job
 from curation.people.annotators import add_annotator
 from curation.releases.card.card import Card
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
-from curation.releases.seal import openings
 from curation.releases.stored import find_release
 from curation.releases.verify import opened as opened_release
 from curation.splits.certificate.certificate import read_certificate

@@ -13,9 +13,9 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from curation.door import openings
 from curation.errors import InputError, RefusedError
 from curation.evaluation.baselines import decreasing, run_lines, write_baselines
-from curation.releases.seal import openings
 from curation.retrieval import Hit
 from curation.sources.corpus import import_corpus
 from curation.store import Store

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from curation.door import sealed_queries
 from curation.relabeling.drift.regraded_pairs import read_regraded
 from curation.relabeling.drift.report import drift_report
 from curation.relabeling.drift.sections import drift_findings, drift_page
@@ -16,7 +17,6 @@ from curation.relabeling.opening import open_plan
 from curation.relabeling.plan.plan import make_plan
 from curation.relabeling.plan.stored import find_plan, plan_pairs
 from curation.releases.freeze.freeze import freeze
-from curation.releases.seal import sealed_queries
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
 from curation.store import Store

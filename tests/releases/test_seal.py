@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from curation.door import Opening, openings, sealed_parts
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.releases.export.export import export
 from curation.releases.export.formats import FORMATS
@@ -22,7 +23,7 @@ from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import Gold
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import releases, show
-from curation.releases.seal import Opening, open_sealed, openings, sealed_parts
+from curation.releases.seal import open_sealed
 from curation.releases.stored import list_releases, part_rows, read_parts
 from curation.releases.verify import verify
 from curation.store import Store, append

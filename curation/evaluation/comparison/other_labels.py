@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from curation.door import sealed_parts
 from curation.evaluation.comparison.label_noise import GradeNoise, Ints, NoiseFacts, grade_noise
 from curation.evaluation.comparison.order import OrderReport, OrderView, order_over_labels
 from curation.evaluation.comparison.pairs import Floats
@@ -16,7 +17,6 @@ from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, Rankings, RunRows, rank
 from curation.evaluation.metrics.scores import values_of
-from curation.releases.seal import sealed_parts
 from curation.releases.stored import BESIDE
 from curation.releases.verify import opened
 from curation.store import Store

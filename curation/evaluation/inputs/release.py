@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.door import sealed_parts
 from curation.errors import InputError, RefusedError
 from curation.evaluation.inputs.coverage import coverage_facets
 from curation.evaluation.inputs.facets import Facet, facets_of
@@ -19,7 +20,6 @@ from curation.evaluation.inputs.pool_sample import RecordedSample, recorded_samp
 from curation.evaluation.inputs.pooled import PooledPairs, pooled_pairs
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
 from curation.releases.coverage import ReleasedCoverage, released_coverage
-from curation.releases.seal import sealed_parts
 from curation.releases.verify import Opened, opened
 from curation.sources.queries import KnownQueries
 from curation.store import Query, Store

@@ -17,9 +17,10 @@ import numpy as np
 from curation.agreement.between.breakdowns import Types, read_types
 from curation.agreement.between.grades import Grades, grades_of, read_grades
 from curation.consensus.consensus import consensus
+from curation.door import sealed_parts, sealed_queries
 from curation.evaluation.inputs.release import parts_of, scale_of
 from curation.guides.guide import current_guide
-from curation.releases.seal import open_sealed, sealed_parts, sealed_queries
+from curation.releases.seal import open_sealed
 from curation.releases.stored import Table
 from curation.releases.verify import Opened, opened
 from curation.store import COMMAND_LINE, Cursor, Store

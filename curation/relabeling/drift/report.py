@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from curation.door import sealed_queries
 from curation.guides.guide import current_guide
 from curation.relabeling.drift.figures import (
     CauseRow,
@@ -18,7 +19,6 @@ from curation.relabeling.drift.figures import (
 from curation.relabeling.drift.past_evaluations import OrderChange, stored_orders
 from curation.relabeling.drift.regraded_pairs import Regraded, RegradedPair, read_campaigns, read_regraded
 from curation.relabeling.plan.stored import find_plan
-from curation.releases.seal import sealed_queries
 from curation.store import Store
 
 

@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from curation.door import SEALED, sealed_queries
 from curation.errors import NotFoundError
 from curation.relabeling.plan.query_changes import QueryChange
-from curation.releases.seal import SEALED, sealed_queries
 from curation.store import Cursor, Store, fetch
 from curation.store.documents import title_last_shown
 

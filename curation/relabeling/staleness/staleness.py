@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
+from curation.door import SEALED, sealed_queries
 from curation.guides.guide import current_guide
 from curation.relabeling.quarters import Quarter
 from curation.relabeling.retirement import retired_queries
@@ -30,7 +31,6 @@ from curation.relabeling.staleness.query_traffic import (
 )
 from curation.relabeling.staleness.score import STALE, StalenessParts, parts_of
 from curation.relabeling.staleness.text_changes import changed_shares
-from curation.releases.seal import SEALED, sealed_queries
 from curation.releases.verify import opened
 from curation.sources.queries import active_queries
 from curation.store import Query, Store

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from curation.door import sealed_parts
 from curation.releases.card.limits import limits_of
 from curation.releases.card.markdown import Lines, bullets, counts, listed, percent, table
 from curation.releases.coverage import about_grid, about_map, released_coverage
 from curation.releases.pairs import Codes, PairCodes, distinct, documents_of, number_in
-from curation.releases.seal import sealed_parts
 from curation.releases.verify import Opened
 from curation.text import amount
 

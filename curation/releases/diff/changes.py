@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from curation.releases.seal import sealed_parts
+from curation.door import sealed_parts
 from curation.releases.verify import Opened
 
 

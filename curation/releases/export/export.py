@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from curation import __version__
+from curation.door import Opening, sealed_parts
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.progress import Progress, silent
 from curation.releases.export.formats import FORMATS
 from curation.releases.export.formats.export_format import Written
 from curation.releases.export.gold import ExportOptions, Gold, gold_of
-from curation.releases.seal import Opening, open_sealed, refuse_unknown_parts, sealed_parts
+from curation.releases.seal import open_sealed, refuse_unknown_parts
 from curation.releases.verify import Opened, verified_and_opened
 from curation.store import COMMAND_LINE, Store, record_event
 from curation.store.staging import replace_folder, staged, sync_all

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from curation.door import openings
 from curation.errors import InputError, RefusedError
 from curation.evaluation.answers.answer_files import AnswerSource, named_answers, read_answer_file
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
@@ -21,7 +22,6 @@ from curation.guides.guide import read_guide, store_guide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
 from curation.releases.overview import show
-from curation.releases.seal import openings
 from curation.releases.verify import opened
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment

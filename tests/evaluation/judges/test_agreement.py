@@ -11,12 +11,12 @@ from sklearn.metrics import cohen_kappa_score
 
 from curation.agreement.between.grades import grades_of
 from curation.agreement.between.inter_annotator import inter_agreement
+from curation.door import openings
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.evaluation.judges.agreement import judge_agreement
 from curation.evaluation.judges.imported import import_judge
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.freeze.freeze import freeze
-from curation.releases.seal import openings
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.command_line import invoke
