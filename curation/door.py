@@ -1,13 +1,13 @@
 """The door: whether a grade of a pair may be shown, by any command, page, report, export, job or route.
 
 A release seals parts, and a sealed grade is the same secret wherever it is kept: in the release, or in the
-votes, decisions, practice pairs and written answers of the project that goes on. Whoever shows what people said
-of a pair asks a `Door`. It is shut for sealed queries until somebody says why they want them: `open_door`
-writes down who, when, for what and why before anything passes. Reviewers decide disputes, and must read them:
-`reviewers_door` opens for the pairs before them, and writes it down once a day.
+votes, decisions, practice pairs and written answers of the project that goes on. Whoever shows what people
+said of a pair asks a `Door`. It is shut for sealed queries until somebody says why they want them:
+`open_door` writes down who, when, for what and why before anything passes. Reviewers decide disputes, and
+must read them: `reviewers_door` opens for the pairs before them, and writes it down once a day.
 
-What passes no door: figures over many pairs, and what people read of their own work. No door keeps what somebody
-reads who can open the project's file, and a name on the command line is a claim.
+What passes no door: figures over many pairs, and what people read of their own work. No door keeps what
+somebody reads who can open the project's file, and a name on the command line is a claim.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TEST = "test"
 """The part that is always sealed, also in releases that were frozen before seals."""
 SEALED = "sealed"
 """What a list of pairs says instead of how a sealed grade came about; the grade itself is None."""
-LEAVES_OUT = "a release seals their grades"
+LEAVES_OUT = "a release seals what people said of it"
 """Why a step leaves pairs out that it may not show."""
 ADJUDICATION = "adjudication"
 REVIEWING = "To decide disputes on screen; this line is written once a day."
@@ -55,9 +55,13 @@ class ReleaseSeal(NamedTuple):
 
 
 class Door(NamedTuple):
-    """Which queries' grades stay where they are; those of all others may be shown."""
+    """Which queries' grades stay where they are; those of all others may be shown.
+
+    reason: why it was opened; None where nobody opened anything.
+    """
 
     closed: frozenset[str]
+    reason: str | None = None
 
     def shows(self, query_id: str) -> bool:
         """Whether grades of the query's pairs may be shown."""
@@ -78,7 +82,7 @@ class Door(NamedTuple):
             )
 
 
-def withheld(count: int, what: str = "pair", plural: str | None = None) -> str:
+def withheld(count: int, what: str = "pair", plural: str = "") -> str:
     """The sentence for what a door keeps back; '' where that is nothing."""
     if not count:
         return ""
@@ -141,7 +145,7 @@ def open_door(store: Store, purpose: str, reason: str | None, actor: str = COMMA
     if not closed or reason is None or not reason.strip():
         return Door(closed)
     _write_down(store, seals, closed, purpose, reason.strip(), actor)
-    return Door(frozenset())
+    return Door(frozenset(), reason.strip())
 
 
 def reviewers_door(store: Store, reviewer: str, queries: Iterable[str]) -> Door:

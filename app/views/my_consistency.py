@@ -17,6 +17,7 @@ from curation.agreement.annotators.own_work import (
     my_differences,
     my_work,
 )
+from curation.door import withheld
 from curation.guides.guide import Guide, current_guide
 from curation.labeling.session.showings import next_showings
 from curation.people.annotators import JUDGING
@@ -80,6 +81,7 @@ def _differences(found: MyDifferences, guide: Guide) -> None:
         ui.quiet(
             f"{found.settled:,} of your pairs are settled so far; a share is shown from {FEWEST_SETTLED}."
         )
+    ui.sentences(withheld(found.sealed))
     if not found.differences:
         st.info(f"Nothing so far. A pair comes here once it is settled with another grade than yours. {WHEN}")
         return

@@ -15,6 +15,7 @@ from curation.adjudication.decisions import Pair, ReviewerDecision, counted_deci
 from curation.adjudication.second_opinions import awaited_opinions
 from curation.consensus.consensus import dispute_weight, settled
 from curation.consensus.votes import read_votes
+from curation.door import Door, door_or_shut
 from curation.errors import NotFoundError
 from curation.labeling.session.documents.drawing import ReadDocument
 from curation.store import Cursor, Store
@@ -96,7 +97,8 @@ class Case:
 def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
     """Disputed pairs, by what a decision would change; with `include_settled` also those decided before.
 
-    A pair that waits for one more opinion is left out.
+    A pair that waits for one more opinion is left out. Sealed pairs are among them: whoever shows these asks
+    a door (`list_disputes`, `queue`).
     """
     wanted = {"disputed", "adjudicated"} if include_settled else {"disputed"}
     with store.reading() as cursor:
@@ -112,6 +114,22 @@ def disputes(store: Store, include_settled: bool = False) -> list[Dispute]:
         _weighed(described, traffic),
         key=lambda item: (-item.weight, -item.spread, digest(item.query_id, item.document_id)),
     )
+
+
+class ListedDisputes(NamedTuple):
+    """Disputes that may be shown; `sealed` more are of parts that a release seals."""
+
+    shown: list[Dispute]
+    sealed: int
+
+
+def list_disputes(store: Store, include_settled: bool = False, door: Door | None = None) -> ListedDisputes:
+    """The disputes as `disputes` finds them; without a door, those that a release seals are counted only."""
+    found = disputes(store, include_settled)
+    with store.reading() as cursor:
+        door = door_or_shut(cursor, door)
+    shown = [one for one in found if door.shows(one.query_id)]
+    return ListedDisputes(shown, len(found) - len(shown))
 
 
 def dispute(store: Store, query_id: str, document_id: str) -> Case:

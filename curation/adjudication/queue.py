@@ -1,6 +1,8 @@
 """The reviewer's queue: the disputed pairs that come next, each with all that a screen shows of it.
 
 A reviewer reads the grades and notes of a pair but never who gave them; `ShownOpinion` has no place for it.
+Sealed pairs are among them, as nobody could decide what they
+cannot read: the log of the seal gets a line a day for the reviewer who had some on screen (`door`).
 The pairs come in the order of `disputes`. What another reviewer has on screen just now is left out, and
 comes later if they do not decide it (`claims`).
 """
@@ -15,6 +17,7 @@ from curation.adjudication.claims import claim, claimed_by_others
 from curation.adjudication.decisions import Pair, recent_decisions
 from curation.adjudication.disputes import Case, about_versions, cases, disputes, unjudged
 from curation.adjudication.second_opinions import awaited_opinions
+from curation.door import reviewers_door
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.session.documents.drawing import NOBODY, draw
 from curation.labeling.session.documents.elements import Fact, Node
@@ -122,6 +125,7 @@ def next_cases(
     others = claimed_by_others(store, reviewer)
     free = [name for name, pair in disputed.items() if pair not in others]
     wanted = [name for name in free if name not in set(after)][:limit]
+    reviewers_door(store, reviewer, {disputed[name][0] for name in wanted})
     claim(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
     with store.reading() as cursor:
         found = cases(cursor, [disputed[name] for name in wanted])
@@ -135,6 +139,7 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
     pairs = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
+    reviewers_door(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
         guide, found = _guide(cursor), cases(cursor, pairs)
     return [showing_of_case(case, guide, image_hosts) for case in found]
@@ -210,6 +215,7 @@ def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
         found, guide = cases(cursor, [pair]), _guide(cursor)
     if not found:
         raise unjudged(*pair)
+    reviewers_door(store, reviewer, [pair[0]])
     return found[0], guide
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from curation.adjudication.adjudication import OvertakenError, decide
 from curation.adjudication.second_opinions import ask_opinion
+from curation.door import reviewers_door
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.questions import ask_guide
 from curation.store import Store
@@ -60,6 +61,7 @@ def _outcome(store: Store, reviewer: str, one: ReviewerSubmission) -> ReviewerOu
     try:
         _do(store, reviewer, one)
     except OvertakenError as error:
+        reviewers_door(store, reviewer, [one.query_id])  # the answer says what was decided
         if error.decision.reviewer == reviewer:
             said = "You decided that pair in another tab or window; the decision made there counts."
             return ReviewerOutcome(one.client_key, "stale", said)

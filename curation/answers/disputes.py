@@ -21,6 +21,7 @@ from curation.answers.matching import normalised_answer
 from curation.answers.rule import DISPUTED, AnswerOutcome, distinct
 from curation.answers.settling import outcomes
 from curation.answers.tasks import find_answer_task, list_answer_tasks
+from curation.door import Door, door_or_shut
 from curation.labeling.session.documents.drawing import ReadDocument
 from curation.people.annotators import require_author
 from curation.sources.reference_answers import StoredReferences, references_of
@@ -125,16 +126,20 @@ def answer_disputes(store: Store, reviewer: str = COMMAND_LINE) -> AnswerDispute
     return AnswerDisputes(tuple(waiting), own)
 
 
-def answer_case(store: Store, task_name: str, query_id: str, reviewer: str = COMMAND_LINE) -> AnswerCase:
+def answer_case(
+    store: Store, task_name: str, query_id: str, reviewer: str = COMMAND_LINE, door: Door | None = None
+) -> AnswerCase:
     """What was written for a query, settled or not.
 
     Raises
     ------
     NotFoundError: there is no such task, the query is not in it, or nobody has answered it yet.
-    RefusedError: the reviewer wrote one of the answers, or it is not theirs to decide.
+    RefusedError: the reviewer wrote one of the answers, it is not theirs to decide, or the door is shut for
+        the query.
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
+        door_or_shut(cursor, door).need(query_id)
         task = find_answer_task(cursor, task_name)
         outcome = outcomes(cursor, task.task_id, [query_id]).get(query_id)
         said = cursor.execute(_SAID, [task.task_id, query_id]).fetchall()

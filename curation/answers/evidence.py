@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from curation.consensus.relevance import VotesOnScale, read_votes_on_scale, relevance_of
+from curation.door import Door
 from curation.labeling.rounds.assignment import Candidate
 from curation.labeling.rounds.candidates import CandidateRow, choose_candidates, read_candidates
 from curation.pooling.relevance import Relevance
@@ -38,20 +39,25 @@ class EvidenceInputs(NamedTuple):
     votes: VotesOnScale
     ranks: Mapping[tuple[str, str], int | None]
     in_queues: frozenset[str]
+    door: Door
 
 
 class ShownDocuments(NamedTuple):
-    """Query id → documents, best first; `judged` are the queries that are shown with relevant ones."""
+    """Query id → documents, best first; `judged` are the queries that are shown with relevant ones.
+
+    sealed: queries that are shown with the pool's documents, as which of them are relevant is sealed.
+    """
 
     documents: dict[str, list[Candidate]]
     judged: frozenset[str]
+    sealed: frozenset[str]
 
 
-def read_evidence_inputs(cursor: Cursor) -> EvidenceInputs:
+def read_evidence_inputs(cursor: Cursor, door: Door) -> EvidenceInputs:
     candidates, active = read_candidates(cursor)
     ranks = {(row[0], row[1]): row[2] for row in cursor.execute(_RANKS).fetchall()}
     in_queues = frozenset(row[0] for row in cursor.execute(_IN_QUEUES).fetchall())
-    return EvidenceInputs(candidates, active, read_votes_on_scale(cursor), ranks, in_queues)
+    return EvidenceInputs(candidates, active, read_votes_on_scale(cursor), ranks, in_queues, door)
 
 
 def choose_evidence(found: EvidenceInputs, show: str, most: int) -> ShownDocuments:
@@ -61,19 +67,21 @@ def choose_evidence(found: EvidenceInputs, show: str, most: int) -> ShownDocumen
     for candidate in choose_candidates(found.candidates, found.active, again=True).candidates:
         by_query.setdefault(candidate.query_id, []).append(candidate)
     documents, judged = {}, set()
+    sealed = found.door.closed.intersection(by_query) if show == RELEVANT else frozenset()
     for query_id, candidates in by_query.items():
-        relevant = [one for one in candidates if relevance.is_relevant(one[:2])] if show == RELEVANT else []
+        as_judged = show == RELEVANT and query_id not in sealed
+        relevant = [one for one in candidates if relevance.is_relevant(one[:2])] if as_judged else []
         if relevant:
             judged.add(query_id)
-        ordered = sorted(relevant or candidates, key=lambda one: _place(one, relevance, found, show))
+        ordered = sorted(relevant or candidates, key=lambda one: _place(one, relevance, found, as_judged))
         documents[query_id] = ordered[:most]
-    return ShownDocuments(documents, frozenset(judged))
+    return ShownDocuments(documents, frozenset(judged), sealed)
 
 
 def _place(
-    one: Candidate, relevance: Relevance, found: EvidenceInputs, show: str
+    one: Candidate, relevance: Relevance, found: EvidenceInputs, as_judged: bool
 ) -> tuple[int, bool, int, str]:
-    grade = relevance.grades.get(one[:2], relevance.lowest) if show == RELEVANT else 0
+    grade = relevance.grades.get(one[:2], relevance.lowest) if as_judged else 0
     rank = found.ranks.get(one[:2])
     return -grade, rank is None, rank or 0, digest("evidence", *one[:2])
 

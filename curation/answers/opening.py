@@ -21,6 +21,7 @@ from curation.answers.evidence import (
     read_evidence_inputs,
 )
 from curation.answers.rule import BOUND
+from curation.door import Door, open_door
 from curation.errors import InputError, RefusedError, refuse_problems
 from curation.labeling.rounds.assignment import Candidate, assign
 from curation.labeling.rounds.opening import refuse_who_cannot_judge
@@ -114,6 +115,7 @@ class AnswerTaskOpened:
     ----------
     per_writer: name → queries.
     judged: queries that are shown with documents that people judged relevant; the others have the pool's.
+        `sealed` of them, because a release seals what is relevant to them.
     left_out: reason → number of queries.
     """
 
@@ -123,11 +125,18 @@ class AnswerTaskOpened:
     assignments: int
     per_writer: dict[str, int]
     judged: int
+    sealed: int
     left_out: dict[str, int]
 
 
-def open_answer_task(store: Store, plan: AnswerTaskPlan, author: str = COMMAND_LINE) -> AnswerTaskOpened:
+def open_answer_task(
+    store: Store, plan: AnswerTaskPlan, author: str = COMMAND_LINE, reason: str | None = None
+) -> AnswerTaskOpened:
     """Ask people to write reference answers.
+
+    Parameters
+    ----------
+    reason: why writers see which documents of sealed queries are relevant; without one they see the pool's.
 
     Raises
     ------
@@ -137,13 +146,14 @@ def open_answer_task(store: Store, plan: AnswerTaskPlan, author: str = COMMAND_L
         changing, or the author is no lead.
     """
     plan = plan.checked()
+    door = open_door(store, f"show writers of {plan.name} what is relevant", reason, author)
 
     def read(cursor: Cursor) -> _TaskInputs:
         require_author(cursor, author, "lead")
         refuse_who_cannot_judge(require_annotators(cursor, plan.writers))
         if cursor.execute("SELECT 1 FROM answer_tasks WHERE name = ?", [plan.name]).fetchone():
             raise RefusedError(f"An answer task {plan.name!r} exists already. Choose another name.")
-        return _read(cursor, plan)
+        return _read(cursor, plan, door)
 
     planned = write_if_unchanged(
         store,
@@ -173,8 +183,8 @@ class _LaidOutTask(NamedTuple):
     work: dict[str, list[str]]
 
 
-def _read(cursor: Cursor, plan: AnswerTaskPlan) -> _TaskInputs:
-    evidence = read_evidence_inputs(cursor)
+def _read(cursor: Cursor, plan: AnswerTaskPlan, door: Door) -> _TaskInputs:
+    evidence = read_evidence_inputs(cursor, door)
     named = _named(KnownQueries.read(cursor), plan.queries) if plan.queries else None
     tagged = cursor.execute("SELECT query_id FROM current_query_tags WHERE tag = ?", [plan.tag]).fetchall()
     referenced = cursor.execute("SELECT query_id FROM current_reference_answers").fetchall()
@@ -224,6 +234,7 @@ def _plan(plan: AnswerTaskPlan, found: _TaskInputs) -> _LaidOutTask:
         assignments=sum(map(len, work.values())),
         per_writer={who: len(mine) for who, mine in work.items()},
         judged=len(evidence.judged & set(queries)),
+        sealed=len(evidence.sealed & set(queries)),
         left_out=left_out,
     )
     return _LaidOutTask(opened, parameters, evidence, work)

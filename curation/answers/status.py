@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from curation.answers.rule import AGREED, HOWS, UNANSWERABLE, WrittenAnswer, outcome_of
+from curation.answers.rule import AGREED, HOWS, UNANSWERABLE, AnswerOutcome, WrittenAnswer, outcome_of
 from curation.answers.settling import outcomes
 from curation.answers.tasks import find_answer_task
+from curation.door import LEAVES_OUT, SEALED, shut_door
 from curation.statistics.intervals import wilson
 from curation.store import Store
 
@@ -40,7 +41,7 @@ class AnswerAgreement(NamedTuple):
 
 
 class TaskQuery(NamedTuple):
-    """A query of a task, what became of it, and its references."""
+    """A query of a task, what became of it, and its references; of a sealed one that is settled, 'sealed'."""
 
     query_id: str
     query: str
@@ -82,6 +83,7 @@ def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         texts = dict(cursor.execute(_TEXTS, [task.task_id]).fetchall())
         writers = [WriterProgress(*row) for row in cursor.execute(_WRITERS, [task.task_id]).fetchall()]
         said = cursor.execute(_SAID, [task.task_id]).fetchall()
+        door = shut_door(cursor)
     times = Counter(outcome.how for outcome in found.values())
     return AnswerTaskStatus(
         name,
@@ -91,8 +93,16 @@ def answer_task_status(store: Store, name: str) -> AnswerTaskStatus:
         {how: times[how] for how in HOWS},
         tuple(writers),
         _agreement(said, task.parameters["bound"]),
-        tuple(TaskQuery(query_id, texts[query_id], *outcome) for query_id, outcome in found.items()),
+        tuple(
+            TaskQuery(query_id, texts[query_id], *_shown(outcome, door.shows(query_id)))
+            for query_id, outcome in found.items()
+        ),
     )
+
+
+def _shown(outcome: AnswerOutcome, shown: bool) -> AnswerOutcome:
+    """What became of a query; how a sealed one was settled stays where it is."""
+    return outcome if shown or not outcome.is_settled else AnswerOutcome(SEALED, (), LEAVES_OUT)
 
 
 def _agreement(said: Sequence[tuple[str, list[str | None]]], bound: float) -> AnswerAgreement:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, command_group, project_store
+from curation.cli.goldset import Json, SealAuthor, SealReason, command_group, project_store
 from curation.cli.import_.options import target
-from curation.cli.output import emit, left_out, say, table
+from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
 
@@ -30,21 +30,33 @@ Reviewer = Annotated[
 def adjudicate_list(
     limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
     settled: Annotated[bool, typer.Option("--settled", help="Show decided pairs too.")] = False,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """List disputed pairs, those whose decision would change most first, without annotators' names.
+
+    Pairs that a release seals are counted, and listed with --reason only. On the page Adjudicate reviewers
+    see them, and the log of the seal says so once a day.
 
     \b
     Examples:
       goldset adjudicate list
       goldset adjudicate list --limit 100 --json
     """
-    from curation.adjudication.disputes import disputes
+    from curation.adjudication.disputes import list_disputes
+    from curation.door import open_door
 
-    found = disputes(project_store(), include_settled=settled)
+    store = project_store()
+    found, sealed = list_disputes(store, settled, open_door(store, "list disputes", reason, author))
     shown = found[:limit]
-    result = {"total": len(found), "shown": len(shown), "disputes": shown}
-    emit(as_json, result, lambda: _show_disputes(shown, len(found)))
+    result = {"total": len(found) + sealed, "shown": len(shown), "sealed": sealed, "disputes": shown}
+
+    def show() -> None:
+        _show_disputes(shown, len(found) + sealed)
+        say_withheld(sealed)
+
+    emit(as_json, result, show)
 
 
 @adjudication.command("decide")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, Seed, app, project_store
+from curation.cli.goldset import Json, SealAuthor, SealReason, Seed, app, project_store
 from curation.cli.output import emit, say, table, write_page
+from curation.store import COMMAND_LINE
 from curation.text import amount, plain
 
 if TYPE_CHECKING:
@@ -56,6 +57,8 @@ def agreement(
         typer.Option("--html", help="Also write a page with all figures and charts; it needs no network."),
     ] = None,
     seed: Seed = 0,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Show how far annotators agree with each other and with themselves.
@@ -63,7 +66,8 @@ def agreement(
     Between annotators: Krippendorff's alpha at four levels, Fleiss' kappa, Gwet's AC1 and AC2 and the share
     of equal grades, with 95 % intervals by bootstrap over queries. Within each annotator: the share of
     identical grades on blind duplicates. Then how many pairs are settled or disputed. Blind duplicates,
-    control items and pilots never count between annotators.
+    control items and pilots never count between annotators. What was said of pairs that a release seals is in
+    the figures, and told pair by pair with --reason only.
 
     \b
     Examples:
@@ -76,11 +80,20 @@ def agreement(
     from curation.agreement import agreement_report
     from curation.agreement.annotators.details import annotator_details
     from curation.agreement.report.page import agreement_page
+    from curation.door import open_door
 
     details = by is not None or page is not None or as_json
     store = project_store()
     names = None if annotators is None else [name.strip() for name in annotators.split(",")]
-    report = agreement_report(store, round_name, seed, details=details, annotators=names, boundary=boundary)
+    report = agreement_report(
+        store,
+        round_name,
+        seed,
+        details=details,
+        annotators=names,
+        boundary=boundary,
+        door=open_door(store, "report agreement", reason, author),
+    )
     if page is not None:
         write_page(page, agreement_page(report, annotator_details(store, round_name, seed)))
     emit(as_json, as_object(report, by), lambda: _show_report(report, by, page))

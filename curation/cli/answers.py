@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, ReleaseName, Seed, command_group, listed, project_store
+from curation.cli.goldset import (
+    Json,
+    ReleaseName,
+    SealAuthor,
+    SealReason,
+    Seed,
+    command_group,
+    listed,
+    project_store,
+)
 from curation.cli.import_.options import Encoding, Format, layout_of
-from curation.cli.output import emit, left_out, say, table
+from curation.cli.output import emit, left_out, say, say_withheld, table
 from curation.store import COMMAND_LINE
 from curation.text import amount
 
@@ -53,11 +62,14 @@ def answers_open(
         typer.Option("--again", help="Include queries that have reference answers or were in a closed task."),
     ] = False,
     seed: Seed = 0,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Open an answer task: each query goes to exactly --overlap writers, who do not see each other's answers.
 
-    Answers that agree become reference answers. The others wait for a reviewer.
+    Answers that agree become reference answers. The others wait for a reviewer. Queries that a release seals
+    are shown with the pool's documents, and with those judged relevant only where --reason says why.
 
     \b
     Examples:
@@ -69,7 +81,7 @@ def answers_open(
     plan = AnswerTaskPlan(
         name, listed(writers), overlap, query or (), tag, queries, show, documents, bound, again, seed
     )
-    opened = open_answer_task(project_store(), plan)
+    opened = open_answer_task(project_store(), plan, author, reason)
     emit(as_json, opened, lambda: _show_opened(opened))
 
 
@@ -165,18 +177,24 @@ def answers_show(
     name: TaskName,
     query: Annotated[str, typer.Argument(help="The query's id or its text.")],
     reviewer: Reviewer = COMMAND_LINE,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Show what was written for a query, by nobody's name, with the documents that writers ticked.
+
+    A query that a release seals takes a --reason.
 
     \b
     Examples:
       goldset answers show faq "who repairs kettles"
     """
     from curation.answers.disputes import answer_case
+    from curation.door import open_door
 
     store = project_store()
-    case = answer_case(store, name, _query_id(query), reviewer)
+    door = open_door(store, f"show the answers of {name}", reason, author)
+    case = answer_case(store, name, _query_id(query), reviewer, door=door)
 
     def show() -> None:
         columns = ["answer", "writers", "documents"]
@@ -290,6 +308,7 @@ def _show_opened(opened: AnswerTaskOpened) -> None:
         f"{amount(opened.assignments, 'answer')} "
         f"to write; {amount(opened.judged, 'query is', 'queries are')} shown with documents judged relevant."
     )
+    say_withheld(opened.sealed, "query", "queries")
     table("Queries by writer", ["writer", "queries"], list(opened.per_writer.items()))
     left_out(opened.left_out, "queries")
 

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, app, project_store
-from curation.cli.output import emit, say, table
+from curation.cli.goldset import Json, SealAuthor, SealReason, app, project_store
+from curation.cli.output import emit, say, say_withheld, table
+from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.consensus.annotator_errors import AnnotatorErrors
     from curation.consensus.consensus import ConsensusCounts, PairConsensus
+    from curation.door import Door
 
 
 @app.command()
@@ -45,6 +47,8 @@ def consensus(
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Also list every pair with its grade and how it was settled.")
     ] = False,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Show or set the rule by which votes become a grade, and show annotators' estimated errors.
@@ -54,7 +58,8 @@ def consensus(
     annotator confuses which grades, and takes the most probable grade. A pair without a grade is disputed.
 
     With --pairs, `settled_by` is `adjudicated`, `single` (one vote), the rule, or why there is no grade:
-    `disputed` or `unjudgeable`. `changed` marks pairs about an older text of their document.
+    `disputed` or `unjudgeable`. `changed` marks pairs about an older text of their document. Pairs that a
+    release seals say `sealed`, and have their grade with --reason only.
 
     \b
     Examples:
@@ -62,11 +67,13 @@ def consensus(
       goldset consensus --rule median
       goldset consensus --rule ordinal-dawid-skene --least 0.7 --json
       goldset consensus --pairs --json
+      goldset consensus --pairs --json --reason "Which labels does the new guide change?"
     """
     from curation.consensus.annotator_errors import errors
     from curation.consensus.consensus import counted, settled
     from curation.consensus.rule import ConsensusRule, read_rule, set_rule
     from curation.consensus.votes import read_votes
+    from curation.door import SEALED, open_door
     from curation.labeling.rounds.rounds import find_round
 
     store = project_store()
@@ -84,13 +91,20 @@ def consensus(
         votes = read_votes(cursor, round_id)
     counts, found = counted(votes), errors(votes, votes.rule.ordinal)
     result = {"settings": votes.rule.settings, "consensus": counts, "errors": found}
-    listed = [_pair(pair) for pair in settled(votes).pairs] if pairs else []
+    listed = []
     if pairs:
+        door = open_door(store, "list the consensus on pairs", reason, author)
+        listed = [_pair(pair, door) for pair in settled(votes).pairs]
         result["pairs"] = listed
+        result["sealed"] = sum(pair["settled_by"] == SEALED for pair in listed)
     emit(as_json, result, lambda: _show_consensus(counts, found, listed))
 
 
-def _pair(pair: PairConsensus) -> dict[str, Any]:
+def _pair(pair: PairConsensus, door: Door) -> dict[str, Any]:
+    from curation.door import SEALED
+
+    if not door.shows(pair.query_id):
+        pair = pair._replace(grade=None, how=SEALED, votes={}, cannot_tell=0, confidence=None)
     return {
         "query_id": pair.query_id,
         "document_id": pair.document_id,
@@ -116,6 +130,8 @@ def _show_pairs(listed: Sequence[Mapping[str, Any]]) -> None:
 def _show_consensus(
     counts: ConsensusCounts, found: AnnotatorErrors | None, listed: Sequence[Mapping[str, Any]]
 ) -> None:
+    from curation.door import SEALED
+
     columns = ["rule", "pairs", "by the rule", "single grade", "adjudicated", "disputed", "unjudgeable"]
     by_rule = counts.majority + counts.ruled
     row = (counts.rule, counts.pairs, by_rule, counts.single, counts.adjudicated, counts.disputed)
@@ -124,6 +140,7 @@ def _show_consensus(
         _show_errors(found)
     if listed:
         _show_pairs(listed)
+        say_withheld(sum(pair["settled_by"] == SEALED for pair in listed))
 
 
 def _show_errors(found: AnnotatorErrors) -> None:

@@ -15,6 +15,17 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and no
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
 ReleaseName = Annotated[str, typer.Argument(help="The release's name, such as v1.")]
 Licence = Annotated[str, typer.Option("--license", help="Licence of the data set, as its owner names it.")]
+SealReason = Annotated[
+    str | None,
+    typer.Option(
+        "--reason",
+        help="Why sealed grades are wanted, too; logged with name and time.",
+        show_default="they are counted",
+    ),
+]
+SealAuthor = Annotated[
+    str, typer.Option("--author", help="Who wants sealed grades: a lead, or the command line; logged.")
+]
 TagAuthor = Annotated[str, typer.Option(help="Who sets the tags; stored with them.")]
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, Seed, app, listed, project_store
-from curation.cli.output import emit, progress_bar, say, table
+from curation.cli.goldset import Json, SealAuthor, SealReason, Seed, app, listed, project_store
+from curation.cli.output import emit, progress_bar, say, say_withheld, table
+from curation.store import COMMAND_LINE
 from curation.text import amount, percent
 
 if TYPE_CHECKING:
@@ -31,13 +32,16 @@ def negatives_command(
         float, typer.Option(help="Jaccard similarity of word 3-grams from which a text is a near-duplicate.")
     ] = 0.8,
     limit: Annotated[int, typer.Option(min=0, help="Rows of each table; --json has all.")] = 20,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """List hard negatives: documents that systems rank high and people judged not relevant.
 
     The margin is the number of ranks from the system's best relevant document down to the negative; it is
     negative where the negative ranks higher. Near-duplicates of a relevant document are excluded and listed.
-    Suspects are unjudged documents that two systems rank above a relevant one: judge them first.
+    Suspects are unjudged documents that two systems rank above a relevant one: judge them first. Queries that
+    a release seals are listed with --reason only.
 
     \b
     Examples:
@@ -47,9 +51,11 @@ def negatives_command(
     """
     if context.invoked_subcommand is not None:
         return
+    from curation.door import open_door
     from curation.negatives.hard_negatives import hard_negatives
 
-    report = hard_negatives(project_store(), want, threshold)
+    store = project_store()
+    report = hard_negatives(store, want, threshold, open_door(store, "list hard negatives", reason, author))
     emit(as_json, report, lambda: _show_negatives(report, limit))
 
 
@@ -88,6 +94,8 @@ def negatives_audit(
             help="Embedding model of dense and hybrid, as for the pool.", show_default="the default model"
         ),
     ] = None,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Measure how many assumed negatives are relevant, by judging a random sample of them.
@@ -96,7 +104,7 @@ def negatives_audit(
     them. There are three strata: ranks within the pool's depth that are not in the pool (top), ranks below it
     (below), and easy negatives (random). Annotators see a round like any other, and their judgments count.
     Without --annotators it reports the rate measured so far, with its 95 % interval, for each stratum and
-    overall.
+    overall. Pairs that a release seals are named with --reason only.
 
     \b
     Examples:
@@ -105,17 +113,20 @@ def negatives_audit(
       goldset negatives audit
       goldset negatives audit --round spring-audit --json
     """
+    from curation.door import open_door
     from curation.negatives.audit import open_audit
     from curation.negatives.audit_rate import audit_report
     from curation.retrieval import DEFAULT_MODEL
 
+    store = project_store()
+    door = open_door(store, "audit assumed negatives", reason, author)
     if annotators is None:
-        report = audit_report(project_store(), round)
+        report = audit_report(store, round, door)
         emit(as_json, report, lambda: _show_audit(report))
         return
     with progress_bar() as progress:
         opened = open_audit(
-            project_store(),
+            store,
             listed(annotators),
             name=round,
             size=size,
@@ -126,6 +137,7 @@ def negatives_audit(
             systems=None if systems is None else listed(systems),
             model=model or DEFAULT_MODEL,
             progress=progress,
+            door=door,
         )
     emit(as_json, opened, lambda: _show_audit_opened(opened))
 
@@ -150,6 +162,7 @@ def _show_audit_opened(audit: AuditOpened) -> None:
             columns,
             audit.near_duplicates[:NEAR_DUPLICATES_SHOWN],
         )
+    say_withheld(audit.sealed)
     say(f"Next: goldset app; then goldset negatives audit --round {opened.round}")
 
 
@@ -184,6 +197,7 @@ def _show_audit(report: AuditReport) -> None:
         say(f"left out: {amount(other_text, 'pair')} judged since with another text of their document")
     for found in report.found:
         say(f"relevant: {found.query_id}, {found.document_id} ({found.stratum}): grade {found.grade}")
+    say_withheld(report.sealed)
 
 
 def _interval(low: float | None, high: float | None) -> str:
@@ -223,6 +237,7 @@ def _show_negatives(report: HardNegatives, limit: int) -> None:
     )
     for reason, count in report.left_out.items():
         say(f"{count:,} {reason}")
+    say_withheld(report.sealed, "query", "queries")
 
 
 def _needy(found: Sequence[QueryNegatives]) -> list[QueryNegatives]:

@@ -94,6 +94,14 @@ def left_out(counts: Mapping[str, int], what: str = "") -> None:
         say(f"left out: {counted(count, what).rstrip()}: {reason}")
 
 
+def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
+    """Say what sealed parts keep back, and how it is opened; nothing where they keep nothing back."""
+    from curation.door import withheld
+
+    if count:
+        say(withheld(count, what, plural) + ' --reason "why" names them, and is logged.')
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return "–"

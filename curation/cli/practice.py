@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, Seed, command_group, listed, project_store
+from curation.cli.goldset import Json, SealAuthor, SealReason, Seed, command_group, listed, project_store
 from curation.cli.output import emit, left_out, say, table
+from curation.store import COMMAND_LINE
 from curation.text import percent
 
 if TYPE_CHECKING:
@@ -41,9 +42,14 @@ def practice_open(
     grade_field: Annotated[str | None, typer.Option(help="Column with the expected grade.")] = None,
     explanation_field: Annotated[str | None, typer.Option(help="Column with the explanation.")] = None,
     seed: Seed = 0,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
     """Give annotators known pairs with explanations to practise on. Those who pass get real items.
+
+    Annotators see the expected grade after their answer. So pairs that a release seals are left out, and a
+    file that has some is refused, unless --reason says why they are shown.
 
     \b
     Examples:
@@ -67,6 +73,8 @@ def practice_open(
             "--grade-field": grade_field,
             "--explanation-field": explanation_field,
         },
+        reason=reason,
+        author=author,
     )
     emit(as_json, opened, lambda: _show_opened(opened))
 

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curation.cli.goldset import Json, Seed, command_group, listed, project_store
-from curation.cli.output import emit, left_out, say, table
+from curation.cli.goldset import (
+    Json,
+    SealAuthor,
+    SealReason,
+    Seed,
+    command_group,
+    listed,
+    project_store,
+)
+from curation.cli.output import emit, left_out, say, say_withheld, table
+from curation.store import COMMAND_LINE
 from curation.text import amount
 
 if TYPE_CHECKING:
@@ -275,7 +284,12 @@ def round_reassign(
 
 
 @rounds.command("pilot")
-def round_pilot(name: Name, as_json: Json = False) -> None:
+def round_pilot(
+    name: Name,
+    reason: SealReason = None,
+    author: SealAuthor = COMMAND_LINE,
+    as_json: Json = False,
+) -> None:
     """Show a pilot's disagreement at each boundary of the scale, and its widest differences.
 
     \b
@@ -283,9 +297,11 @@ def round_pilot(name: Name, as_json: Json = False) -> None:
       goldset round pilot pilot
       goldset round pilot pilot --json
     """
+    from curation.door import open_door
     from curation.labeling.progress.pilot import pilot_report
 
-    report = pilot_report(project_store(), name)
+    store = project_store()
+    report = pilot_report(store, name, door=open_door(store, f"report the pilot {name}", reason, author))
     emit(as_json, report, lambda: _show_pilot(report))
 
 
@@ -413,4 +429,5 @@ def _show_pilot(report: PilotReport) -> None:
         ]
         shown = f"Widest differences ({len(spreads)} of {report.differing:,})"
         table(shown, ["query", "document", "grades", "notes"], spreads)
+    say_withheld(report.sealed)
     say("Next: revise the guide, `goldset guide use FILE`, and open the round under it.")

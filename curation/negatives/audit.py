@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curation.consensus.relevance import VotesOnScale, read_votes_on_scale, relevance_of
+from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
 from curation.labeling.rounds.assignment import Candidate
 from curation.labeling.rounds.candidates import Chosen
@@ -53,7 +54,8 @@ class AuditOpened:
     Attributes
     ----------
     systems: whose lists make the strata; each was searched to `depth`.
-    near_duplicates: what was kept out of the population for being nearly a relevant document.
+    near_duplicates: what was kept out of the population for being nearly a relevant document; `sealed` more
+        are not named.
     opened: the round; its `left_out` counts what is no assumed negative, written to be read after its number.
     """
 
@@ -63,6 +65,7 @@ class AuditOpened:
     depth: int
     strata: list[Drawn]
     near_duplicates: list[AlikePair]
+    sealed: int
 
 
 class _AuditedPool(NamedTuple):
@@ -106,6 +109,7 @@ def open_audit(
     systems: Sequence[str] | None = None,
     model: str = DEFAULT_MODEL,
     progress: Progress = silent,
+    door: Door | None = None,
 ) -> AuditOpened:
     """Open a round of kind 'audit' over a random part of the assumed negatives.
 
@@ -120,6 +124,7 @@ def open_audit(
     threshold: least Jaccard similarity of word 3-grams that makes a near-duplicate.
     systems: whose lists; None is all of the latest pool's, which must still be as they were.
     model: what dense and hybrid embed with.
+    door: without one, near-duplicates of relevant documents are counted only where a release seals the query.
 
     Raises
     ------
@@ -130,7 +135,7 @@ def open_audit(
     """
     _check_numbers(size, depth, threshold)
     with store.reading() as cursor:
-        name = name or _free_name(cursor)
+        name, door = name or _free_name(cursor), door_or_shut(cursor, door)
     ask = _Ask(size, seed, depth, threshold, systems, model)
     layout = RoundLayout(name, "audit", annotators, overlap, duplicates, seed).checked()
     choices: list[tuple[Chosen, Population]] = []
@@ -142,13 +147,15 @@ def open_audit(
 
     opened = open_over(store, layout, _read, choose)
     chosen, population = choices[-1]
+    named = [one for one in population.near_duplicates if door.shows(one.query_id)]
     return AuditOpened(
         opened=opened,
         pool_id=chosen.parameters["pool"],
         systems=chosen.parameters["systems"],
         depth=depth,
         strata=[Drawn(**row) for row in chosen.parameters["strata"]],
-        near_duplicates=population.near_duplicates,
+        near_duplicates=named,
+        sealed=len(population.near_duplicates) - len(named),
     )
 
 

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from curation.consensus.consensus import PairConsensus, settled
 from curation.consensus.relevance import read_votes_on_scale
+from curation.door import Door, door_or_shut
 from curation.errors import RefusedError
 from curation.labeling.rounds.rounds import find_round, list_rounds
 from curation.negatives.audit import SOURCE, Drawn
@@ -80,7 +81,7 @@ class AuditReport:
     ----------
     rate, low, high: over all strata, by the number of their pairs; None while a stratum has no rate.
     why: why there is no rate over all; '' where there is one.
-    found: the false negatives, by query and document.
+    found: the false negatives, by query and document; `sealed` more are not named.
     """
 
     round: str
@@ -98,10 +99,13 @@ class AuditReport:
     why: str
     strata: list[StratumRate]
     found: list[FalseNegative]
+    sealed: int
 
 
-def audit_report(store: Store, name: str | None = None) -> AuditReport:
+def audit_report(store: Store, name: str | None = None, door: Door | None = None) -> AuditReport:
     """The rate that an audit has measured so far: the round of that name, or the one opened last.
+
+    Without a door, false negatives of queries that a release seals count and are not named.
 
     Raises
     ------
@@ -109,7 +113,7 @@ def audit_report(store: Store, name: str | None = None) -> AuditReport:
     RefusedError: the round is no audit, or none was opened yet.
     """
     with store.reading() as cursor:
-        found = _find_audit(cursor, name)
+        found, door = _find_audit(cursor, name), door_or_shut(cursor, door)
         rows = cursor.execute(
             "SELECT query_id, document_id, system FROM candidate_sources WHERE pool_id = ? ORDER BY ALL",
             [found.round_id],
@@ -135,11 +139,12 @@ def audit_report(store: Store, name: str | None = None) -> AuditReport:
         )
         for drawn in (Drawn(**row) for row in json.loads(found.parameters)["strata"])
     ]
-    return _report(found, strata, false)
+    return _report(found, strata, false, door)
 
 
-def _report(found: Round, strata: list[StratumRate], false: list[FalseNegative]) -> AuditReport:
+def _report(found: Round, strata: list[StratumRate], false: list[FalseNegative], door: Door) -> AuditReport:
     parameters = json.loads(found.parameters)
+    named = [one for one in false if door.shows(one.query_id)]
     rate, low, high = rate_over(strata) or (None, None, None)
     return AuditReport(
         round=found.name,
@@ -154,7 +159,8 @@ def _report(found: Round, strata: list[StratumRate], false: list[FalseNegative])
         **{"rate": rate, "low": low, "high": high},
         why=_why_no_rate(strata),
         strata=strata,
-        found=false,
+        found=named,
+        sealed=len(false) - len(named),
     )
 
 

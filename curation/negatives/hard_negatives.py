@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from curation.consensus.relevance import read_votes_on_scale, relevance_of
+from curation.door import Door, door_or_shut
 from curation.errors import RefusedError, refuse_problems
 from curation.pooling.relevance import Ranked, Relevance
 from curation.similarity.near_duplicates import NearDuplicate, near_duplicate
@@ -89,6 +90,7 @@ class HardNegatives:
     ----------
     want: hard negatives wanted for each query.
     enough: queries that have as many.
+    sealed: queries that are not named, as a release seals what people said of their pairs.
     left_out: reason, written to be read after its number → number.
     """
 
@@ -99,6 +101,7 @@ class HardNegatives:
     suspects: int
     enough: int
     queries: list[QueryNegatives]
+    sealed: int
     left_out: dict[str, int]
 
 
@@ -115,13 +118,16 @@ class _Pooled(NamedTuple):
     positives: frozenset[str]
 
 
-def hard_negatives(store: Store, want: int = WANT, threshold: float = NEAR_DUPLICATE) -> HardNegatives:
+def hard_negatives(
+    store: Store, want: int = WANT, threshold: float = NEAR_DUPLICATE, door: Door | None = None
+) -> HardNegatives:
     """The hard negatives of every query in all pools, with what is missing, excluded or suspect.
 
     Parameters
     ----------
     want: how many hard negatives each query should have; 10 to 20 serve training and evaluation.
     threshold: least Jaccard similarity of word 3-grams that makes a near-duplicate.
+    door: without one, queries that a release seals are counted only.
 
     Raises
     ------
@@ -130,6 +136,7 @@ def hard_negatives(store: Store, want: int = WANT, threshold: float = NEAR_DUPLI
     """
     _check_numbers(want, threshold)
     with store.reading() as cursor:
+        door = door_or_shut(cursor, door)
         queries = active_queries(cursor)
         ranked = fetch(cursor, Ranked, _RANKED)
         votes = read_votes_on_scale(cursor)
@@ -146,7 +153,8 @@ def hard_negatives(store: Store, want: int = WANT, threshold: float = NEAR_DUPLI
         for document_id, title, body in zip(*documents.to_pydict().values(), strict=True)
     }
     known = [row for row in ranked if row.document_id in texts]
-    pooled = _by_query(queries, known, relevance)
+    everything = _by_query(queries, known, relevance)
+    pooled = [item for item in everything if door.shows(item.query.query_id)]
     found = [_query_negatives(item, relevance, texts, want, threshold) for item in pooled]
     pairs = {row[:2] for row in known}
     left_out = {
@@ -166,6 +174,7 @@ def hard_negatives(store: Store, want: int = WANT, threshold: float = NEAR_DUPLI
         suspects=sum(len(item.suspects) for item in found),
         enough=sum(not item.missing for item in found),
         queries=found,
+        sealed=len(everything) - len(pooled),
         left_out={reason: count for reason, count in left_out.items() if count},
     )
 

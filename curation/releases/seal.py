@@ -2,8 +2,8 @@
 
 A gold set that systems are tuned on measures memory. So each release says which parts are sealed, and
 whatever hands out the grades of a release (an export, a comparison, an evaluation) calls `open_sealed` first.
-The entry is committed before anybody passes: who fails or is stopped afterwards is in the log as well. The same
-grades in the project that goes on are behind `curation.door`.
+The entry is committed before anybody passes: who fails or is stopped afterwards is in the log as well. The
+same grades in the project that goes on are behind `curation.door`.
 """
 
 from __future__ import annotations

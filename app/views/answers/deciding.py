@@ -19,6 +19,7 @@ from curation.answers.decisions import (
 )
 from curation.answers.disputes import AnswerCase, AnswerVoice, answer_case, answer_disputes
 from curation.answers.writing import LONGEST
+from curation.door import reviewers_door
 from curation.guides.guide import current_guide
 from curation.labeling.session.documents.drawing import draw
 from curation.store import Store
@@ -39,7 +40,7 @@ def show(store: Store, acts: Acts) -> None:
         st.info("No answers differ. When those of a query do, it comes here." + _others(found.own))
     else:
         task, query_id = state.at
-        case = answer_case(store, task, query_id, acts.by)
+        case = answer_case(store, task, query_id, acts.by, door=reviewers_door(store, acts.by, [query_id]))
         waiting = amount(len(found.waiting), "query waits", "queries wait")
         _case(case, f"{waiting} for a decision.{_others(found.own)}", acts, state)
     _recent(store, acts, state)

@@ -12,6 +12,7 @@ from curation.answers.opening import AnswerTaskOpened, AnswerTaskPlan, open_answ
 from curation.answers.rule import BOUND, DECIDED, DISPUTED
 from curation.answers.status import FEWEST, AnswerTaskStatus, answer_task_status
 from curation.answers.tasks import close_answer_task, list_answer_tasks, reopen_answer_task
+from curation.door import SEALED, withheld
 from curation.people.annotators import able_to_judge
 from curation.sampling.tags.stored_tags import TAGS
 from curation.store import Store
@@ -30,6 +31,7 @@ STATES = {
     "unanswerable": "The corpus does not answer it",
     DISPUTED: "Waiting for a reviewer",
     DECIDED: "Decided",
+    SEALED: "Settled, and sealed",
 }
 
 
@@ -102,7 +104,8 @@ def _task(store: Store, acts: Acts, names: list[str]) -> None:
         left_out = [
             f"Left out: {amount(count, 'query', 'queries')}: {why}." for why, count in here.left_out.items()
         ]
-        ui.sentences("\n".join([f"Opened: {amount(here.assignments, 'answer')} to write.", *left_out]))
+        told = [f"Opened: {amount(here.assignments, 'answer')} to write.", *left_out]
+        ui.sentences("\n".join([*told, withheld(here.sealed, "query", "queries")]))
     status = answer_task_status(store, name)
     ui.quiet(_state(status))
     done = [(one.writer, ui.BarCell(one.answered, one.queries), *one[1:5]) for one in status.writers]

@@ -8,6 +8,7 @@ from app import ui
 from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from curation.consensus.relevance import read_relevance
+from curation.door import withheld
 from curation.errors import RefusedError
 from curation.negatives.hard_negatives import HardNegatives, hard_negatives
 from curation.pooling.contributions import Contributions, contributions
@@ -164,5 +165,6 @@ def _negatives(found: HardNegatives) -> None:
         f"{found.near_duplicates:,} near-duplicates of relevant documents are excluded. "
         "The command line lists the documents."
     )
+    ui.sentences(withheld(found.sealed, "query", "queries"))
     if len(needy) > SHOWN:
         ui.sentences(f"… and {amount(len(needy) - SHOWN, 'query', 'queries')} more.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app import ui
+from curation.door import withheld
 from curation.labeling.progress.pilot import pilot_report
 from curation.labeling.rounds.control_items import MINIMUM_ANSWERED
 from curation.labeling.rounds.spacing import NAMES
@@ -96,3 +97,4 @@ def pilot(store: Store, name: str) -> None:
             spreads,
             words=True,
         )
+    ui.sentences(withheld(report.sealed))

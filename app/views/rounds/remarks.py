@@ -6,6 +6,7 @@ import streamlit as st
 
 from app import ui
 from app.acts import Acts
+from curation.door import withheld
 from curation.guides.questions import guide_questions
 from curation.labeling.progress.remarks import AnnotatorRemark, query_answer_counts, remarks
 from curation.labeling.rounds.status import RoundStatus
@@ -15,17 +16,18 @@ SHOWN = 50
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
-    said = remarks(store, status.round)
+    said, sealed = remarks(store, status.round)
     unclear = [one for one in said if one.grade is None]
     flagged = [one for one in said if one.flagged]
     answers = query_answer_counts(store, status.round)
     with store.reading() as cursor:
         questions = guide_questions(cursor)
-    if not (said or answers or questions):
+    if not (said or sealed or answers or questions):
         st.info("Nobody chose “Cannot tell”, set a flag, or said whether the corpus answers a query yet.")
         return
     _remarks("Cannot tell", "Why", unclear)
     _remarks("Flagged", "Answer", flagged)
+    ui.sentences(withheld(sealed, "remark"))
     if answers:
         rows = [(one.query, one.yes, one.partly, one.no) for one in answers[:SHOWN]]
         columns = ["Query", "Yes", "Partly", "No"]

@@ -23,6 +23,7 @@ import pyarrow as pa
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.consensus.consensus import PairConsensus, settled
 from curation.consensus.votes import Votes, read_votes
+from curation.door import shut_door
 from curation.labeling.session.showings import pace
 from curation.statistics.intervals import wilson
 from curation.store import Cursor, Store, utc_now
@@ -61,6 +62,7 @@ class Difference(NamedTuple):
 class MyDifferences:
     """Where an annotator differs; `alike` of `settled` pairs have their grade.
 
+    sealed: settled pairs that are not among these, because a release seals them.
     share: with Wilson's 95 % interval; None below 10 settled pairs.
     """
 
@@ -70,6 +72,7 @@ class MyDifferences:
     share: float | None
     low: float | None
     high: float | None
+    sealed: int = 0
 
 
 class MyConsistency(NamedTuple):
@@ -108,15 +111,17 @@ def my_differences(store: Store, annotator: str, now: datetime | None = None) ->
     with store.reading() as cursor:
         rows = _rows(cursor, annotator, now)
         votes = read_votes(cursor) if rows else None
+        door = shut_door(cursor)
     pairs = settled(_as_released(votes, annotator, rows)).pairs if votes else ()
     by_pair = {(pair.query_id, pair.document_id): pair for pair in pairs}
-    compared = [_settled(row, by_pair[row.query_id, row.document_id]) for row in rows]
-    found = [one for one in compared if one is not None]
+    compared = [(row, _settled(row, by_pair[row.query_id, row.document_id])) for row in rows]
+    settled_pairs = [(row.query_id, one) for row, one in compared if one is not None]
+    found = [one for query_id, one in settled_pairs if door.shows(query_id)]
     different = tuple(one for one in found if one.mine != one.settled)
-    alike, n = len(found) - len(different), len(found)
+    alike, n, sealed = len(found) - len(different), len(found), len(settled_pairs) - len(found)
     if n < FEWEST_SETTLED:
-        return MyDifferences(different, alike, n, None, None, None)
-    return MyDifferences(different, alike, n, alike / n, *wilson(alike, n))
+        return MyDifferences(different, alike, n, None, None, None, sealed)
+    return MyDifferences(different, alike, n, alike / n, *wilson(alike, n), sealed)
 
 
 class _JudgedPair(NamedTuple):

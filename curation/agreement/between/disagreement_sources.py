@@ -20,6 +20,7 @@ import numpy as np
 from curation.agreement.between.coefficients import Floats, Ints, distances_of, meetings
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import Basis
+from curation.door import Door
 from curation.store import Cursor, fetch
 
 NO_REASON = "no reason given"
@@ -98,7 +99,8 @@ class DisagreementSources:
 
     Attributes
     ----------
-    queries: the `SHOWN` with the most of it. disagreeing: all that have some.
+    queries: the `SHOWN` with the most of it, of those that may be shown. disagreeing: all that have some;
+        `sealed` of these are not named.
     half: the fewest queries that hold half of it.
     lines: by two grades, the most disagreement first. unjudged: reasons for cannot-tell, by frequency.
     """
@@ -106,6 +108,7 @@ class DisagreementSources:
     queries: tuple[QueryShare, ...]
     disagreeing: int
     half: int
+    sealed: int
     lines: tuple[GuideLine, ...]
     unjudged: tuple[Unjudged, ...]
 
@@ -146,9 +149,12 @@ def read_words(cursor: Cursor) -> Words:
 
 
 def disagreement_sources(
-    basis: Basis, grades: Grades, scale: Sequence[int], words: Words
+    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, door: Door
 ) -> DisagreementSources:
-    """Share the observed disagreement out over queries and over the grades that met."""
+    """Share the observed disagreement out over queries and over the grades that met.
+
+    Of queries behind a shut door neither opinions nor words are in it; their grades count.
+    """
     met = meetings(basis.counts, basis.queries, basis.number)
     whole = met.coincidences.sum(axis=0, keepdims=True)
     distances = distances_of(whole.sum(axis=2), np.asarray(scale, dtype=np.float64), "ordinal")[0]
@@ -157,14 +163,16 @@ def disagreement_sources(
     order = np.argsort(-per_query, kind="stable")
     disagreeing = int((per_query > 0).sum())
     sums = np.cumsum(per_query[order])
+    ids = [grades.query_ids[number] for number in np.unique(grades.unit_queries[basis.units]).tolist()]
+    shown = [place for place in order[:disagreeing].tolist() if door.shows(ids[place])]
     return DisagreementSources(
         queries=tuple(
-            _query(basis, grades, words, place, per_query[place] / total)
-            for place in order[: min(SHOWN, disagreeing)]
+            _query(basis, grades, words, place, per_query[place] / total) for place in shown[:SHOWN]
         ),
         disagreeing=disagreeing,
         half=int(np.searchsorted(sums, total / 2 * (1 - 1e-12))) + 1 if total else 0,
-        lines=_lines(basis, grades, scale, words, whole[0] * distances / (total or 1.0)),
+        sealed=disagreeing - len(shown),
+        lines=_lines(basis, grades, scale, words, whole[0] * distances / (total or 1.0), door),
         unjudged=_unjudged(grades),
     )
 
@@ -194,12 +202,12 @@ def _width(one: PairOpinions) -> int:
 
 
 def _lines(
-    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, shares: Floats
+    basis: Basis, grades: Grades, scale: Sequence[int], words: Words, shares: Floats, door: Door
 ) -> tuple[GuideLine, ...]:
     there = basis.counts > 0
     lowest = there.argmax(axis=1)
     highest = len(scale) - 1 - there[:, ::-1].argmax(axis=1)
-    remarks, decided = _remarks(basis, grades, words)
+    remarks, decided = _remarks(basis, grades, words, door)
     found = []
     for low, high in combinations(range(len(scale)), 2):
         own = (lowest == low) & (highest == high)
@@ -227,22 +235,28 @@ def _lines(
 
 
 def _remarks(
-    basis: Basis, grades: Grades, words: Words
+    basis: Basis, grades: Grades, words: Words, door: Door
 ) -> tuple[list[tuple[int, str, str]], list[tuple[int, int | None]]]:
-    """Words and decisions by place among the doubly judged pairs."""
+    """Words and decisions by place among the doubly judged pairs; sealed decisions without their words."""
     places = _places(basis, grades, [*words.decisions, *words.questions])
     rank = dict(zip(basis.units.tolist(), range(len(basis.units)), strict=True))
-    remarks = [(rank[one.unit], one.kind, one.words) for one in grades.said if one.unit in rank]
-    remarks = [remark for remark in remarks if remark[1] == "note"]
+    remarks = [
+        (rank[one.unit], one.kind, one.words)
+        for one in grades.said
+        if one.kind == "note"
+        and one.unit in rank
+        and door.shows(grades.query_ids[grades.unit_queries[one.unit]])
+    ]
     decided = []
     for decision in words.decisions:
         place = places.get(decision[:2])
         if place is not None:
             decided.append((place, decision.grade))
-            remarks.append((place, "decision", decision.reason))
+            if door.shows(decision.query_id):
+                remarks.append((place, "decision", decision.reason))
     for question in words.questions:
         place = places.get(question[:2])
-        if place is not None:
+        if place is not None and door.shows(question.query_id):
             remarks.append((place, "question", question.words))
     return remarks, decided
 

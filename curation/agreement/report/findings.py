@@ -16,6 +16,7 @@ from curation.agreement.between.inter_annotator import (
 )
 from curation.agreement.report.report import AgreementReport
 from curation.agreement.report.verdict import not_shown
+from curation.door import withheld
 from curation.text import amount, decimal, percent
 
 REMARKABLE = 0.005
@@ -221,9 +222,10 @@ def _queries(origins: DisagreementSources) -> str:
         return "No query has any disagreement."
     most = amount(origins.half, "query holds", "queries hold")
     some = f"{origins.disagreeing:,} {'has' if origins.disagreeing == 1 else 'have'} some"
+    sealed = withheld(origins.sealed, "of these queries", "of these queries")
     return (
         f"{most} half of all disagreement; {some}. A query high in this list may need a line that says what "
-        "the person behind it wants."
+        f"the person behind it wants.{sealed and ' '}{sealed}"
     )
 
 

@@ -22,6 +22,7 @@ TABLES = {
     "queries": None,
     "query_tags": None,
     "sample_queries": None,
+    "releases": None,
 }
 """The tables that reports read from, and the time by which rows of one are ordered, if it has one."""
 

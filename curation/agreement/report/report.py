@@ -32,6 +32,7 @@ from curation.agreement.between.inter_annotator import (
 from curation.agreement.report.verdict import not_shown, verdict_of
 from curation.consensus.consensus import ConsensusCounts, counted
 from curation.consensus.votes import read_votes
+from curation.door import Door, door_or_shut
 from curation.errors import InputError
 from curation.guides.guide import Guide, current_guide, guide_by_hash
 from curation.labeling.rounds.rounds import find_round
@@ -92,6 +93,7 @@ def agreement_report(
     *,
     annotators: Sequence[str] | None = None,
     boundary: int | None = None,
+    door: Door | None = None,
 ) -> AgreementReport:
     """The agreement of the project's annotators, or of one round's; with `details`, also its parts.
 
@@ -99,6 +101,7 @@ def agreement_report(
     ----------
     annotators: only what these said; None is everybody. How pairs are settled is about all votes.
     boundary: between annotators, grades count as below this grade, or this and above.
+    door: without one, what was said on pairs that a release seals is in the figures and not in the details.
 
     Raises
     ------
@@ -108,7 +111,7 @@ def agreement_report(
     """
     with store.reading() as cursor:
         round_id, guide = _round(cursor, round_name)
-        names = _chosen(cursor, annotators)
+        names, door = _chosen(cursor, annotators), door_or_shut(cursor, door)
         grades = read_grades(cursor, round_id, names)
         repeats = [row for row in read_repeats(cursor, round_id) if names is None or row.annotator in names]
         votes = read_votes(cursor, round_id)
@@ -128,7 +131,7 @@ def agreement_report(
         between=inter_agreement(grades, scale, seed),
         within=tuple(intra_agreement(row) for row in repeats),
         consensus=counted(votes),
-        details=_details(grades, scale, *asides, seed) if asides else None,
+        details=_details(grades, scale, *asides, seed, door) if asides else None,
         uninformative=uninformative,
         annotators=names,
         boundary=boundary,
@@ -182,13 +185,15 @@ def _chosen(cursor: Cursor, annotators: Sequence[str] | None) -> list[str] | Non
     return names
 
 
-def _details(grades: Grades, scale: tuple[int, ...], types: Types, words: Words, seed: int) -> Details:
+def _details(
+    grades: Grades, scale: tuple[int, ...], types: Types, words: Words, seed: int, door: Door
+) -> Details:
     basis = basis_of(value_counts(grades, scale), grades.unit_queries)
     return Details(
         by=breakdown(grades, scale, types, seed),
         cohen=cohen(grades, scale, seed),
         confusion=confusion(basis, scale),
-        sources=disagreement_sources(basis, grades, scale, words),
+        sources=disagreement_sources(basis, grades, scale, words, door),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from curation.door import shut_door
 from curation.errors import InputError, RefusedError
 from curation.labeling.practice.opening import draw
-from curation.labeling.practice.status import PracticeStatus, practice_statuses
+from curation.labeling.practice.status import PracticeStatus, practice_statuses, shows_sealed
 from curation.labeling.rounds.assignment import Candidate, order
 from curation.labeling.rounds.control_items import ControlItem
 from curation.labeling.rounds.layout import presentations_of
@@ -82,13 +83,14 @@ def _another_set(cursor: Cursor, before: PracticeStatus, annotator: str) -> list
     shown = cursor.execute(_SHOWN, [before.round_id, annotator]).fetchall()
     start = 1 + max(row[1] for row in shown)
     stock = cursor.execute(_STOCK, [current_snapshot(cursor), before.round_id, annotator]).fetchall()
-    items = [ControlItem(Candidate(query, document, content), 0, None) for query, document, content in stock]
+    door = None if shows_sealed(parameters) else shut_door(cursor)
+    items = [ControlItem(Candidate(*row), 0, None) for row in stock if door is None or door.shows(row[0])]
     salt = f"{parameters['seed']}:{start}"
     work = draw(items, parameters["queries"], salt, {row[0] for row in shown})
     if not work:
         raise RefusedError(
-            f"No document of {before.round}'s known pairs is in the corpus any more: open another "
-            "practice round."
+            f"No known pair of {before.round} can be shown any more: its documents left the corpus, or a "
+            "release seals its grades. Open another practice round."
         )
     return presentations_of(before.round_id, annotator, order(work, 0.0, f"{salt}:{annotator}"), start)
 

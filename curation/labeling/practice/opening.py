@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from curation.door import LEAVES_OUT, Door, open_door
 from curation.errors import InputError, RefusedError
 from curation.guides.guide import current_guide
 from curation.labeling.practice.practice_file import PracticeFile
@@ -88,6 +89,7 @@ def open_practice(
     seed: int = 0,
     path: Path | None = None,
     fields: Mapping[str, str | None] | None = None,
+    reason: str | None = None,
     author: str = COMMAND_LINE,
 ) -> PracticeOpened:
     """Give annotators queries with known grades to practise on before everything else.
@@ -100,10 +102,13 @@ def open_practice(
     path: a file of pairs with their grades and explanations; None takes what the reviewer decided, with the
         reasons. Nobody gets a pair that they have judged.
     fields: option (`--query-field`, …) → name of the file's column, where it is not a usual one.
+    reason: why pairs that a release seals are among them; without one they are left out, as annotators see
+        the expected grade and its explanation.
 
     Raises
     ------
-    InputError: the numbers or the file's lines do not fit; all problems together.
+    InputError: the numbers or the file's lines do not fit, or pairs of the file are sealed; all problems
+        together.
     NotFoundError: annotators that the project does not know.
     RefusedError: the name is taken, somebody cannot sign in or has had every pair, or there are no pairs.
     """
@@ -118,13 +123,19 @@ def open_practice(
         "source": path.name if path else "adjudications",
     }
 
+    door = open_door(store, f"practise in {name}", reason, author)
+    if door.reason is not None:
+        parameters["sealed"] = door.reason
+
     def read(cursor: Cursor) -> _PracticeInputs:
         require_author(cursor, author, "lead")
         refuse_who_cannot_judge(require_annotators(cursor, names))
         refuse_taken(cursor, name)
         return _PracticeInputs(
             current_guide(cursor).guide_hash,
-            read_control_items(cursor) if path is None else PracticeFile(cursor, path, fields or {}),
+            _shown_items(read_control_items(cursor), door)
+            if path is None
+            else PracticeFile(cursor, path, fields or {}, door),
             set(cursor.execute(_HAD, [names]).fetchall()),
         )
 
@@ -211,6 +222,14 @@ def _plan(name: str, parameters: dict[str, Any], inputs: _PracticeInputs) -> _Pr
         left_out=left_out,
     )
     return _PracticePlan(opened, rows, pool.items)
+
+
+def _shown_items(pool: ControlItemPool, door: Door) -> ControlItemPool:
+    """The pairs whose grade may be shown; the others are counted."""
+    items = tuple(item for item in pool.items if door.shows(item.candidate.query_id))
+    sealed = len(pool.items) - len(items)
+    left_out = pool.left_out | ({LEAVES_OUT: sealed} if sealed else {})
+    return pool._replace(items=items, left_out=left_out)
 
 
 def _write(cursor: Cursor, planned: _PracticePlan, parameters: Mapping[str, Any], author: str) -> None:

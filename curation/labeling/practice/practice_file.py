@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from curation.door import Door
 from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.labeling.rounds.assignment import Candidate
@@ -28,9 +29,10 @@ FIELDS = {
 class PracticeFile:
     """A file of pairs, and what its lines are compared with: the project's queries, documents and guide."""
 
-    def __init__(self, cursor: Cursor, path: Path, columns: Mapping[str, str | None]) -> None:
+    def __init__(self, cursor: Cursor, path: Path, columns: Mapping[str, str | None], door: Door) -> None:
         self._path = path
         self._columns = columns
+        self._door = door
         self._queries = KnownQueries.read(cursor)
         self._guide = current_guide(cursor)
         self._hashes = snapshot_versions(cursor, current_snapshot(cursor))
@@ -74,6 +76,11 @@ class PracticeFile:
             known = self._queries.find(query, named)
             if known is None:
                 problems.append(f"the project has no query {query!r}")
+            elif not self._door.shows(known.query_id):
+                problems.append(
+                    f"a release seals the grades of the query {query!r}, and practice shows them; leave the "
+                    'line out, or say why with --reason "why", which is logged'
+                )
         except InputError as error:
             problems.extend(error.problems)
         if document not in self._hashes:

@@ -12,9 +12,10 @@ position of the annotator; earlier positions no longer count.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from curation.door import shut_door
 from curation.store import Cursor, Store, fetch
 
 PASS_MARK = 0.8
@@ -78,12 +79,23 @@ class _PracticeRow(NamedTuple):
 def feedback(store: Store, annotator: str, presentation_ids: Sequence[str]) -> list[PracticeFeedback]:
     """The expected grades of the annotator's own answered practice showings, in the order asked for.
 
-    Others' showings, unanswered ones and those that are no practice are left out.
+    Others' showings, unanswered ones and those that are no practice are left out. So are pairs that a release
+    has sealed since, unless the round was opened with a reason to show them.
     """
     with store.reading() as cursor:
         rows = cursor.execute(_FEEDBACK, [annotator, list(presentation_ids)]).fetchall()
-    found = {row[0]: _feedback(*row) for row in rows}
+        door = shut_door(cursor) if rows else None
+    found = {
+        row[0]: _feedback(row[0], *row[2:])
+        for row in rows
+        if door is None or door.shows(row[1]) or shows_sealed(json.loads(row[-1]))
+    }
     return [found[one] for one in dict.fromkeys(presentation_ids) if one in found]
+
+
+def shows_sealed(parameters: Mapping[str, Any]) -> bool:
+    """Whether a practice round was opened with a reason to show sealed grades."""
+    return "sealed" in parameters
 
 
 def practice_statuses(
@@ -148,7 +160,7 @@ FROM round_events WHERE kind = 'extend' AND detail->>'practice' IS NOT NULL GROU
 """
 
 _FEEDBACK = """
-SELECT p.presentation_id, k.grade, s.grade, k.explanation, r.parameters
+SELECT p.presentation_id, p.query_id, k.grade, s.grade, k.explanation, r.parameters
 FROM presentations p
 JOIN rounds r USING (round_id)
 JOIN known_answers k USING (round_id, query_id, document_id)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.door import Door, door_or_shut
 from curation.errors import RefusedError
 from curation.guides.guide import guide_by_hash
 from curation.labeling.rounds.lifecycle import round_state
@@ -70,7 +71,8 @@ class PilotReport:
         switched meanwhile.
     pairs: pairs shown; `compared` of them have two grades or more.
     unanswered: open presentations.
-    spreads: the pairs with the largest differences, at most 20; `differing` counts all of them.
+    spreads: the pairs with the largest differences, at most 20; `differing` counts all of them, and `sealed`
+        those that are not named.
     """
 
     round: str
@@ -85,6 +87,7 @@ class PilotReport:
     boundaries: tuple[Boundary, ...]
     spreads: tuple[GradeSpread, ...]
     differing: int
+    sealed: int
 
 
 class _PilotRow(NamedTuple):
@@ -99,8 +102,10 @@ class _PilotRow(NamedTuple):
     guide_hash: str | None
 
 
-def pilot_report(store: Store, name: str, seed: int = 0) -> PilotReport:
+def pilot_report(store: Store, name: str, seed: int = 0, door: Door | None = None) -> PilotReport:
     """Disagreement by grade boundary, and the pairs with the largest differences.
+
+    Without a door, pairs that a release seals count and are not named.
 
     Raises
     ------
@@ -108,7 +113,7 @@ def pilot_report(store: Store, name: str, seed: int = 0) -> PilotReport:
     RefusedError: it is no pilot.
     """
     with store.reading() as cursor:
-        state = round_state(cursor, name)
+        state, door = round_state(cursor, name), door_or_shut(cursor, door)
         if state.kind != "pilot":
             raise RefusedError(
                 f"{name} is a {state.kind} round, not a pilot: its agreement is in the report on agreement.",
@@ -122,6 +127,7 @@ def pilot_report(store: Store, name: str, seed: int = 0) -> PilotReport:
     grades = {pair: _grades(found) for pair, found in grouped.items()}
     spreads = [_spread(found) for found in grouped.values() if len(set(grades[found[0][:2]])) > 1]
     spreads.sort(key=lambda one: (-one.size, -len(set(one.grades)), one.query_id, one.document_id))
+    named = [one for one in spreads if door.shows(one.query_id)]
     versions = [row.guide_hash for row in rows if row.guide_hash]
     return PilotReport(
         round=name,
@@ -134,8 +140,9 @@ def pilot_report(store: Store, name: str, seed: int = 0) -> PilotReport:
         unanswered=sum(row.kind is None for row in rows),
         cannot_tell=sum(row.kind == "cannot_tell" for row in rows),
         boundaries=boundaries(grades, guide.values, seed),
-        spreads=tuple(spreads[:SHOWN]),
+        spreads=tuple(named[:SHOWN]),
         differing=len(spreads),
+        sealed=len(spreads) - len(named),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
+from curation.door import shut_door
 from curation.labeling.rounds.rounds import find_round
 from curation.store import Store, fetch
 from curation.store.documents import VERSION
@@ -26,6 +27,13 @@ class AnnotatorRemark(NamedTuple):
     said_at: datetime
 
 
+class RoundRemarks(NamedTuple):
+    """The remarks of a round, newest first; `sealed` more are about pairs that a release seals."""
+
+    said: list[AnnotatorRemark]
+    sealed: int
+
+
 class QueryAnswerCounts(NamedTuple):
     """How many annotators of a round say that the corpus answers a query."""
 
@@ -35,15 +43,18 @@ class QueryAnswerCounts(NamedTuple):
     no: int
 
 
-def remarks(store: Store, round_name: str) -> list[AnnotatorRemark]:
-    """Current cannot-tells and flagged answers of a round, newest first.
+def remarks(store: Store, round_name: str) -> RoundRemarks:
+    """Current cannot-tells and flagged answers of a round.
 
     Raises
     ------
     NotFoundError: there is no round of that name.
     """
     with store.reading() as cursor:
-        return fetch(cursor, AnnotatorRemark, _REMARKS, [find_round(cursor, round_name).round_id])
+        rows = cursor.execute(_REMARKS, [find_round(cursor, round_name).round_id]).fetchall()
+        door = shut_door(cursor)
+    said = [AnnotatorRemark(*row) for query_id, *row in rows if door.shows(query_id)]
+    return RoundRemarks(said, len(rows) - len(said))
 
 
 def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts]:
@@ -58,7 +69,7 @@ def query_answer_counts(store: Store, round_name: str) -> list[QueryAnswerCounts
 
 
 _REMARKS = f"""
-SELECT q.text, coalesce(nullif(d.title, ''), j.document_id), j.annotator, j.grade, j.reason, j.note,
+SELECT query_id, q.text, coalesce(nullif(d.title, ''), j.document_id), j.annotator, j.grade, j.reason, j.note,
        j.flagged, j.submitted_at
 FROM current_judgments j JOIN queries q USING (query_id) JOIN {VERSION}
 WHERE j.round_id = ? AND (j.kind = 'cannot_tell' OR j.flagged)

@@ -21,6 +21,7 @@ from curation.agreement.between.disagreement_sources import (
 )
 from curation.agreement.between.grades import Grades, JudgmentWords, grades_of, value_counts
 from curation.agreement.between.inter_annotator import Basis, inter_agreement
+from curation.door import Door
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy
 
@@ -32,7 +33,7 @@ def basis(grades: Grades) -> Basis:
 
 
 def found_in(grades: Grades, words: Words = NO_WORDS) -> DisagreementSources:
-    return disagreement_sources(basis(grades), grades, SCALE, words)
+    return disagreement_sources(basis(grades), grades, SCALE, words, Door(frozenset()))
 
 
 @settings(max_examples=examples(40))
