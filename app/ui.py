@@ -17,7 +17,7 @@ from curation.labeling.session.excerpts import Segment
 from curation.reports.page import Section
 from curation.similarity.text_blocks import TextBlock
 from curation.store import Annotator
-from curation.text import decimal, isolated, percent
+from curation.text import TINY_P, decimal, isolated, percent
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~<>$:&^=])")
 _ADDRESS = re.compile(r"(?<=://)(?=\w)|(?<=\bwww)(?=\.\w)", re.IGNORECASE)
@@ -128,9 +128,7 @@ def table(
     lines = list(rows)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in lines)
     figures = [
-        bool(lines)
-        and all(_is_figure(row[index]) or isinstance(row[index], NumberCell | ShareCell) for row in lines)
-        for index in range(len(columns))
+        bool(lines) and all(_is_right_aligned(row[index]) for row in lines) for index in range(len(columns))
     ]
     head = "".join(
         f'<th scope="col"{_FIGURE if right else ""}>{escape(column)}</th>'
@@ -273,12 +271,12 @@ def _cell(value: object) -> str:
     if isinstance(value, IntervalCell):
         return f"<td>{_span(value)}</td>"
     if not _is_figure(value):
-        return f"<td>{escape(str(value))}</td>"
+        return f"<td{_FIGURE if _is_right_aligned(value) else ''}>{escape(str(value))}</td>"
     return f"<td{_FIGURE}>{f'{value:,}' if isinstance(value, int) else decimal(value)}</td>"
 
 
 def _is_right_aligned(value: object) -> bool:
-    return _is_figure(value) or isinstance(value, NumberCell | ShareCell)
+    return _is_figure(value) or isinstance(value, NumberCell | ShareCell) or value == TINY_P
 
 
 def _is_figure(value: object) -> TypeGuard[int | float | None]:

@@ -56,6 +56,20 @@ def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
     return "–" if value is None else f"{value:{sign},.{places}f}".replace("-", "\u2212")
 
 
+TINY_P = "<\u00a00.001"
+"""What is shown of a p that three decimals would show as nothing."""
+
+
+def p_cell(p: float | None) -> float | str | None:
+    """A p value for a table for people, where figures have three decimals: never 0.000."""
+    return TINY_P if p is not None and p < 0.001 else p
+
+
+def p_text(p: float | None) -> str:
+    """A p value in a sentence: "0.012", "< 0.001"; a dash where it is unknown."""
+    return TINY_P if p is not None and p < 0.001 else decimal(p)
+
+
 def isolated(text: str) -> str:
     """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
     return f"\u2068{_ISOLATES.sub('', text)}\u2069"

@@ -2,7 +2,7 @@
 
 import re
 
-from curation.text import amount, counted, decimal, isolated, percent, printable
+from curation.text import amount, counted, decimal, isolated, p_cell, p_text, percent, printable
 from tests.support import ROOT
 
 
@@ -65,3 +65,10 @@ def test_no_module_writes_shares_of_its_own() -> None:
         if re.search(r":\.\d%\}", line) and "inline-size" not in line and "card" not in path.parts
     ]
     assert own == ['app/views/releases/bars.py: return f"{_inside(value):.2%}"']
+
+
+def test_a_p_too_small_for_three_decimals_is_never_shown_as_nothing() -> None:
+    assert [p_text(p) for p in (0.0, 0.0009, 0.001, 0.0495, 1.0, None)] == [
+        *("<\u00a00.001", "<\u00a00.001", "0.001", "0.050", "1.000", "–")
+    ]
+    assert [p_cell(p) for p in (1e-9, 0.25, None)] == ["<\u00a00.001", 0.25, None]

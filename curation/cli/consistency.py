@@ -8,6 +8,7 @@ import typer
 
 from curation.cli.goldset import Json, Seed, app, project_store
 from curation.cli.output import emit, say, table
+from curation.text import p_cell
 
 if TYPE_CHECKING:
     from curation.agreement.annotators.details import AnnotatorDetails
@@ -91,9 +92,9 @@ def _details_row(one: AnnotatorDetails) -> tuple[object, ...]:
     own, control, bias = one.consistency, one.control_items, one.bias
     identical = None if own.too_few else own.identical
     kappa = None if own.too_few or one.repeats is None else one.repeats.kappa
-    compared: tuple[float | None, ...] = (None, None, None, 0, None)
+    compared: tuple[object, ...] = (None, None, None, 0, None)
     if bias is not None:
-        compared = (bias.bias, bias.low, bias.high, bias.grades, bias.trend_p)
+        compared = (bias.bias, bias.low, bias.high, bias.grades, p_cell(bias.trend_p))
     consistency = (identical, kappa, own.n, control.share, control.answered)
     agreement = (one.agreement.kappa, one.agreement.others) if one.agreement is not None else (None, None)
     return (one.annotator, *consistency, *agreement, *compared, len(one.feedback))

@@ -9,7 +9,7 @@ import typer
 
 from curation.cli.goldset import Json, ReleaseName, Seed, project_store
 from curation.cli.output import emit, left_out, progress_bar, say, table
-from curation.text import amount
+from curation.text import amount, p_cell
 
 if TYPE_CHECKING:
     from curation.coverage.report import Span
@@ -82,7 +82,7 @@ def _show_explained(title: str, effects: Sequence[SystemEffects]) -> None:
         f"Explained by a straight line, over {title}",
         ["system", "measure", "by", "queries", "r", "r²", "p"],
         [
-            (one.system, measure, figure, found.queries, found.correlation, found.share, found.p)
+            (one.system, measure, figure, found.queries, found.correlation, found.share, p_cell(found.p))
             for one in effects
             for measure, figure, found in (
                 ("nDCG@10", "dispersion Δ", one.dispersion),
@@ -97,7 +97,7 @@ def _show_within(title: str, effects: Sequence[SystemEffects]) -> None:
         f"Spread within strata, over {title}",
         ["system", "measure", "strata", "queries", "σ", "σ within", "by chance", "explained", "p"],
         [
-            (one.system, measure, name, found.queries, *found[2:])
+            (one.system, measure, name, found.queries, *found[2:-1], p_cell(found.p))
             for one in effects
             for name, strata in (("cells of the grid", one.grid), ("clusters", one.clusters))
             for measure, found in strata.items()

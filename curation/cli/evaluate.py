@@ -170,6 +170,20 @@ def evaluate(
         float,
         typer.Option(help="A difference that matters: how many queries would it take to find it?"),
     ] = 0.02,
+    test: Annotated[
+        str,
+        typer.Option(
+            help="The test that decides whether systems differ: randomisation, t, wilcoxon, sign, or tukey, "
+            "which is of all pairs at once. All are shown."
+        ),
+    ] = "randomisation",
+    correction: Annotated[
+        str | None,
+        typer.Option(
+            help="How p is corrected for all pairs: holm, bonferroni, or bh (Benjamini and Hochberg).",
+            show_default="holm; none with --test tukey",
+        ),
+    ] = None,
     label_draws: Annotated[
         int,
         typer.Option(
@@ -220,7 +234,8 @@ def evaluate(
     misses counts 0. A query without relevant documents is left out. Both are counted.
 
     Several systems are compared in pairs: p is that of Fisher's randomisation test, corrected by Holm for all
-    pairs. On the leaderboard, systems that share a letter cannot be distinguished.
+    pairs, unless --test and --correction name others. On the leaderboard, systems that share a letter cannot
+    be distinguished.
 
     \b
     Examples:
@@ -231,6 +246,7 @@ def evaluate(
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --wanted 0.01
+      goldset evaluate v1 --run old.trec --run new.trec --run other.trec --test tukey
       goldset evaluate v1 --run new.trec --split test --reason "Candidate of May"
       goldset evaluate v1 --run new.trec --split test --reason "Nightly build" --ladder
       goldset evaluate v1 --run new.trec --split dev --judge gpt-5
@@ -243,6 +259,7 @@ def evaluate(
     from curation.evaluation.answers.answer_files import AnswerFields
     from curation.evaluation.answers.evaluate_answers import AnswerOptions
     from curation.evaluation.comparison.compared import ComparisonOptions
+    from curation.evaluation.comparison.deciding import DecidingTest
     from curation.evaluation.evaluate_runs import evaluate_runs
     from curation.evaluation.evaluation import EvaluationOptions
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
@@ -259,7 +276,7 @@ def evaluate(
     conditions = read_conditions(fail_if or ())
     options = EvaluationOptions(
         *(split, named, [*listed(by), *facets_needed(conditions)], relevant, seed, reading, first_stage),
-        comparison=ComparisonOptions(baseline, wanted),
+        comparison=ComparisonOptions(baseline, wanted, DecidingTest(test, correction)),
         label_draws=label_draws,
         turning=turning,
         hard_negatives=hard_negatives,

@@ -12,7 +12,7 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
-from curation.text import counted, plain, printable
+from curation.text import TINY_P, counted, plain, printable
 
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
@@ -35,13 +35,13 @@ def say(*sentences: str) -> None:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table for people: numbers are right-aligned, floats have three decimals, None is a dash."""
+    """A table for people: numbers and p are right-aligned, floats have three decimals, None is a dash."""
     from rich.console import Console
     from rich.table import Table
 
     drawn = Table(header_style="bold")
     for index, column in enumerate(columns):
-        numeric = all(isinstance(row[index], int | float | None) for row in rows)
+        numeric = all(isinstance(row[index], int | float | None) or row[index] == TINY_P for row in rows)
         drawn.add_column(printable(column), justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         drawn.add_row(*(printable(_cell(value)) for value in row))

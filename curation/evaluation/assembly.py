@@ -12,6 +12,7 @@ import numpy as np
 from curation import __version__
 from curation.evaluation.comparison.aggregations import StrataSummary, summarise
 from curation.evaluation.comparison.compared import NOT_COMPARED, compare_scores
+from curation.evaluation.comparison.similar_lists import similar_lists
 from curation.evaluation.evaluation import (
     EvaluatedSystem,
     Evaluation,
@@ -136,6 +137,9 @@ def assembled(
         turning=_turning(release, measures[0], read, scored) if options.turning else (),
         coverage=release.coverage,
         summaries=summaries,
+        similar_lists=similar_lists(
+            {name: runs[0].rows for name, runs in read.items()}, qrels, options.comparison.baseline
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
 from curation.evaluation.assembly import assembled
+from curation.evaluation.comparison.deciding import check_deciding
 from curation.evaluation.comparison.other_labels import with_other_labels
 from curation.evaluation.derived_figures import without_telling_lists
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
@@ -118,6 +119,7 @@ def _measures_and_facets(
     if options.pool_sample is not None:
         _refuse_declared_sample(release)
     _check_turning(options, release, measures, systems)
+    check_deciding(options.comparison.deciding, bool(release.sealed))
     if release.sealed:
         refuse_fine_measures(release.sealed, measures)
     return measures, facets

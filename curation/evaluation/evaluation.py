@@ -11,6 +11,7 @@ from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.comparison.leaderboard import LeaderboardRow
 from curation.evaluation.comparison.order import OrderReport
 from curation.evaluation.comparison.pairs import Comparison
+from curation.evaluation.comparison.similar_lists import SimilarLists
 from curation.evaluation.figures.hard_negatives import (
     HardNegativeEffect,
 )
@@ -152,6 +153,8 @@ class Evaluation:
     turning: each system against the next one by the first measure, where that was asked for; of a system with
         several runs the first.
     coverage: of the release's coverage map; None where it has none.
+    similar_lists: how alike the lists of each two systems are; of a system with several runs the first. Empty
+        with one system, and with more pairs than `similar_lists.MOST_PAIRS`.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     """
 
@@ -185,6 +188,7 @@ class Evaluation:
     coverage: ReleasedCoverage | None
     summaries: tuple[StrataSummary, ...]
     depths_left_out: tuple[int, ...] = ()
+    similar_lists: tuple[SimilarLists, ...] = ()
 
     @property
     def synthetic(self) -> int:

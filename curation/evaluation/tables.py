@@ -36,9 +36,10 @@ _TRAFFIC = {"traffic": _NUMBER, "traffic_low": _NUMBER, "traffic_high": _NUMBER}
 _KIND = {"facet": _TEXT, "kind": _TEXT}
 _FIGURE = {name: {"no_interval": _TEXT, "n": _COUNT}.get(name, _NUMBER) for name in MeasureFigure._fields}
 _COMPARED = {
-    **dict.fromkeys(("system", "other", "measure", "no_verdict"), _TEXT),
+    **dict.fromkeys(("system", "other", "measure", "no_verdict", "test", "correction"), _TEXT),
     **dict.fromkeys(("n", "left_out", "wins", "ties", "losses", "family", "queries_needed"), _COUNT),
-    **dict.fromkeys(("difference", "low", "high", "p_t", "p_randomisation", "p_holm"), _NUMBER),
+    **dict.fromkeys(("difference", "low", "high", "p_t", "p_randomisation", "p_wilcoxon", "p_sign"), _NUMBER),
+    **dict.fromkeys(("p_tukey", "p_holm", "p_corrected"), _NUMBER),
     **dict.fromkeys(("effect", "effect_low", "effect_high", "detectable", "wanted"), _NUMBER),
 }
 SYSTEMS = pa.schema({"system": _TEXT, "measure": _TEXT, **_FIGURE, **_TRAFFIC})

@@ -13,7 +13,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from curation.text import decimal, percent
+from curation.text import TINY_P, decimal, percent
 
 
 def render(template: str, **values: object) -> Markup:
@@ -31,6 +31,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.tests["figure"] = _is_figure
     environment.filters |= {
         "cell": _cell,
         "count": "{:,}".format,
@@ -50,6 +51,11 @@ def _cell(value: object) -> str:
     if isinstance(value, float):
         return decimal(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _is_figure(value: object) -> bool:
+    """Whether a cell is right-aligned: a number, what is unknown, and a p too small for three decimals."""
+    return value is None or isinstance(value, int | float) or value == TINY_P
 
 
 def _plain(value: float) -> str:

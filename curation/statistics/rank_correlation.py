@@ -1,10 +1,13 @@
-"""Kendall's tau of orders, many at once."""
+"""Kendall's tau and AP correlation of orders, many at once."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from curation.statistics.intervals import Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from curation.statistics.intervals import Floats, Ints
 
 
 def kendall_taus(values: Floats, others: Floats) -> Floats:
@@ -22,3 +25,25 @@ def kendall_taus(values: Floats, others: Floats) -> Floats:
     untied = np.sqrt((ours**2).sum() * (theirs**2).sum(axis=1))
     taus: Floats = np.divide(theirs @ ours, untied, out=np.full(len(others), np.nan), where=untied > 0)
     return taus
+
+
+def ap_correlations(ranks: NDArray[np.integer[Any]], times: Ints) -> Floats:
+    """The AP correlation of R orders with other orders, shape (R,): 1 for the same, −1 for the reverse.
+
+    E. Yilmaz, J. A. Aslam and S. Robertson (2008), A new rank correlation coefficient for information
+    retrieval, SIGIR, section 4: how likely a thing and one above it are in the other's order, for a thing
+    below the first drawn at random. Mistakes at the top of the first order weigh most, so it is not
+    symmetric.
+
+    Parameters
+    ----------
+    ranks: shape (R, N), for the things of each order, from its first on, their ranks in the other one, none
+        twice.
+    times: shape (R,), how many of the N things an order has, two or more.
+    """
+    total = np.zeros(len(ranks))
+    for place in range(1, ranks.shape[1]):
+        right = (ranks[:, :place] < ranks[:, place, None]).sum(axis=1)
+        total += np.where(times > place, right / place, 0.0)
+    found: Floats = 2 * total / (times - 1) - 1
+    return found

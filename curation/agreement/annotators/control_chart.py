@@ -24,6 +24,7 @@ import numpy as np
 from curation.agreement.annotators.change_points import LEVEL, SHORTEST, Bools, Ints, Times, moment
 from curation.statistics.intervals import Floats
 from curation.statistics.p_values import PERMUTATIONS
+from curation.text import p_text
 
 ODDS = 2.0
 """How much higher the odds of not grading alike are in what the chart looks for."""
@@ -92,7 +93,7 @@ class Cusum(NamedTuple):
             )
         return (
             f"CUSUM: the highest point is {peak:.2f}{where}; {'above' if self.outside else 'below'} the "
-            f"limit of {self.limit:.2f} (p {self.p:.3f}).{often}"
+            f"limit of {self.limit:.2f} (p {p_text(self.p)}).{often}"
         )
 
 

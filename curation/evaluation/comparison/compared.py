@@ -1,9 +1,9 @@
 """The comparison of all systems of an evaluation: pairs, leaderboards, and how firm the order is.
 
 Of a sealed part there is no comparison of fewer than ten queries, and none of a stratum that is hidden of one
-of the systems. There are no counts of wins and losses, which may be of a single query, and no median, the
-value of one. Where fewer than ten queries differ, there is only the difference, which the means tell as well:
-interval, effect and p of few values together would tell what these are.
+of the systems. There are no counts of wins and losses, which may be of a single query, nor tests that follow
+from them, and no median, the value of one. Where fewer than ten queries differ, there is only the difference,
+which the means tell as well: interval, effect and p of few values together would tell what these are.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from curation.evaluation.comparison.deciding import DecidingTest
 from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboard
-from curation.evaluation.comparison.order import OrderReport, order_over_queries
+from curation.evaluation.comparison.order import OrderReport, order_over_queries, orders_by_measure
 from curation.evaluation.comparison.pairs import (
     LEAST_QUERIES,
     WANTED_DIFFERENCE,
     Comparison,
-    Floats,
     Mask,
     StratumName,
     SystemPair,
@@ -52,10 +52,12 @@ class ComparisonOptions(NamedTuple):
     ----------
     baseline: the system that each other is compared with; None compares all pairs.
     wanted: the difference whose number of queries is asked for.
+    deciding: the test that decides, and its correction.
     """
 
     baseline: str | None = None
     wanted: float = WANTED_DIFFERENCE
+    deciding: DecidingTest = DecidingTest()
 
 
 class ComparedSystems(NamedTuple):
@@ -110,6 +112,7 @@ def compare_scores(
         seed=seed,
         baseline=options.baseline,
         wanted=options.wanted,
+        deciding=options.deciding,
         by_stratum=len(measures) if len(pairs) <= MOST_PAIRS else 1,
     )
     few = False
@@ -117,14 +120,13 @@ def compare_scores(
         enough = [one for one in compared if one.no_verdict is None]
         few = any(_differing(one) < LEAST_QUERIES for one in enough)
         compared = tuple(map(_as_of_a_sealed_part, enough))
-    first = of.values[:, :, 0]
     ordered = {}
     if strata:
         ordered = {name: mask for name, mask in strata[0].items() if name.value not in facets[0].beside}
     return ComparedSystems(
         _with_traffic(compared, of, pairs, drawn),
         {} if options.baseline else {measure: _leaderboard(of, measure, compared) for measure in measures},
-        None if few else _order(names, measures[0], first, ordered, seed, bool(secrets)),
+        None if few else _order(of, ordered, seed, bool(secrets)),
     )
 
 
@@ -142,7 +144,7 @@ def _shown(facet: Facet, secrets: Sequence[Sequence[Mask]]) -> dict[StratumName,
 
 def _as_of_a_sealed_part(one: Comparison) -> Comparison:
     if _differing(one) >= LEAST_QUERIES:
-        return replace(one, wins=None, ties=None, losses=None)
+        return replace(one, wins=None, ties=None, losses=None, p_wilcoxon=None, p_sign=None, p_tukey=None)
     return Comparison(
         one.system,
         one.other,
@@ -162,17 +164,11 @@ def _differing(one: Comparison) -> int:
     return (one.wins or 0) + (one.losses or 0)
 
 
-def _order(
-    names: Sequence[str],
-    measure: str,
-    values: Floats,
-    strata: Mapping[StratumName, Mask],
-    seed: int,
-    sealed: bool,
-) -> OrderReport:
-    report = order_over_queries(names, measure, values, strata, seed=seed)
-    views = tuple(view for view in report.views if not sealed or view.name != "median")
-    return replace(report, views=views)
+def _order(of: SystemValues, strata: Mapping[StratumName, Mask], seed: int, sealed: bool) -> OrderReport:
+    report = order_over_queries(of.systems, of.measures[0], of.values[:, :, 0], strata, seed=seed)
+    if sealed:
+        return replace(report, views=tuple(view for view in report.views if view.name != "median"))
+    return replace(report, by_measure=orders_by_measure(of.systems, of.measures, of.values))
 
 
 def _with_traffic(

@@ -27,7 +27,7 @@ from curation.evaluation.comparison.label_noise import GradeNoise, Ints, NoiseFa
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, StratumName
 from curation.statistics.intervals import RESAMPLES, Sums, draws, resampled_figures
 from curation.statistics.means import ratio
-from curation.statistics.rank_correlation import kendall_taus
+from curation.statistics.rank_correlation import ap_correlations, kendall_taus
 from curation.text import amount
 
 Floats = NDArray[np.float64]
@@ -70,6 +70,20 @@ class OrderView(NamedTuple):
     draws: int
 
 
+class MeasureOrder(NamedTuple):
+    """The order by another measure against that of the report's.
+
+    Attributes
+    ----------
+    tau: Kendall's, None without variation.
+    tau_ap: AP correlation, where the first systems weigh most; equal means are in the order of names.
+    """
+
+    measure: str
+    tau: float | None
+    tau_ap: float
+
+
 @dataclass(frozen=True)
 class OrderReport:
     """How firm the order of systems is by one measure.
@@ -82,6 +96,7 @@ class OrderReport:
     small_strata: stratum → its queries, where these are fewer.
     views: none with fewer than ten queries in all.
     noise: what the view labels rests on; None without it.
+    by_measure: the orders by the other measures; none with two systems, or of a sealed part.
     """
 
     measure: str
@@ -92,6 +107,7 @@ class OrderReport:
     small_strata: Mapping[StratumName, int]
     views: tuple[OrderView, ...]
     noise: NoiseFacts | None = None
+    by_measure: tuple[MeasureOrder, ...] = ()
 
 
 def why_no_order(report: OrderReport | None) -> str | None:
@@ -185,6 +201,31 @@ def order_over_labels(
         if len(common):
             means[draw] = common.mean(axis=0)
     return _view("labels", ranked, ranked.values.mean(axis=0), means)
+
+
+def orders_by_measure(
+    systems: Sequence[str], measures: Sequence[str], values: Floats
+) -> tuple[MeasureOrder, ...]:
+    """The orders of three systems or more by all measures but the first, against that by the first.
+
+    Parameters
+    ----------
+    values: shape (S, Q, M), NaN where a query has no figure. A measure counts the queries that all have.
+    """
+    if len(systems) < 3:
+        return ()
+    ranked = [_ranked(systems, values[:, :, number]) for number in range(len(measures))]
+    first = ranked[0]
+    found = []
+    for measure, other in zip(measures[1:], ranked[1:], strict=True):
+        if not len(first.values) or not len(other.values):
+            continue
+        theirs = dict(zip(other.systems, other.values.mean(axis=0).tolist(), strict=True))
+        tau = kendall_taus(first.values.mean(axis=0), np.array([[theirs[one] for one in first.systems]]))[0]
+        places = np.array([[first.systems.index(one) for one in other.systems]])
+        tau_ap = ap_correlations(places, np.array([len(systems)]))[0]
+        found.append(MeasureOrder(measure, None if np.isnan(tau) else float(tau), float(tau_ap)))
+    return tuple(found)
 
 
 def _ranked(systems: Sequence[str], values: Floats) -> _Ranked:

@@ -3,14 +3,17 @@
 Differences are paired: of the same query, answered by both. A query without a figure for one of the two is
 left out of the pair and counted.
 
-The families of Holm's correction. Overall, a family is all pairs of one measure. For the strata it is all
+The families of a correction. Overall, a family is all pairs of one measure. For the strata it is all
 pairs in all strata of one measure, so that whoever looks through the strata for a difference does not find
 one by chance alone. Measures are not corrected for each other: name the one that decides beforehand.
+
+The randomisation test and Student's are made of every pair, overall and in every stratum; the test that
+decides as well. Wilcoxon's and the sign test are beside them overall, Tukey's by the first measure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan
@@ -20,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.errors import InputError, refuse_problems
+from curation.evaluation.comparison.deciding import CORRECTIONS, SIGNIFICANT, TESTS, TUKEY, DecidingTest
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.statistics.p_values import holm
@@ -31,23 +35,24 @@ from curation.statistics.paired.differences import (
     wins_ties_losses,
 )
 from curation.statistics.paired.power import detectable_difference, queries_needed
-from curation.statistics.paired.randomisation import assignments_for, randomisation_ps
+from curation.statistics.paired.randomisation import LEAST_ASSIGNMENTS, assignments_for, randomisation_ps
+from curation.statistics.paired.signed_ranks import sign_ps, wilcoxon_ps
+from curation.statistics.paired.tukey import tukey_ps
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 LEAST_QUERIES = LEAST
 """With fewer queries a comparison is counts of wins, ties and losses, and no verdict."""
-SIGNIFICANT = 0.05
-"""A corrected p below this distinguishes two systems."""
-DECIDES = f"p Holm below {SIGNIFICANT:g}, of Fisher's randomisation test, decides"
-"""What the captions of differences say: neither the interval nor the t test decides."""
 WANTED_DIFFERENCE = 0.02
 """The difference for which the number of queries needed is stated, unless the caller names another."""
 INTERVAL_ALONE = "the interval excludes 0, the test does not decide"
-BEFORE_CORRECTION = "the interval excludes 0; after Holm's correction nothing is decided"
+BEFORE_CORRECTION = "the interval excludes 0; after {} nothing is decided"
 TEST_ALONE = "the test decides, though the interval holds 0"
 TOO_FEW = f"fewer than {LEAST_QUERIES} queries: counts only"
+
+TRIALS_BESIDE = 999
+"""Trials of Tukey's test where another one decides."""
 
 
 class StratumName(NamedTuple):
@@ -91,8 +96,11 @@ class Comparison:
         part was evaluated.
     no_verdict: why there are counts only.
     difference, low, high: mean of `system` minus `other`, and its 95 % interval.
-    p_t, p_randomisation: of the paired t test and of Fisher's randomisation test, two-sided, uncorrected.
-    p_holm: p_randomisation corrected for the `family` tests of its family.
+    p_t, p_randomisation, p_wilcoxon, p_sign: of tests of the pair alone, two-sided, uncorrected.
+    p_tukey: of all pairs of systems at once, on the queries that every system has a figure for.
+    p_holm: p_randomisation after Holm's correction for its family, whichever test decides.
+    test, correction: which of the tests decides, and how it is corrected; see `comparison.deciding`.
+    p_corrected: that of the test that decides, corrected for the `family` tests of its family.
     effect, effect_low, effect_high: the difference in standard deviations of the differences.
     detectable: the true difference that a t test finds with n queries of this spread in 80 % of sets.
     wanted, queries_needed: a difference, and how many queries of this spread find it so often.
@@ -114,7 +122,13 @@ class Comparison:
     high: float | None = None
     p_t: float | None = None
     p_randomisation: float | None = None
+    p_wilcoxon: float | None = None
+    p_sign: float | None = None
+    p_tukey: float | None = None
     p_holm: float | None = None
+    test: str | None = None
+    correction: str | None = None
+    p_corrected: float | None = None
     family: int | None = None
     effect: float | None = None
     effect_low: float | None = None
@@ -127,7 +141,20 @@ class Comparison:
     @property
     def distinguished(self) -> bool:
         """Whether the difference is more than noise, after the correction."""
-        return self.p_holm is not None and self.p_holm < SIGNIFICANT
+        return self.p_corrected is not None and self.p_corrected < SIGNIFICANT
+
+    @property
+    def deciding(self) -> DecidingTest:
+        """The test that decides; the default one where none was made."""
+        if self.test is None:
+            return DecidingTest()
+        return DecidingTest(self.test, self.correction if self.correction in CORRECTIONS else None)
+
+    @property
+    def p(self) -> float | None:
+        """Of the test that decides, uncorrected; of Tukey's, for all pairs."""
+        found: float | None = getattr(self, f"p_{self.deciding.test}")
+        return found
 
     @property
     def note(self) -> str:
@@ -136,16 +163,28 @@ class Comparison:
             return self.no_verdict or ""
         excludes = self.low > 0 or self.high < 0
         if excludes and not self.distinguished:
-            before = self.p_randomisation is not None and self.p_randomisation < SIGNIFICANT
-            return BEFORE_CORRECTION if before else INTERVAL_ALONE
+            before = self.p is not None and self.p < SIGNIFICANT
+            return BEFORE_CORRECTION.format(self.deciding.after) if before else INTERVAL_ALONE
         return TEST_ALONE if self.distinguished and not excludes else ""
 
 
 class _Block(NamedTuple):
-    """The differences of all pairs by one measure in one stratum, shape (q, P)."""
+    """One measure in one stratum: values of shape (S, q), differences of all pairs of shape (q, P)."""
 
     stratum: StratumName | None
+    values: Floats
     differences: Floats
+
+
+class _Comparing(NamedTuple):
+    """What the comparisons of one measure have in common."""
+
+    systems: Sequence[str]
+    measure: str
+    pairs: Sequence[SystemPair]
+    deciding: DecidingTest
+    seed: int
+    wanted: float
 
 
 def system_pairs(systems: Sequence[str], baseline: str | None = None) -> list[SystemPair]:
@@ -189,6 +228,7 @@ def compare_systems(
     baseline: str | None = None,
     wanted: float = WANTED_DIFFERENCE,
     by_stratum: int | None = None,
+    deciding: DecidingTest = DecidingTest(),
 ) -> tuple[Comparison, ...]:
     """Every pair by every measure: overall, then in each stratum.
 
@@ -208,12 +248,15 @@ def compare_systems(
         return ()
     found: list[Comparison] = []
     for number, measure in enumerate(of.measures):
-        differences = pair_differences(of.values[:, :, number], pairs)
-        overall = _Block(None, differences)
+        asked = _Comparing(of.systems, measure, pairs, deciding, seed, wanted)
+        values = of.values[:, :, number]
+        differences = pair_differences(values, pairs)
+        overall = _Block(None, values, differences)
         shown = strata if by_stratum is None or number < by_stratum else {}
-        parts = [_Block(name, differences[mask]) for name, mask in shown.items()]
-        for family in ([overall], parts):
-            found += _compared_family(of.systems, measure, pairs, family, seed, wanted)
+        parts = [_Block(name, values[:, mask], differences[mask]) for name, mask in shown.items()]
+        beside = [test for test in TESTS if number == 0 or test != TUKEY]
+        found += _compared_family([overall], {*beside, deciding.test}, asked)
+        found += _compared_family(parts, {"t", "randomisation", deciding.test}, asked)
     return tuple(found)
 
 
@@ -223,25 +266,23 @@ def pair_differences(values: Floats, pairs: Sequence[SystemPair]) -> Floats:
 
 
 def _compared_family(
-    systems: Sequence[str],
-    measure: str,
-    pairs: Sequence[SystemPair],
-    family: Sequence[_Block],
-    seed: int,
-    wanted: float,
+    family: Sequence[_Block], tests: Collection[str], asked: _Comparing
 ) -> Iterator[Comparison]:
-    ps = _randomisation_ps(family, seed)
-    corrected = holm(ps.ravel()).reshape(ps.shape)
-    tests = int((~np.isnan(ps)).sum())
-    for block, own, holms in zip(family, ps, corrected, strict=True):
+    ps = {test: _ps(test, family, asked) for test in sorted(tests)}
+    holms = holm(ps["randomisation"].ravel()).reshape(ps["randomisation"].shape)
+    corrected = _corrected(ps[asked.deciding.test], asked.deciding)
+    tested = int((~np.isnan(corrected)).sum())
+    for row, block in enumerate(family):
         n = (~np.isnan(block.differences)).sum(axis=0).tolist()
         wins, ties, losses = (number.tolist() for number in wins_ties_losses(block.differences))
-        figures = _figures(block.differences, own, holms, seed, wanted)
-        for place, pair in enumerate(pairs):
+        own = {f"p_{test}": found[row] for test, found in ps.items()}
+        own |= {"p_holm": holms[row], "p_corrected": corrected[row]}
+        figures = _figures(block.differences, own, asked)
+        for place, pair in enumerate(asked.pairs):
             counted = Comparison(
-                systems[pair.system],
-                systems[pair.other],
-                measure,
+                asked.systems[pair.system],
+                asked.systems[pair.other],
+                asked.measure,
                 block.stratum,
                 n[place],
                 len(block.differences) - n[place],
@@ -252,39 +293,70 @@ def _compared_family(
             if n[place] < LEAST_QUERIES:
                 yield counted
             else:
-                yield replace(counted, no_verdict=None, family=tests, wanted=wanted, **figures[place])
+                yield replace(
+                    counted,
+                    no_verdict=None,
+                    test=asked.deciding.test,
+                    correction=asked.deciding.corrected_by,
+                    family=tested,
+                    wanted=asked.wanted,
+                    **figures[place],
+                )
 
 
-def _randomisation_ps(family: Sequence[_Block], seed: int) -> Floats:
+def _ps(test: str, family: Sequence[_Block], asked: _Comparing) -> Floats:
     """p of each pair in each block, shape (blocks, P); NaN where there are too few queries for a test."""
     enough = [(~np.isnan(block.differences)).sum(axis=0) >= LEAST_QUERIES for block in family]
-    assignments = assignments_for(int(sum(tested.sum() for tested in enough)))
-    ps = np.full((len(family), len(enough[0]) if enough else 0), np.nan)
+    ps = np.full((len(family), len(asked.pairs)), np.nan)
+    drawn = assignments_for(int(sum(tested.sum() for tested in enough)))
     for row, block, tested in zip(ps, family, enough, strict=True):
-        row[tested] = randomisation_ps(block.differences[:, tested], seed, assignments)
+        differences = block.differences[:, tested]
+        if test == TUKEY:
+            row[:] = _tukey(block, asked)
+        elif test == "t":
+            row[tested] = paired_t_p(paired_moments(differences))
+        elif test == "randomisation":
+            row[tested] = randomisation_ps(differences, asked.seed, drawn)
+        else:
+            row[tested] = (sign_ps if test == "sign" else wilcoxon_ps)(differences)
     return ps
 
 
-def _figures(
-    differences: Floats, ps: Floats, corrected: Floats, seed: int, wanted: float
-) -> list[dict[str, Any]]:
+def _tukey(block: _Block, asked: _Comparing) -> Floats:
+    """p of each pair, shape (P,), on the queries that all systems have; NaN where these are too few."""
+    complete = block.values[:, ~np.isnan(block.values).any(axis=0)].T
+    if len(complete) < LEAST_QUERIES:
+        return np.full(len(asked.pairs), np.nan)
+    trials = LEAST_ASSIGNMENTS if asked.deciding.test == TUKEY else TRIALS_BESIDE
+    ps = tukey_ps(complete, asked.seed, trials)
+    return np.array([ps[pair] for pair in asked.pairs])
+
+
+def _corrected(ps: Floats, deciding: DecidingTest) -> Floats:
+    """The p values of a family of shape (blocks, P), corrected; Tukey's for the number of blocks alone."""
+    if deciding.test == TUKEY:
+        blocks = (~np.isnan(ps)).any(axis=1).sum() if ps.size else 0
+        corrected: Floats = np.minimum(ps * blocks, 1.0)
+        return corrected
+    return CORRECTIONS[deciding.corrected_by].correct(ps.ravel()).reshape(ps.shape)
+
+
+def _figures(differences: Floats, ps: Mapping[str, Floats], asked: _Comparing) -> list[dict[str, Any]]:
     """The figures of every pair of one block, as `Comparison` names them."""
     moments = paired_moments(differences)
     effects = paired_effects(moments)
-    low, high = paired_intervals(differences, seed)
+    low, high = paired_intervals(differences, asked.seed)
     columns = {
         "difference": moments.mean,
         "low": low,
         "high": high,
-        "p_t": paired_t_p(moments),
-        "p_randomisation": ps,
-        "p_holm": corrected,
+        **ps,
         "effect": effects.value,
         "effect_low": effects.low,
         "effect_high": effects.high,
         "detectable": detectable_difference(moments.n, moments.sd),
     }
-    needed = queries_needed(wanted, moments.sd).tolist()
+    needed = queries_needed(asked.wanted, moments.sd).tolist()
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [
         {name: None if isnan(value) else value for name, value in zip(columns, row, strict=True)}

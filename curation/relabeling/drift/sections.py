@@ -9,7 +9,7 @@ from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
 from curation.relabeling.drift.report import DriftReport
 from curation.reports.charts import HeatCell, heat_map
 from curation.reports.page import Section, Table, html_page
-from curation.text import amount, decimal, percent
+from curation.text import amount, decimal, p_cell, p_text, percent
 
 LIMIT = 50
 """Pairs with another grade that are shown."""
@@ -39,7 +39,7 @@ def drift_findings(report: DriftReport) -> list[str]:
             told.append(
                 f"{row.cause.capitalize()}: grades changed {more} often than where all was the same, by "
                 f"{percent(abs(row.difference), 1)} of the pairs ({percent(row.from_, 1)} to "
-                f"{percent(row.to, 1)}, p {row.p:.3f})."
+                f"{percent(row.to, 1)}, p {p_text(row.p)})."
             )
     told += _orders_told(report)
     if report.sealed:
@@ -151,7 +151,7 @@ def _causes(rows: Sequence[CauseRow]) -> Table:
     cells = tuple(
         (
             *(row.cause, row.pairs, row.queries, row.changed, row.share),
-            *(_ends(row.low, row.high), row.difference, _ends(row.from_, row.to), row.p),
+            *(_ends(row.low, row.high), row.difference, _ends(row.from_, row.to), p_cell(row.p)),
         )
         for row in rows
     )

@@ -25,9 +25,11 @@ EXACT_UP_TO = 24
 LEAST_ASSIGNMENTS, MOST_ASSIGNMENTS = 9_999, 99_999
 """How many assignments are drawn where they cannot all be counted: see `assignments_for`."""
 
-_STEPS = 2.0**32  # of the largest difference; sums of a million queries remain exact in double precision
+STEPS = 2.0**32
+"""Of the largest difference; sums of a million queries remain exact in double precision."""
+CELLS = 4_000_000
+"""Signs or values held at a time."""
 _REACH = 20_000  # of a sum in steps, up to which its whole distribution is worked out
-_CELLS = 4_000_000  # signs held at a time
 
 
 def assignments_for(tests: int) -> int:
@@ -49,13 +51,13 @@ def randomisation_ps(differences: Floats, seed: int, assignments: int = LEAST_AS
     """
     ps, drawn, steps = np.ones(differences.shape[1]), [], np.zeros(differences.shape, np.int64)
     for pair, column in enumerate(differences.T):
-        steps[:, pair] = _in_steps(column)
+        steps[:, pair] = in_steps(column)
         nonzero = steps[steps[:, pair] != 0, pair]
         multiples = _multiples(nonzero)
         if multiples is not None:
             ps[pair] = sign_p(multiples)
         elif len(nonzero) <= EXACT_UP_TO:
-            ps[pair] = _counted_p(nonzero)
+            ps[pair] = counted_p(nonzero)
         else:
             drawn.append(pair)
     if drawn:
@@ -63,11 +65,11 @@ def randomisation_ps(differences: Floats, seed: int, assignments: int = LEAST_AS
     return ps
 
 
-def _in_steps(differences: Floats) -> Ints:
-    """The differences as whole numbers of a tiny step."""
+def in_steps(differences: Floats) -> Ints:
+    """The differences as whole numbers of a tiny step; NaN is 0."""
     values = np.nan_to_num(differences)
     most = float(np.abs(values).max(initial=0.0))
-    step = 2.0 ** ceil(log2(most)) / _STEPS if most else 1.0
+    step = 2.0 ** ceil(log2(most)) / STEPS if most else 1.0
     return np.rint(values / step).astype(np.int64)
 
 
@@ -82,8 +84,11 @@ def _multiples(steps: Ints) -> Ints | None:
     return multiples if known else None
 
 
-def _counted_p(steps: Ints) -> float:
-    """The share of all assignments, by the sums of two halves (Horowitz and Sahni 1974)."""
+def counted_p(steps: Ints) -> float:
+    """The share of all assignments of signs to up to `EXACT_UP_TO` whole numbers whose sum is as far from 0.
+
+    By the sums of two halves (Horowitz and Sahni 1974). Each number may be off by one half in rounding.
+    """
     found = abs(int(steps.sum())) - len(steps)
     if found <= 0:
         return 1.0
@@ -107,7 +112,7 @@ def _drawn_ps(steps: Ints, seed: int, assignments: int) -> Floats:
     found = np.abs(steps.sum(axis=0)) - (steps != 0).sum(axis=0)
     random = np.random.Generator(np.random.PCG64(seed))
     extreme = np.zeros(steps.shape[1], np.int64)
-    block = max(1, _CELLS // max(queries, steps.shape[1]))
+    block = max(1, CELLS // max(queries, steps.shape[1]))
     for start in range(0, assignments, block):
         rows = min(block, assignments - start)
         heads = np.unpackbits(random.integers(0, 256, (rows, -(-queries // 8)), np.uint8), axis=1)

@@ -9,7 +9,7 @@ from curation.evaluation.comparison.pairs import Comparison, SystemValues, compa
 
 
 def pair(system: str, other: str, difference: float, p: float) -> Comparison:
-    return Comparison(system, other, "map", None, 50, 0, 30, 0, 20, None, difference, p_holm=p)
+    return Comparison(system, other, "map", None, 50, 0, 30, 0, 20, None, difference, p_corrected=p)
 
 
 def test_the_groups_of_a_published_example() -> None:

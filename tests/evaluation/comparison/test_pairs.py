@@ -93,12 +93,12 @@ def test_systems_that_differ_are_distinguished_and_others_are_not(compared: tupl
 
 def test_a_note_says_where_interval_and_test_disagree() -> None:
     counts = Comparison("b", "a", "map", None, 30, 0, 9, 20, 1, no_verdict=None)
-    tested = replace(counts, difference=0.1, low=0.01, high=0.2, p_randomisation=0.01, p_holm=0.01)
+    tested = replace(counts, difference=0.1, low=0.01, high=0.2, p_randomisation=0.01, p_corrected=0.01)
     assert tested.note == ""
-    assert replace(tested, p_holm=0.06).note == BEFORE_CORRECTION
-    assert replace(tested, p_randomisation=0.06, p_holm=0.06).note == INTERVAL_ALONE
+    assert replace(tested, p_corrected=0.06).note == BEFORE_CORRECTION.format("Holm's correction")
+    assert replace(tested, p_randomisation=0.06, p_corrected=0.06).note == INTERVAL_ALONE
     assert replace(tested, low=-0.01).note == TEST_ALONE
-    assert replace(tested, low=-0.01, p_randomisation=0.5, p_holm=0.5).note == ""
+    assert replace(tested, low=-0.01, p_randomisation=0.5, p_corrected=0.5).note == ""
     assert Comparison("b", "a", "map", None, 3, 0, 1, 1, 1).note == "fewer than 10 queries: counts only"
 
 
@@ -113,8 +113,10 @@ def test_fewer_than_ten_queries_are_counts_and_no_verdict(compared: tuple[Compar
 def test_the_same_seed_gives_the_same_rows_and_the_order_of_measures_does_not_matter() -> None:
     of = three_systems()
     turned = SystemValues(of.systems, of.measures[::-1], of.values[:, :, ::-1])
-    again = compare_systems(turned, STRATA, seed=1)
-    assert sorted(map(repr, again)) == sorted(map(repr, compare_systems(of, STRATA, seed=1)))
+    found, again = (
+        [replace(one, p_tukey=None) for one in compare_systems(one, STRATA, seed=1)] for one in (of, turned)
+    )  # Tukey's test is made by the first measure
+    assert sorted(map(repr, again)) == sorted(map(repr, found))
 
 
 def test_the_same_system_twice_is_a_tie_with_p_1() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.agreement.annotators.change_points import SHORTEST
 from curation.agreement.annotators.signals.signal import Evidence, Finding, Look, Signal
-from curation.text import percent
+from curation.text import p_text, percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -15,7 +15,7 @@ def look(person: Evidence) -> Look | str:
     for change in person.changes:
         sentence = (
             f"From {change.at:%Y-%m-%d %H:%M} on, {percent(change.after)} of the pairs that came again got "
-            f"the same grade, before it {percent(change.before)} (p {change.p:.3f}). What was different "
+            f"the same grade, before it {percent(change.before)} (p {p_text(change.p)}). What was different "
             "then?"
         )
         findings.append((change.p, Finding("change", sentence, change._asdict())))

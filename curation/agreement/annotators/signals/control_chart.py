@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.agreement.annotators.signals.change import CHANGE
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import amount
+from curation.text import amount, p_text
 
 
 def look(person: Evidence) -> Look | str:
@@ -18,7 +18,7 @@ def look(person: Evidence) -> Look | str:
         chart.p,
         f"From {worst.begins:%Y-%m-%d %H:%M} to {worst.ends:%Y-%m-%d %H:%M}, {worst.identical:,} of "
         f"{amount(worst.n, 'pair')} that came again got the same grade, fewer than chance lets come together "
-        f"(p {chart.p:.3f}). What was different in between?",
+        f"(p {p_text(chart.p)}). What was different in between?",
         worst._asdict(),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import percent
+from curation.text import p_text, percent
 
 
 def look(person: Evidence) -> Look | str:
@@ -19,8 +19,8 @@ def look(person: Evidence) -> Look | str:
         "distance",
         p,
         f"Pairs that came again soon got the same grade in {percent(near.share)}, those after "
-        f"{far.nearest:,} or more others in {percent(far.share)} (p {p:.3f}): the share owes something to "
-        "memory.",
+        f"{far.nearest:,} or more others in {percent(far.share)} (p {p_text(p)}): the share owes something "
+        "to memory.",
         {"near": near._asdict(), "far": far._asdict()},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Look, Signal, single
-from curation.text import decimal
+from curation.text import decimal, p_text
 
 
 def look(person: Evidence) -> Look | str:
@@ -15,7 +15,7 @@ def look(person: Evidence) -> Look | str:
         "drift",
         one.trend_p,
         f"Beside the others, grades have moved by {decimal(one.trend, 2, '+')} from the first query to the "
-        f"last (p {one.trend_p:.3f}). Has a reading of the guide changed?",
+        f"last (p {p_text(one.trend_p)}). Has a reading of the guide changed?",
         {"trend": one.trend, "queries": one.queries},
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from curation.agreement.annotators.signals.signal import Evidence, Finding, Look, Signal
-from curation.text import amount, decimal
+from curation.text import amount, decimal, p_text
 
 
 def look(person: Evidence) -> Look | str:
@@ -18,7 +18,7 @@ def look(person: Evidence) -> Look | str:
             f"In the week of {week.monday:%Y-%m-%d} grades lay {decimal(week.bias, 2, '+')} beside the "
             f"others', unlike in the other weeks ({amount(week.grades, 'grade')} of "
             f"{amount(week.queries, 'query', 'queries')}, p "
-            f"{p:.3f})."
+            f"{p_text(p)})."
         )
         evidence = {"monday": week.monday, "bias": week.bias, "weeks": len(weeks), "p": p}
         findings.append((p, Finding("week", sentence, evidence)))

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from curation.evaluation.comparison.deciding import TESTS, TUKEY, DecidingTest
 from curation.evaluation.comparison.order import OrderReport, why_no_order
-from curation.evaluation.comparison.pairs import DECIDES, Comparison
+from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection, interval
 from curation.reports.charts import Mark
 from curation.reports.page import Section, Table
 from curation.reports.plots import DotRow, dot_plot
-from curation.text import amount
+from curation.text import amount, p_cell
 
 MOST_ROWS = 30
 """Differences that are drawn; the tables have all."""
@@ -34,7 +35,9 @@ def write(found: Evaluation) -> list[Section]:
 
 
 def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) -> Section:
-    tables = [_differences(f"{measure}: differences", compared), _reach(compared)]
+    deciding = compared[0].deciding
+    differences = _differences(f"{measure}: differences", compared)
+    tables = [differences, _reach(compared), *every_test(measure, compared)]
     if board := found.leaderboards.get(measure):
         rows = tuple(
             (row.system, row.value, row.letters, f"{row.best_rank}–{row.worst_rank}", row.better_than)
@@ -43,10 +46,8 @@ def _overall(found: Evaluation, measure: str, compared: Sequence[Comparison]) ->
         columns = ("system", measure, "group", "possible ranks", "better than")
         tables.insert(0, Table("Systems with a common letter cannot be distinguished", columns, rows))
     sentence = (
-        "Differences are of the same queries. p is that of Fisher's randomisation test, corrected by Holm "
-        f"for {amount(len(compared), 'pair')}. “Detects” is the difference that as many such queries "
-        "find in 80 % of "
-        "sets."
+        f"Differences are of the same queries. {about_p(deciding, len(compared))} “Detects” is the "
+        "difference that as many such queries find in 80 % of sets."
     )
     note = "A small p says that a difference is more than noise. The interval says how large it may be."
     return Section(
@@ -82,12 +83,31 @@ def _pair(one: Comparison) -> str:
 
 
 def _differences(caption: str, compared: Sequence[Comparison]) -> Table:
-    columns = ("systems", "difference", "95 %", "p", "p Holm", "queries", "note")
+    deciding = compared[0].deciding
+    columns = ("systems", "difference", "95 %", "p", deciding.column, "queries", "note")
     rows = tuple(
-        (_pair(one), one.difference, interval(one), one.p_randomisation, one.p_holm, one.n, one.note)
+        (_pair(one), one.difference, interval(one), p_cell(one.p), p_cell(one.p_corrected), one.n, one.note)
         for one in compared
     )
-    return Table(f"{caption}; {DECIDES}", columns, rows)
+    return Table(f"{caption}; {deciding.words}", columns, rows)
+
+
+def about_p(deciding: DecidingTest, pairs: int) -> str:
+    """What p is, in a sentence."""
+    if deciding.test == TUKEY:
+        return "p is that of the randomised Tukey HSD, of all pairs at once."
+    return f"p is that of {TESTS[deciding.test].words}, with {deciding.after} for {amount(pairs, 'pair')}."
+
+
+def every_test(measure: str, compared: Sequence[Comparison]) -> list[Table]:
+    """The p of each test that was made, uncorrected; none where fewer than ten queries have a figure."""
+    made = [test for test in TESTS if any(getattr(one, f"p_{test}") is not None for one in compared)]
+    if not made:
+        return []
+    rows = [(_pair(one), *(p_cell(getattr(one, f"p_{test}")) for test in made)) for one in compared]
+    caption = f"{measure}: p of each test, not corrected"
+    caption += "; Tukey HSD is of all pairs at once" if TUKEY in made else ""
+    return [Table(caption, ("systems", *(TESTS[test].short for test in made)), tuple(rows))]
 
 
 def _reach(compared: Sequence[Comparison]) -> Table:
@@ -120,7 +140,14 @@ def _order(order: OrderReport | None) -> Section:
         least, pair = min(kept, default=(None, "–"))
         rows.append((view.name, view.tau, view.mean_tau, pair, least))
     columns = ("by", "tau", "mean tau of draws", "kept least", "share of draws")
-    return Section("How often the order holds", sentence, (), (Table(order.measure, columns, tuple(rows)),))
+    tables = [Table(order.measure, columns, tuple(rows)), *by_measure(order)]
+    return Section("How often the order holds", sentence, (), tuple(tables))
+
+
+def by_measure(order: OrderReport) -> list[Table]:
+    """How much the other measures order the systems alike."""
+    caption = f"The order by other measures against that by {order.measure}; τ_AP weighs the top most"
+    return [Table(caption, ("measure", "tau", "τ_AP"), order.by_measure)] if order.by_measure else []
 
 
 SECTION = ReportSection(20, write)
