@@ -106,8 +106,10 @@ def evaluate(
         str | None,
         typer.Option(
             help="Separated by commas: ndcg_exp@k, ndcg@k, mrr@k, map, recall@k, success@k, precision@k, "
-            "rprec, bpref, rbp(0.8), judged@k.",
-            show_default="each of them, at depth 10",
+            "rprec, bpref, rbp(0.8), judged@k; also ndcg_exp, ndcg, mrr, map@k, gmap, err@k, "
+            "rbp_graded(0.8), iprec@0.1, alpha_ndcg@k, set_precision, set_recall, set_f1, num_ret, num_rel, "
+            "num_rel_ret. Names of trec_eval and ir-measures are understood.",
+            show_default="those before the semicolon, at depth 10",
         ),
     ] = None,
     relevant: Annotated[
@@ -115,6 +117,13 @@ def evaluate(
         typer.Option(
             help="Least grade of a relevant document, for binary measures.",
             show_default="every grade above the lowest",
+        ),
+    ] = None,
+    subtopics: Annotated[
+        Path | None,
+        typer.Option(
+            help="TREC's diversity qrels (topic, subtopic, document, grade), for alpha_ndcg@k.",
+            show_default="none",
         ),
     ] = None,
     first_stage: Annotated[
@@ -281,6 +290,7 @@ def evaluate(
         turning=turning,
         hard_negatives=hard_negatives,
         pool_sample=_bands(pool_sample),
+        subtopics=subtopics,
     )
     store, judged, pooled = project_store(), None, None
     refuse_no_page(report, store.path, "--report")

@@ -46,6 +46,8 @@ def show_evaluation(
         one = "query has no relevant document and is"
         many = "queries have no relevant document and are"
         say(f"{amount(found.without_relevant, one, many)} left out of binary measures.")
+    if found.subtopics is not None:
+        say(found.subtopics.sentence)
     if found.synthetic:
         from curation.releases.card.limits import synthetic_sentence
 
@@ -78,13 +80,16 @@ def show_evaluation(
 
 
 def _show_system(system: EvaluatedSystem, found: Evaluation) -> None:
+    from curation.evaluation.metrics.measures import measures_named
+
     columns = ["measure", "mean", "low", "high", "n", "judged", "traffic", "low", "high", "note"]
     rows: list[tuple[object, ...]] = []
     sampled = any(traffic.value is not None for traffic in system.traffic.values())
+    whole = {one.name for one in measures_named(found.measures) if one.of_whole_list}
     for measure in found.measures:
         figure, traffic = system.overall[measure], system.traffic[measure]
         mean = (figure.value, figure.low, figure.high, figure.n, figure.judged)
-        notes = [WHOLE_LIST] if measure in ("map", "bpref") else []
+        notes = [WHOLE_LIST] if measure in whole else []
         notes += [figure.no_interval] if figure.no_interval else []
         notes += [f"traffic: {traffic.no_interval}"] if sampled and traffic.no_interval else []
         rows.append((measure, *mean, traffic.value, traffic.low, traffic.high, "; ".join(notes)))

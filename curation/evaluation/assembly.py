@@ -11,7 +11,7 @@ import numpy as np
 
 from curation import __version__
 from curation.evaluation.comparison.aggregations import StrataSummary, summarise
-from curation.evaluation.comparison.compared import NOT_COMPARED, compare_scores
+from curation.evaluation.comparison.compared import compare_scores
 from curation.evaluation.comparison.similar_lists import similar_lists
 from curation.evaluation.evaluation import (
     EvaluatedSystem,
@@ -31,7 +31,7 @@ from curation.evaluation.figures.inferred import (
     inferred_figures,
     recorded_strata,
 )
-from curation.evaluation.figures.means import mean_figures, mean_of
+from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
 from curation.evaluation.figures.strata import (
@@ -47,6 +47,7 @@ from curation.evaluation.inputs.system_runs import SystemRun
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.rankings import RunRows
 from curation.evaluation.metrics.scores import RunScores, mean_scores
+from curation.evaluation.metrics.summaries import mean_of, summary_of
 from curation.evaluation.metrics.turning import Turning, shortlist, turning
 from curation.evaluation.sealed.disclosure import (
     SealedTies,
@@ -151,7 +152,7 @@ def _summaries(
 ) -> tuple[StrataSummary, ...]:
     """Of each facet of the coverage map, by the first measure that compares systems."""
     scores = list(systems.values())
-    places = [place for place, measure in enumerate(scores[0].measures) if measure.kind not in NOT_COMPARED]
+    places = [place for place, measure in enumerate(scores[0].measures) if measure.compares]
     if not places:
         return ()
     values = np.stack([one.values[:, places[0]] for one in scores])
@@ -263,7 +264,7 @@ def _seeds(runs: Sequence[RunScores]) -> dict[str, SeedSpread]:
         return {}
     found = {}
     for place, measure in enumerate(runs[0].measures):
-        values = [mean_of(run.values[:, place]) for run in runs]
+        values = [summary_of(measure, run.values[:, place]) for run in runs]
         known = [value for value in values if value is not None]
         sd = float(np.std(known, ddof=1)) if len(known) > 1 else None
         mean = float(np.mean(known)) if known else None

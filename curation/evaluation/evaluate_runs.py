@@ -21,6 +21,7 @@ from curation.evaluation.figures.reranking import check_depths
 from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.inputs.subtopic_file import SubtopicFacts, read_subtopics
 from curation.evaluation.inputs.system_runs import RunSource, SystemRun, read_run
 from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.scores import RunScores, score_rows
@@ -64,6 +65,7 @@ def evaluate_runs(
     _check_first_stage(options, [source.name for source in runs])
     release = read_release(store, release_name, options.split, options.relevant)
     systems = len({source.name for source in runs})
+    release, subtopics = _with_subtopics(release, options, progress)
     measures, facets = _measures_and_facets(release, options, systems)
     _check_label_draws(options, release)
     why = reason_for(store, release, reason, actor) if release.sealed else ""
@@ -73,6 +75,7 @@ def evaluate_runs(
     sealed = _sealed_runs(store, release, read) if release.sealed else None
     scored = _scores(release, measures, read, progress)
     evaluation = assembled(release, measures, facets, read, scored, options, sealed and sealed.secrets)
+    evaluation = replace(evaluation, subtopics=subtopics)
     if sealed is None:
         return _with_other_labels(store, evaluation, release, measures, read, options)
     rows = {name: [run.rows for run in found] for name, found in read.items()}
@@ -115,6 +118,8 @@ def _measures_and_facets(
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
     """What is computed, and for which kinds of queries; stops where the release does not allow it."""
     measures = measures_for(release.qrels.scale, options.measures)
+    for one in measures:
+        release.qrels.lacking(one)  # stops where it needs subtopics and there are none
     facets = chosen_facets(release.facets, options.by)
     if options.pool_sample is not None:
         _refuse_declared_sample(release)
@@ -123,6 +128,21 @@ def _measures_and_facets(
     if release.sealed:
         refuse_fine_measures(release.sealed, measures)
     return measures, facets
+
+
+def _with_subtopics(
+    release: EvaluatedRelease, options: EvaluationOptions, progress: Progress
+) -> tuple[EvaluatedRelease, SubtopicFacts | None]:
+    """The release with the subtopics of the file that was named, and what that held."""
+    if options.subtopics is None:
+        return release, None
+    asked = measures_for(release.qrels.scale, options.measures)
+    if all(one.alpha is None for one in asked):
+        raise InputError(
+            f"{options.subtopics} has subtopics, and no measure that was asked for uses them.",
+            command="Ask for one with --measures, such as ndcg_exp@10,alpha_ndcg@10.",
+        )
+    return read_subtopics(options.subtopics, release, progress)
 
 
 def _refuse_declared_sample(release: EvaluatedRelease) -> None:
@@ -270,7 +290,7 @@ def _check_turning(
             "Documents that could turn the order are named by query, and "
             f"{', '.join(release.sealed)} is sealed: choose a part that is not."
         )
-    if options.turning and measures[0].kind in ("rbp", "judged"):
+    if options.turning and not (measures[0].by_engine and measures[0].compares):
         raise InputError(
             f"Documents that could turn the order are found by the first measure, and {measures[0].name} is "
             "none that can be computed again for each document: name another one first, such as ndcg_exp@10."

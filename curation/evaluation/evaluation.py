@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 from curation.evaluation.comparison.aggregations import StrataSummary
@@ -26,6 +27,7 @@ from curation.evaluation.figures.strata import (
 from curation.evaluation.figures.traffic import TrafficFigure
 from curation.evaluation.inputs.facets import SOURCE, SYNTHETIC
 from curation.evaluation.inputs.run_seconds import RunSeconds
+from curation.evaluation.inputs.subtopic_file import SubtopicFacts
 from curation.evaluation.inputs.system_runs import ReadingOptions
 from curation.evaluation.metrics.rankings import TieCounts
 from curation.evaluation.metrics.turning import Turning
@@ -53,6 +55,7 @@ class EvaluationOptions(NamedTuple):
     pool_sample: last ranks of the bands of the pool within which a random sample was judged, where the
         release does not record it; see `figures.inferred`. None: nobody says so.
     label_draws: how often all labels are drawn again, to see whether the order of systems holds; 0 is never.
+    subtopics: a file that says which documents are relevant to each subtopic of a query, for alpha_ndcg@k.
     turning: also look for unjudged documents that could turn the order of two systems, by the first measure.
     """
 
@@ -69,6 +72,7 @@ class EvaluationOptions(NamedTuple):
     hard_negatives: bool = False
     pool_sample: Sequence[int] | None = None
     turning: bool = False
+    subtopics: Path | None = None
 
 
 class SeedSpread(NamedTuple):
@@ -155,6 +159,7 @@ class Evaluation:
     coverage: of the release's coverage map; None where it has none.
     similar_lists: how alike the lists of each two systems are; of a system with several runs the first. Empty
         with one system, and with more pairs than `similar_lists.MOST_PAIRS`.
+    subtopics: what the file of subtopics held; None where none was given.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     """
 
@@ -189,6 +194,7 @@ class Evaluation:
     summaries: tuple[StrataSummary, ...]
     depths_left_out: tuple[int, ...] = ()
     similar_lists: tuple[SimilarLists, ...] = ()
+    subtopics: SubtopicFacts | None = None
 
     @property
     def synthetic(self) -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import Literal, NamedTuple
 
 from curation.errors import InputError, refuse_problems
@@ -138,7 +139,7 @@ def _read(text: str) -> FailCondition | str:
     except ValueError:
         return f"{match['limit']!r} is no number"
     how: Literal["drops", "below"] = "drops" if match["how"].lower() == "drops" else "below"
-    if not 0 < limit <= 1:
+    if not 0 < limit <= (inf if measure.summary == "total" else 1):
         return f"{match['limit']} is out of the range of measures; expected a number above 0, and at most 1"
     facet = match["any"] or match["facet"]
     least = int(match["n"]) if match["n"] else 1

@@ -54,7 +54,7 @@ class KnownQueries:
         found = cursor.execute(f"SELECT {columns} FROM queries ORDER BY query_id").fetchall()  # noqa: S608
         return cls([Query(*row[:5]) for row in found], {row[0]: row[5] for row in found})
 
-    def __contains__(self, query_id: str) -> bool:
+    def __contains__(self, query_id: object) -> bool:
         return query_id in self._queries
 
     def share_an_id(self, document_ids: Collection[str]) -> bool:

@@ -218,7 +218,7 @@ def test_the_command_refuses_no_measure_and_a_page_that_cannot_be_written(
         none = invoke([*command, "--measures", empty])
         assert isinstance(none.exception, InputError)
         assert "no measure was named" in str(none.exception)
-        assert "Measures: ndcg_exp@k, ndcg@k" in str(none.exception)
+        assert "Measures: ndcg_exp[@k], ndcg[@k]" in str(none.exception)
     page = invoke([*command, "--report", str(tmp_path / "nowhere" / "report.html")])
     assert isinstance(page.exception, InputError)
     assert "report.html: its folder does not exist; expected the name of a page" in str(page.exception)

@@ -69,10 +69,10 @@ def test_a_condition_is_a_measure_a_number_and_where() -> None:
 
 def test_texts_that_say_no_condition_are_refused_together() -> None:
     with pytest.raises(InputError) as caught:
-        read_conditions(["mrr@10 rises 0.1", "mrr drops 0.1", "map drops 2", "map drops 0.1 in any"])
+        read_conditions(["mrr@10 rises 0.1", "recall drops 0.1", "map drops 2", "map drops 0.1 in any"])
     assert caught.value.problems == [
         "--fail-if 'mrr@10 rises 0.1': is no condition",
-        "--fail-if 'mrr drops 0.1': 'mrr' needs a depth, such as mrr@10",
+        "--fail-if 'recall drops 0.1': 'recall' needs a depth, such as recall@10",
         "--fail-if 'map drops 2': 2 is out of the range of measures; expected a number above 0, and at most "
         "1",
         "--fail-if 'map drops 0.1 in any': is no condition",

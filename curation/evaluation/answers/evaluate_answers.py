@@ -28,10 +28,11 @@ from curation.evaluation.answers.answer_files import (
 )
 from curation.evaluation.answers.graded import AnswerGrades
 from curation.evaluation.answers.sealed_answers import sealed_answers
-from curation.evaluation.figures.means import mean_intervals, mean_of
+from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.strata import LEAST, SMALL, Mask, hidden_values
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.evaluation.metrics.summaries import mean_of
 from curation.evaluation.sealed.looking import ScoredRun, TakenLook, reason_for, take_looks
 from curation.evaluation.sealed.precision import rounded_figures
 from curation.progress import Progress, silent

@@ -41,9 +41,6 @@ MOST_PAIRS = 45
 
 FEW_DIFFER = f"fewer than {LEAST_QUERIES} queries of a sealed part differ: no more than the difference"
 
-NOT_COMPARED = ("judged",)
-"""Kinds of measures that say nothing about which system is better."""
-
 
 class ComparisonOptions(NamedTuple):
     """How systems are compared.
@@ -99,7 +96,7 @@ def compare_scores(
     names = tuple(systems)
     pairs = system_pairs(names, options.baseline)
     scores = list(systems.values())
-    places = [place for place, measure in enumerate(scores[0].measures) if measure.kind not in NOT_COMPARED]
+    places = [place for place, measure in enumerate(scores[0].measures) if measure.compares]
     if not pairs or not places:
         return ComparedSystems()
     measures = tuple(scores[0].measures[place].name for place in places)

@@ -16,13 +16,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_intervals, mean_of
+from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_intervals
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.pooled import PooledPairs
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, RunRows, rank
 from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
+from curation.evaluation.metrics.summaries import mean_of
 
 Mask = NDArray[np.bool_]
 
@@ -42,7 +43,7 @@ class CandidateFigures:
     Attributes
     ----------
     with_hard, without_hard: its figures on both lists.
-    drop: what hard negatives cost it, query by query.
+    drop: what hard negatives cost it, query by query; unknown of gmap and totals, which are no means.
     returned: share of the judged documents that it returned at all.
     """
 
@@ -135,9 +136,13 @@ def _candidate_list(rows: RunRows, qrels: Qrels, wanted: Mask) -> RunRows:
 
 
 def _drops(with_hard: RunScores, without_hard: RunScores, seed: int, lowest: float) -> dict[str, FigureDrop]:
-    differences = np.maximum(without_hard.values - with_hard.values, lowest)  # rounding goes below
+    means = np.array([measure.summary == "mean" for measure in with_hard.measures])
+    differences = np.where(means, without_hard.values - with_hard.values, np.nan)
+    differences = np.maximum(differences, lowest)  # rounding goes below
     ends = mean_intervals(differences, seed, lowest)
     return {
         measure.name: FigureDrop(mean_of(differences[:, place]), *(ends[place][0] or (None, None)))
+        if measure.summary == "mean"
+        else FigureDrop(None, None, None)
         for place, measure in enumerate(with_hard.measures)
     }

@@ -3,7 +3,8 @@
 The interval is the expanded percentile bootstrap over queries (`statistics.intervals`), which for few queries
 is as wide as Student's t. Where a few queries carry the mean, it allows for one that nobody has seen
 (`statistics.means`). Where every value is 0 or 1, as those of success@k, it is Wilson's. All figures of one
-call share their draws, so that figures of several runs can be compared.
+call share their draws, so that figures of several runs can be compared. The interval of a geometric mean is
+that of the mean logarithm. A total has none.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.evaluation.metrics.scores import RunScores
+from curation.evaluation.metrics.summaries import averaged, mean_of, of_mean, summary_of
 from curation.statistics import means
 from curation.statistics.intervals import MINIMUM_QUERIES, wilson
 
@@ -22,6 +24,7 @@ Floats = NDArray[np.float64]
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"
+TOTAL = "a total, no mean"
 
 
 class MeasureFigure(NamedTuple):
@@ -29,14 +32,15 @@ class MeasureFigure(NamedTuple):
 
     Attributes
     ----------
-    value: mean over the queries that have one; None where none has.
+    value: mean over the queries that have one (of gmap the geometric mean, of totals their sum); None where
+        none has.
     low, high: 95 % interval; None where there is none, and `no_interval` says why.
     n: queries with a value.
     judged: mean share of judged documents among those that the measure looks at, over queries with any; of
-        map and bpref it is of the whole list.
+        measures without a depth it is of the whole list.
     best, worst: the value with equal scores in the best and the worst order.
     if_none, if_all: the value if no unjudged document that was returned were relevant, or every one; None for
-        judged@k, and for bpref, which passes them over.
+        judged@k and num_ret, for bpref, which passes them over, and for alpha_ndcg@k.
     residual: what unjudged and unseen documents could add to rbp; None for other measures.
     """
 
@@ -65,7 +69,12 @@ def mean_figures(
     if not scores:
         return []
     chosen = np.arange(len(scores[0].query_ids)) if queries is None else np.flatnonzero(queries)
-    values = np.concatenate([run.values[chosen] for run in scores], axis=1)
+    columns = [
+        averaged(measure, run.values[chosen, place])
+        for run in scores
+        for place, measure in enumerate(run.measures)
+    ]
+    values = np.stack(columns, axis=1)
     ends = mean_intervals(values, seed)
     found = []
     for number, run in enumerate(scores):
@@ -113,25 +122,20 @@ def _figure(
     ends: tuple[float, float] | None,
     no_interval: str | None,
 ) -> MeasureFigure:
-    values = run.values[chosen, place]
+    measure, values = run.measures[place], run.values[chosen, place]
     defined = ~np.isnan(values)
-    low, high = ends or (None, None)
+    low, high = (of_mean(measure, end) for end in ends) if ends else (None, None)
+    no_interval = TOTAL if measure.summary == "total" else no_interval
     return MeasureFigure(
-        value=mean_of(values),
+        value=summary_of(measure, values),
         low=low,
         high=high,
         n=int(defined.sum()),
         judged=mean_of(run.judged[chosen, place][defined]),
         no_interval=no_interval,
-        best=mean_of(run.best[chosen, place]),
-        worst=mean_of(run.worst[chosen, place]),
-        if_none=mean_of(run.if_none[chosen, place]),
-        if_all=mean_of(run.if_all[chosen, place]),
+        best=summary_of(measure, run.best[chosen, place]),
+        worst=summary_of(measure, run.worst[chosen, place]),
+        if_none=summary_of(measure, run.if_none[chosen, place]),
+        if_all=summary_of(measure, run.if_all[chosen, place]),
         residual=mean_of(run.residual[chosen, place][defined]),
     )
-
-
-def mean_of(values: Floats) -> float | None:
-    """The mean of those that are defined, None without any."""
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else None

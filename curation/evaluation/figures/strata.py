@@ -20,7 +20,9 @@ from scipy.special import bdtr, stdtrit
 
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
 from curation.evaluation.inputs.facets import Facet
+from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.scores import RunScores
+from curation.evaluation.metrics.summaries import averaged, of_mean
 from curation.statistics.intervals import MINIMUM_QUERIES
 
 LEAST = 10
@@ -174,7 +176,7 @@ def listed_values(kinds: Sequence[Mapping[str, StratumFigures]]) -> tuple[list[s
 def other_means(
     scores: RunScores, strata: Facet, figures: Mapping[str, StratumFigures], sealed: bool = False
 ) -> dict[str, OtherMeans]:
-    """Measure → macro mean, median and worst stratum.
+    """Measure → macro mean, median and worst stratum; of a total only the median says something.
 
     Of a sealed part there is no median, which is the value of a query. The macro mean is then of the strata
     that have figures: with the others it would tell of them.
@@ -186,12 +188,18 @@ def other_means(
     counted = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
     return {
         measure.name: OtherMeans(
-            macro_mean([scores.values[mask, place] for mask in counted]),
+            _macro(measure, [scores.values[mask, place] for mask in counted]),
             Median(None, None, None, 0) if sealed else median(scores.values[:, place]),
-            worst_stratum(measure.name, figures),
+            None if measure.summary == "total" else worst_stratum(measure.name, figures),
         )
         for place, measure in enumerate(scores.measures)
     }
+
+
+def _macro(measure: Measure, strata: Sequence[Floats]) -> MacroMean:
+    found = macro_mean([averaged(measure, one) for one in strata])
+    value, low, high = (None if end is None else of_mean(measure, end) for end in found[:3])
+    return MacroMean(value, low, high, found.strata)
 
 
 def macro_mean(strata: Sequence[Floats]) -> MacroMean:

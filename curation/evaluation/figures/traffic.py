@@ -29,8 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from curation.evaluation.figures.means import TOTAL
 from curation.evaluation.inputs.release import DrawnQueries
+from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.scores import RunScores
+from curation.evaluation.metrics.summaries import averaged, of_mean
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import CARRIED_BY, carriers
 
@@ -72,9 +75,13 @@ class _Design(NamedTuple):
 
 
 def traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, TrafficFigure]:
-    """Measure → the estimate for all searches."""
-    names = [measure.name for measure in scores.measures]
-    return dict(zip(names, traffic_estimates(scores.values, drawn), strict=True))
+    """Measure → the estimate for all searches; of a total there is none."""
+    columns = [averaged(measure, scores.values[:, place]) for place, measure in enumerate(scores.measures)]
+    estimates = traffic_estimates(np.stack(columns, axis=1), drawn)
+    return {
+        measure.name: _of_measure(measure, one)
+        for measure, one in zip(scores.measures, estimates, strict=True)
+    }
 
 
 def traffic_estimates(values: Floats, drawn: DrawnQueries, lowest: float = 0.0) -> list[TrafficFigure]:
@@ -91,6 +98,14 @@ def traffic_estimates(values: Floats, drawn: DrawnQueries, lowest: float = 0.0) 
         _guarded(column, design, lowest) if guarded else _figure(column, design, lowest)
         for column, guarded in zip(columns.T, few.tolist(), strict=True)
     ]
+
+
+def _of_measure(measure: Measure, estimate: TrafficFigure) -> TrafficFigure:
+    """The estimate on the scale of the measure's figure."""
+    if measure.summary == "total":
+        return estimate._replace(no_interval=TOTAL)
+    value, low, high = (None if end is None else of_mean(measure, end) for end in estimate[:3])
+    return estimate._replace(value=value, low=low, high=high)
 
 
 def search_weights(drawn: DrawnQueries) -> Floats:

@@ -4,27 +4,32 @@ To the depth of each measure, unjudged documents get the highest grade of the sc
 measures of the whole list, those among the first `DEEPEST_UNJUDGED`, for nobody is going to judge what is
 below. What the run did not return stays as it was judged. The measures themselves take unjudged documents for
 not relevant, so `if_none` is the value. bpref passes them over: either grade would make another list of
-judged documents of it, and neither end would be below or above the value. So it has none.
+judged documents of it, and neither end would be below or above the value. So it has none. Nor has alpha_ndcg,
+for a grade does not say to which subtopic a document is relevant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from curation.evaluation.metrics.engine import engine_values, judged_places, with_grades
 from curation.evaluation.metrics.measures import Measure
+from curation.evaluation.metrics.own_values import own_values
 from curation.evaluation.metrics.qrels import Ints, Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
 from curation.evaluation.metrics.rbp import unjudged_weight
 
 DEEPEST_UNJUDGED = 100
+UNBOUNDED = ("judged", "bpref", "alpha_ndcg", "num_ret")
+"""Kinds of measures without either end."""
 
 
 class UnjudgedBounds(NamedTuple):
-    """Values as `RunScores.values`; for judged@k and bpref they are NaN.
+    """Values as `RunScores.values`; for `UNBOUNDED` kinds they are NaN.
 
     Attributes
     ----------
@@ -46,17 +51,28 @@ def unjudged_bounds(
         by_engine = [
             place
             for place, one in enumerate(measures)
-            if one.depth == depth and one.kind not in ("rbp", "judged", "bpref")
+            if one.depth == depth and one.by_engine and one.kind not in UNBOUNDED
         ]
         _fill(if_all, by_engine, measures, qrels, ranking, inside, qrels.scale[-1])
+        for place, one in enumerate(measures):
+            if one.depth == depth and not one.by_engine and one.kind not in UNBOUNDED:
+                if_all[:, place] = _own(one, ranking, qrels, inside)
     for place, measure in enumerate(measures):
         if measure.persistence is not None:
-            if_all[:, place] += unjudged_weight(ranking, measure.persistence)
-        elif measure.kind in ("judged", "bpref"):
+            if_all[:, place] = values[:, place] + unjudged_weight(ranking, measure.persistence)
+        elif measure.kind in UNBOUNDED:
             if_none[:, place] = if_all[:, place] = np.nan
     undefined = np.isnan(values)
     if_none[undefined] = if_all[undefined] = np.nan
     return UnjudgedBounds(if_none, if_all)
+
+
+def _own(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Floats:
+    """The values of a measure of our own with the highest grade for these places."""
+    grade = ranking.grade.copy()
+    grade[graded] = qrels.scale[-1]
+    more = np.bincount(ranking.query[graded], minlength=len(ranking.returned))
+    return own_values(measure, replace(ranking, grade=grade), qrels, qrels.relevant_documents + more)
 
 
 def _fill(

@@ -89,7 +89,7 @@ def engine_values(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlace
 
     Parameters
     ----------
-    measures: of any kind but rbp and judged.
+    measures: of any kind that the engine computes.
     """
     values = np.zeros((len(places.length), len(measures)))
     names = _names(int(max(places.label.max(initial=0), places.length.max(initial=0))) + _STEP + 1)
@@ -129,17 +129,17 @@ def _engine_measure(measure: Measure, qrels: Qrels) -> Any:
     import ir_measures as ir
 
     relevant = qrels.relevant
-    if measure.kind == "ndcg_exp":
-        return ir.nDCG(gains={grade: 2**grade - 1 for grade in qrels.scale}) @ measure.depth
-    if measure.kind == "ndcg":
-        return ir.nDCG @ measure.depth
+    if measure.kind in ("ndcg_exp", "ndcg"):
+        gains = {grade: 2**grade - 1 for grade in qrels.scale}
+        found = ir.nDCG(gains=gains) if measure.kind == "ndcg_exp" else ir.nDCG
+        return found if measure.depth is None else found @ measure.depth
     if measure.kind == "map":
         return ir.AP(rel=relevant) if measure.depth is None else ir.AP(rel=relevant) @ measure.depth
-    whole = {"mrr": ir.RR, "rprec": ir.Rprec, "bpref": ir.Bpref}
+    whole = {"mrr": ir.RR, "gmap": ir.AP, "rprec": ir.Rprec, "bpref": ir.Bpref}
     if measure.kind in whole:
         return whole[measure.kind](rel=relevant)
-    deep = {"recall": ir.R, "success": ir.Success, "precision": ir.P}
-    return deep[measure.kind](rel=relevant) @ measure.depth
+    deep = {"recall": ir.R, "success": ir.Success, "precision": ir.P, "iprec": ir.IPrec}
+    return deep[measure.kind](rel=relevant) @ (measure.depth if measure.recall is None else measure.recall)
 
 
 def _looked_at(measures: Sequence[Measure], places: JudgedPlaces) -> Ints:

@@ -11,6 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.errors import InputError
+from curation.evaluation.metrics.measures import Measure
+from curation.evaluation.metrics.subtopics import Subtopics
 
 Ints = NDArray[np.int64]
 
@@ -26,6 +28,7 @@ class Qrels:
     query, document: positions in these.
     scale: all grades that could be given, ascending.
     relevant: least grade of a relevant document, for binary measures.
+    subtopics: which documents are relevant to which of a query's subtopics; None where nobody says so.
     """
 
     query_ids: tuple[str, ...]
@@ -35,6 +38,7 @@ class Qrels:
     grade: Ints
     scale: tuple[int, ...]
     relevant: int
+    subtopics: Subtopics | None = None
 
     @cached_property
     def pair(self) -> Ints:
@@ -50,6 +54,17 @@ class Qrels:
     def gaining_documents(self) -> Ints:
         """How many documents of each query have a grade above 0, shape (Q,)."""
         return np.bincount(self.query[self.grade > 0], minlength=len(self.query_ids))
+
+    def lacking(self, measure: Measure) -> NDArray[np.bool_]:
+        """Which queries have no value of a measure, whatever a run returns, shape (Q,)."""
+        if measure.kind == "judged" or measure.summary == "total":
+            return np.zeros(len(self.query_ids), bool)
+        if measure.alpha is not None:
+            having = np.bincount(with_subtopics(self, measure).query, minlength=len(self.query_ids))
+        else:
+            having = self.relevant_documents if measure.binary else self.gaining_documents
+        none: NDArray[np.bool_] = having == 0
+        return none
 
 
 def qrels_of(
@@ -91,6 +106,21 @@ def qrels_of(
         query, document, _ = table[int(again[0])]
         raise InputError(f"The document {document!r} has two grades for the query {query!r}.")
     return found
+
+
+def with_subtopics(qrels: Qrels, measure: Measure) -> Subtopics:
+    """The subtopics that a measure needs.
+
+    Raises
+    ------
+    InputError: there are none.
+    """
+    if qrels.subtopics is None:
+        raise InputError(
+            f"{measure.name} needs to know which documents are relevant to which subtopic of a query.",
+            command="Name a file with lines of topic, subtopic, document and grade: --subtopics FILE.",
+        )
+    return qrels.subtopics
 
 
 def qrels_from(grades: Mapping[str, Mapping[str, int]], relevant: int | None = None) -> Qrels:

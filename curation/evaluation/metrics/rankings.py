@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from curation.errors import InputError
 from curation.evaluation.metrics.qrels import Ints, Qrels
+from curation.evaluation.metrics.subtopics import Subtopics
 
 UNJUDGED = -1
 """The grade of a document without one."""
@@ -51,6 +52,8 @@ class Rankings:
     returned: documents that each query got, shape (Q,).
     order: which of the run's rows is at each place, shape (N,).
     tied: number of the group of equal scores that a place belongs to, 0 without one, shape (N,).
+    covering: position among the pairs of the qrels' subtopics, `UNJUDGED` where there is none, shape (N,);
+        None without subtopics.
     """
 
     query: Ints
@@ -60,6 +63,7 @@ class Rankings:
     returned: Ints
     order: Ints
     tied: Ints
+    covering: Ints | None = None
 
     @cached_property
     def starts(self) -> Ints:
@@ -118,7 +122,9 @@ def rank(rows: RunRows, qrels: Qrels) -> Rankings:
     ranks = np.arange(1, len(order) + 1) - starts[query]
     judged = _judged(query, codes[order], encoded.dictionary, qrels)
     grade = np.where(judged == UNJUDGED, UNJUDGED, qrels.grade[judged])
-    return Rankings(query, ranks, grade, judged, returned, order, tied)
+    subtopics = qrels.subtopics
+    covering = None if subtopics is None else _judged(query, codes[order], encoded.dictionary, subtopics)
+    return Rankings(query, ranks, grade, judged, returned, order, tied, covering)
 
 
 def ties_of(ranking: Rankings) -> TieCounts:
@@ -156,6 +162,7 @@ def reordered(ranking: Rankings, best: bool, lowest: int) -> Rankings:
         grade=ranking.grade[moved],
         judged=ranking.judged[moved],
         order=ranking.order[moved],
+        covering=None if ranking.covering is None else ranking.covering[moved],
     )
 
 
@@ -181,8 +188,8 @@ def _order(rows: RunRows, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
     return order.astype(np.int64), tied.astype(np.int64)
 
 
-def _judged(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels) -> Ints:
-    """The position of each place's grade in the columns of the qrels."""
+def _judged(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels | Subtopics) -> Ints:
+    """The position of each place's pair in the columns of the qrels, or of their subtopics."""
     known = pc.fill_null(pc.index_in(names, value_set=qrels.documents), UNJUDGED)
     documents = np.asarray(known, np.int64)[codes]
     pairs = query * len(qrels.documents) + documents

@@ -1,7 +1,10 @@
-"""Rank-biased precision: (1 − p) Σ p^(rank − 1) over relevant documents, for a reader who goes on with p.
+"""Rank-biased precision: (1 − p) Σ gain · p^(rank − 1), for a reader who goes on with p.
 
-A. Moffat and J. Zobel (2008), Rank-biased precision for measurement of retrieval effectiveness, ACM TOIS 27,
-section 3: the value, and the residual that everything unknown could add.
+The gain of a relevant document is 1 (A. Moffat and J. Zobel (2008), Rank-biased precision for measurement of
+retrieval effectiveness, ACM TOIS 27, section 3: the value, and the residual that everything unknown could
+add), or, of rbp_graded, its grade as a share of the highest of the scale (T. Sakai and N. Kando (2008), On
+information retrieval metrics designed for evaluation with incomplete relevance assessments, Information
+Retrieval 11). So both have the same residual. trec_eval 10 divides by the highest grade that the query has.
 """
 
 from __future__ import annotations
@@ -15,6 +18,12 @@ from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
 def rbp(ranking: Rankings, relevant: int, persistence: float) -> Floats:
     """The value of each query, shape (Q,)."""
     return _weight(ranking, ranking.grade >= relevant, persistence)
+
+
+def rbp_graded(ranking: Rankings, highest: int, persistence: float) -> Floats:
+    """The same with the grade as gain, shape (Q,); `highest` is that of the scale."""
+    gains = np.maximum(ranking.grade, 0) / max(highest, 1)
+    return _weight(ranking, gains > 0, persistence, gains)
 
 
 def unjudged_weight(ranking: Rankings, persistence: float) -> Floats:
@@ -36,7 +45,10 @@ def residual(ranking: Rankings, persistence: float) -> Floats:
     return unjudged_weight(ranking, persistence) + below
 
 
-def _weight(ranking: Rankings, counted: NDArray[np.bool_], persistence: float) -> Floats:
+def _weight(
+    ranking: Rankings, counted: NDArray[np.bool_], persistence: float, gains: Floats | None = None
+) -> Floats:
     weights = (1 - persistence) * persistence ** (ranking.rank[counted] - 1.0)
+    weights = weights if gains is None else weights * gains[counted]
     sums = np.bincount(ranking.query[counted], weights, minlength=len(ranking.returned))
     return sums.astype(np.float64)

@@ -16,6 +16,7 @@ import numpy as np
 from curation.evaluation.metrics.bounds import unjudged_bounds
 from curation.evaluation.metrics.engine import engine_values, judged_places, of_queries
 from curation.evaluation.metrics.measures import Measure
+from curation.evaluation.metrics.own_values import own_values
 from curation.evaluation.metrics.qrels import Ints, Qrels
 from curation.evaluation.metrics.rankings import (
     UNJUDGED,
@@ -29,7 +30,7 @@ from curation.evaluation.metrics.rankings import (
     run_rows,
     ties_of,
 )
-from curation.evaluation.metrics.rbp import judged_weight, rbp, residual
+from curation.evaluation.metrics.rbp import judged_weight, residual
 
 BY_MEASURE = ("values", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
@@ -43,10 +44,12 @@ class RunScores:
     ----------
     query_ids: Q of them, ordered.
     measures: M of them.
-    values: shape (Q, M), NaN where the query has nothing relevant (for judged@k: where it got no document).
+    values: shape (Q, M), NaN where the query has nothing relevant (for judged@k: where it got no document;
+        for alpha_ndcg@k: where it has no subtopic). Totals have a value of each query.
     judged: share of judged documents among those that each measure looks at, NaN where these are none, shape
         (Q, M).
-    residual: what unjudged and unseen documents could add to rbp, NaN for other measures, shape (Q, M).
+    residual: what unjudged and unseen documents could add to rbp, with either gain, NaN for other measures,
+        shape (Q, M).
     best, worst: as `values`, with equal scores in the best and the worst order.
     if_none, if_all: as `values`, if no unjudged document were relevant, or every one (`metrics.bounds`).
     returned: documents that each query got, shape (Q,); 0 where the run misses it.
@@ -149,7 +152,7 @@ def values_of(
     queries: the only ones whose values are wanted, by position; those of others are not to be used.
     """
     values = np.zeros((len(qrels.query_ids), len(measures)))
-    by_engine = [place for place, one in enumerate(measures) if one.kind not in ("rbp", "judged")]
+    by_engine = [place for place, one in enumerate(measures) if one.by_engine]
     if by_engine:
         wanted = [measures[place] for place in by_engine]
         places = judged_places(wanted, qrels, ranking)
@@ -159,11 +162,9 @@ def values_of(
     for place, measure in enumerate(measures):
         if measure.kind == "judged":
             values[:, place] = _share_judged(ranking, measure.depth)
-            continue
-        if measure.persistence is not None:
-            values[:, place] = rbp(ranking, qrels.relevant, measure.persistence)
-        lacking = qrels.relevant_documents if measure.binary else qrels.gaining_documents
-        values[lacking == 0, place] = np.nan
+        elif not measure.by_engine:
+            values[:, place] = own_values(measure, ranking, qrels, qrels.relevant_documents)
+        values[qrels.lacking(measure), place] = np.nan
     return values
 
 

@@ -101,8 +101,7 @@ def turning(
     ----------
     measure: one that the engine computes.
     """
-    lacking = qrels.relevant_documents if measure.binary else qrels.gaining_documents
-    valued = np.flatnonzero(lacking > 0)
+    valued = np.flatnonzero(~qrels.lacking(measure))
     base = [_values(measure, qrels, one.places) for one in lists]
     difference = float((base[0] - base[1])[valued].mean()) if len(valued) else 0.0
     candidates = _candidates(lists, valued)

@@ -49,7 +49,12 @@ def told(figure: _Figure) -> str:
     """A figure with its interval, a dash where it is unknown."""
     if figure.value is None:
         return "–"
-    return decimal(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
+    return figure_text(figure.value) + ("" if figure.low is None else f" ({interval(figure)})")
+
+
+def figure_text(value: float) -> str:
+    """A figure with three decimals, or a total."""
+    return f"{value:,}" if isinstance(value, int) else decimal(value)
 
 
 def by_measure(caption: str, found: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from curation.errors import RefusedError
 from curation.evaluation.inputs.run_seconds import RunSeconds
-from curation.evaluation.metrics.measures import Measure
+from curation.evaluation.metrics.measures import KINDS, Measure
 
 Figures = TypeVar("Figures")
 
@@ -31,9 +31,17 @@ def refuse_fine_measures(parts: Sequence[str], measures: Sequence[Measure]) -> N
 
     Raises
     ------
-    RefusedError: there are too many, or depths and persistences that are not usual ones.
+    RefusedError: there are too many, kinds that sealed parts do not have, or depths and persistences that are
+        not usual ones.
     """
     sealed = f"{', '.join(parts)} is sealed"
+    telling = [one.name for one in measures if not KINDS[one.kind].sealed]
+    if telling:
+        raise RefusedError(
+            f"{', '.join(telling)}: {sealed}. Totals count single documents, sets are of lists as long as "
+            "somebody makes them, gmap rests on the worst queries, iprec has as many levels as one likes, "
+            "and subtopics are somebody's own file. Expected measures without these."
+        )
     if len(measures) > MOST_MEASURES:
         raise RefusedError(
             f"{len(measures)} measures were asked for, and {sealed}: their differences would tell of single "

@@ -12,11 +12,21 @@ import pytest
 from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
 from curation.evaluation.metrics.scores import RunScores, score_run
+from curation.evaluation.metrics.summaries import summary_of
 from curation.sources.run_files import RunFile
 
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 OURS = {
-    **{"map": "map", "Rprec": "rprec", "bpref": "bpref", "recip_rank": "mrr@1000", "rbp": "rbp(0.9)"},
+    **{"map": "map", "Rprec": "rprec", "bpref": "bpref", "recip_rank": "mrr", "rbp": "rbp(0.9)"},
+    **{
+        "ndcg": "ndcg",
+        "gm_map": "gmap",
+        "set_P": "set_precision",
+        "set_recall": "set_recall",
+        "set_F": "set_f1",
+    },
+    **{name: name for name in ("num_ret", "num_rel", "num_rel_ret")},
+    **{f"iprec_at_recall_{level / 10:.2f}": f"iprec@{level / 10:g}" for level in range(11)},
     **{f"P_{k}": f"precision@{k}" for k in CUTOFFS},
     **{f"recall_{k}": f"recall@{k}" for k in CUTOFFS},
     **{f"ndcg_cut_{k}": f"ndcg@{k}" for k in CUTOFFS},
@@ -56,7 +66,7 @@ def values_of(found: RunScores) -> Mapping[tuple[str, str], float]:
     for theirs, ours in OURS.items():
         column = np.nan_to_num(found.values[:, names[ours]])
         values |= {(theirs, query): value for query, value in zip(found.query_ids, column, strict=True)}
-        values[theirs, "all"] = column.mean()
+        values[theirs, "all"] = summary_of(found.measures[names[ours]], column) or 0.0
         if ours.startswith("rbp"):
             residual = found.residual[:, names[ours]]
             values["rbp_resid", "all"] = residual.mean()
@@ -64,14 +74,20 @@ def values_of(found: RunScores) -> Mapping[tuple[str, str], float]:
     return values
 
 
+def _digits(printed: str) -> int:
+    return len(printed.partition(".")[2])
+
+
 @pytest.mark.parametrize(
     ("expected", "graded", "results", "relevant", "others"),
     [
-        ("out.test.aq", "qrels.test", "results.test", 1, 0),
+        # Its iprec@0.1 of 474 relevant documents is of the 47th, where recall is 0.099; that of trec_eval 9
+        # and ours is of the 48th. So it is for three levels where rounding goes down, and for their means.
+        ("out.test.aq", "qrels.test", "results.test", 1, 4),
         # It prints a residual of 0 for a query that the run misses, of which nothing is known.
-        ("out.test.aqc", "qrels.test", "results.trunc", 1, 2),
+        ("out.test.aqc", "qrels.test", "results.trunc", 1, 1 + 2),
         # Its rbp has gains by grade, at any relevance level.
-        ("out.test.aql", "qrels.rel_level", "results.test", 2, 2),
+        ("out.test.aql", "qrels.rel_level", "results.test", 2, 6 + 2),
     ],
     ids=["every query", "missing queries count", "relevance level 2"],
 )
@@ -83,10 +99,21 @@ def test_the_expected_output_of_trec_eval(
     found = values_of(scores)
     lines = {(measure, query): value for measure, query, value in printed(folder / expected)}
     compared = {place: value for place, value in lines.items() if place in found}
-    assert len(compared) == 45 * (len(scores.query_ids) + 1)
-    wrong = [place for place, value in compared.items() if f"{found[place]:.4f}" != value]
-    assert [place for place in wrong if not place[0].startswith("rbp")] == []
+    assert len(compared) == 63 * (len(scores.query_ids) + 1) + 1  # gm_map is not printed by query
+    wrong = [place for place, value in compared.items() if f"{found[place]:.{_digits(value)}f}" != value]
+    assert [place for place in wrong if not place[0].startswith(("rbp", "iprec"))] == []
     assert len(wrong) == others
+
+
+def test_graded_rbp_is_that_of_trec_eval_but_for_the_highest_grade(shared: Path) -> None:
+    """trec_eval divides by the highest grade of the query: 4, 3 and 2 here, where the scale has 4."""
+    folder = shared / "trec_eval_test"
+    scores = score_run(
+        run(folder / "results.test"), qrels(folder / "qrels.rel_level"), measures_named(["rbp_graded(0.9)"])
+    )
+    lines = {(measure, query): value for measure, query, value in printed(folder / "out.test.aql")}
+    found = [f"{value:.4f}" for value in scores.values[:, 0] * 4 / np.array([4, 3, 2])]
+    assert found == [lines["rbp", query] for query in scores.query_ids]
 
 
 SPLADE = {

@@ -95,6 +95,17 @@ def test_ir_measures_says_the_same_of_plain_input(grades: Grades, run: Run, rele
         "rprec": ir.Rprec(rel=relevant),
         "bpref": ir.Bpref(rel=relevant),
         "mrr@100": ir.RR(rel=relevant),
+        "mrr": ir.RR(rel=relevant),
+        "ndcg": ir.nDCG,
+        "ndcg_exp": ir.nDCG(gains={grade: 2**grade - 1 for grade in range(4)}),
+        "iprec@0.5": ir.IPrec(rel=relevant) @ 0.5,
+        "iprec@0": ir.IPrec(rel=relevant) @ 0.0,
+        "gmap": ir.AP(rel=relevant),
+        "set_precision": ir.SetP(rel=relevant),
+        "set_recall": ir.SetR(rel=relevant),
+        "set_f1": ir.SetF(rel=relevant),
+        "num_ret": ir.NumRet,
+        "num_rel_ret": ir.NumRet(rel=relevant),
     }
     qrels = qrels_of(
         [(query, document, grade) for query, row in grades.items() for document, grade in row.items()],
@@ -103,9 +114,12 @@ def test_ir_measures_says_the_same_of_plain_input(grades: Grades, run: Run, rele
     )
     found = score_run(run, qrels, measures_named(pairs))
     for place, measure in enumerate(pairs.values()):
-        expected = {row.query_id: row.value for row in ir.pytrec_eval.iter_calc([measure], grades, run)}
+        rows = ir.pytrec_eval.iter_calc([measure], grades, run)
+        expected = {row.query_id: float(np.nan_to_num(row.value)) for row in rows}  # a share of no list
         values = np.nan_to_num(found.values[:, place])
-        assert dict(zip(found.query_ids, values.tolist(), strict=True)) == expected
+        assert dict(zip(found.query_ids, values.tolist(), strict=True)) == pytest.approx(
+            expected, rel=1e-15, abs=1e-15
+        )
 
 
 @given(GRADES, RUNS, st.randoms())
@@ -124,7 +138,7 @@ def test_what_is_below_the_depth_changes_nothing(grades: Grades, run: Run, rando
 @given(GRADES, RUNS)
 @settings(max_examples=examples(60))
 def test_a_further_query_that_the_run_misses_never_raises_a_mean(grades: Grades, run: Run) -> None:
-    names = ("ndcg_exp@5", "ndcg@5", "mrr@5", "map", "recall@5", "rprec", "bpref", "rbp(0.5)")
+    names = ("ndcg_exp@5", "ndcg", "mrr", "map", "recall@5", "rprec", "bpref", "rbp(0.5)", "err", "set_f1")
     before = score(grades, run, *names).values
     after = score({**grades, "another": {"d1": 3}}, run, *names).values
     for column in range(len(names)):
@@ -136,7 +150,8 @@ def test_a_further_query_that_the_run_misses_never_raises_a_mean(grades: Grades,
 @given(GRADES, RUNS)
 @settings(max_examples=examples(60))
 def test_the_best_and_the_worst_order_of_equal_scores_enclose_the_value(grades: Grades, run: Run) -> None:
-    found = score(grades, run, "ndcg_exp@5", "ndcg@5", "mrr@5", "map", "recall@3", "bpref", "rbp(0.5)")
+    names = ("ndcg_exp@5", "ndcg", "mrr", "map", "recall@3", "bpref", "rbp(0.5)", "err@4", "rbp_graded(0.5)")
+    found = score(grades, run, *names)
     assert (np.nan_to_num(found.worst - found.values) <= 1e-12).all()
     assert (np.nan_to_num(found.values - found.best) <= 1e-12).all()
 
@@ -155,13 +170,74 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
 
 def test_names_that_are_no_measures_are_refused_together() -> None:
     with pytest.raises(InputError) as caught:
-        measures_named(["ndcg", "recal@10", "rbp(1.5)", "rprec@5", "map"])
+        measures_named(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "alpha_ndcg(1)@5"])
     assert caught.value.problems == [
-        "'ndcg' needs a depth, such as ndcg@10",
+        "'recall' needs a depth, such as recall@10",
         "'recal@10' is no measure",
         "'rbp(1.5)': expected a persistence between 0 and 1, such as rbp(0.8)",
         "'rprec@5': rprec has no depth",
+        "'iprec@1.1': expected a level of recall from 0 to 1, such as iprec@0.1",
+        "'alpha_ndcg(1)@5': expected an alpha from 0 to below 1, such as alpha_ndcg(0.5)@10",
     ]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("nDCG@10,ndcg_cut_10,ndcg_cut.10", "ndcg@10"),
+        ("P@10,P_10,Precision@10", "precision@10"),
+        ("R@5,recall_5,Recall@5", "recall@5"),
+        ("RR,MRR,recip_rank", "mrr"),
+        ("AP,MAP", "map"),
+        ("map_cut_100,AP@100", "map@100"),
+        ("gm_map", "gmap"),
+        ("Success@5,success_5", "success@5"),
+        ("IPrec@0.1,iprec_at_recall_0.10", "iprec@0.1"),
+        ("SetF,set_F,set_f1", "set_f1"),
+        ("SetP,set_P", "set_precision"),
+        ("NumRet,num_ret", "num_ret"),
+        ("alpha_nDCG@10,α_nDCG@10,alpha-nDCG@10,alpha_nDCG(alpha=0.5)@10", "alpha_ndcg@10"),
+        ("nDCG,ndcg", "ndcg"),
+        ("ERR@20", "err@20"),
+    ],
+)
+def test_the_names_of_trec_eval_and_ir_measures_are_understood(theirs: str, ours: str) -> None:
+    assert [measure.name for measure in measures_named(theirs.split(","))] == [ours]
+
+
+def test_a_total_is_no_first_measure() -> None:
+    assert [one.name for one in measures_for([0, 1], ["map", "num_rel_ret"])] == ["map", "num_rel_ret"]
+    with pytest.raises(InputError, match="num_ret is the first measure, and it is a total"):
+        measures_for([0, 1], ["num_ret", "map"])
+
+
+def test_err_is_what_gdeval_prints() -> None:
+    """ir-measures' own test of gdeval, which takes 4 for the highest grade."""
+    grades = [("0", "D0", 0), ("0", "D1", 1), ("0", "D2", 1), ("0", "D3", 2), ("0", "D4", 0)]
+    grades += [("1", "D0", 1), ("1", "D3", 2), ("1", "D5", 2)]
+    run = {"0": ranked("D0", "D2", "D3", "D1", "D4"), "1": ranked("D1", "D3", "D2", "D4")}
+    qrels = qrels_of(grades, scale=range(5))
+    found = score_run(run, qrels, measures_named(["err@20", "err@2", "err"]))
+    assert np.round(found.values, 5).tolist() == [[0.10175, 0.03125, 0.10175], [0.09375, 0.09375, 0.09375]]
+
+
+def test_graded_rbp_has_the_residual_of_rbp_and_the_gain_of_the_grade() -> None:
+    found = score(
+        {"q": {"a": 2, "c": 1, "top": 4}}, {"q": ranked("a", "b", "c")}, "rbp_graded(0.5)", "rbp(0.5)"
+    )
+    assert found.values[0].tolist() == [0.5 * 2 / 4 + 0.125 / 4, 0.5 + 0.125]
+    assert found.residual[0].tolist() == [0.25 + 0.125] * 2
+    assert found.if_all[0].tolist() == [0.5 * 2 / 4 + 0.125 / 4 + 0.25, 0.875]
+
+
+def test_sets_and_totals_of_a_list_a_missing_query_and_one_without_relevant_documents() -> None:
+    grades = {"found": {"a": 1, "gone": 1, "c": 0}, "missed": {"a": 1}, "nothing": {"a": 0}}
+    names = ("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret")
+    found = score(grades, {"found": ranked("c", "a", "new", "n2"), "nothing": ranked("a")}, *names)
+    nothing = [math.nan] * 3
+    rows = [[1 / 4, 1 / 2, 2 / 6, 4, 2, 1], [0, 0, 0, 0, 1, 0], [*nothing, 1, 0, 0]]
+    np.testing.assert_allclose(found.values, rows)
+    np.testing.assert_allclose(found.if_all[0], [3 / 4, 3 / 4, 6 / 8, math.nan, 4, 3])
 
 
 def test_an_exponential_gain_of_large_grades_is_refused_and_no_default() -> None:
@@ -177,9 +253,13 @@ def test_if_every_unjudged_document_were_relevant_is_what_such_grades_would_give
 ) -> None:
     grades = {query: row | {"d0": 3} for query, row in grades.items()}  # 3 is the highest grade of the scale
     run = {query: ranked(*row) for query, row in run.items()}
-    names = ("ndcg_exp@4", "ndcg@4", "mrr@4", "recall@4", "success@4", "precision@4", "rbp(0.5)")
+    names = ("ndcg_exp@4", "ndcg@4", "mrr@4", "recall@4", "success@4", "precision@4", "err@4")
+    whole = ("rbp(0.5)", "rbp_graded(0.5)", "ndcg", "ndcg_exp", "mrr", "err", "iprec@0.5", "gmap")
+    whole += ("set_precision", "set_recall", "set_f1", "num_rel", "num_rel_ret")
+    names += whole
     found = score(grades, run, *names)
-    for name, deepest in zip(names, (*(4,) * 6, 100), strict=True):
+    for name in names:
+        deepest = 100 if name in whole else 4
         more = {q: dict.fromkeys(list(run.get(q, {}))[:deepest], 3) | row for q, row in grades.items()}
         column = names.index(name)
         np.testing.assert_allclose(found.if_all[:, column], score(more, run, name).values[:, 0])

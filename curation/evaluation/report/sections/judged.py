@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
-from curation.evaluation.report.section import ReportSection, by_measure, share
+from curation.evaluation.report.section import ReportSection, by_measure, figure_text, share
 from curation.reports.page import Section, Table
 from curation.reports.plots import SharesRow, shares
 from curation.text import percent
@@ -13,7 +13,7 @@ from curation.text import percent
 def write(found: Evaluation) -> list[Section]:
     headline = found.measures[0]
     rows = [_bar(system.name, system.overall[headline].judged) for system in found.runs]
-    caption = "Share of judged documents among those that a measure looks at; of map and bpref the whole list"
+    caption = "Share of judged documents among those that a measure looks at; without a depth the whole list"
     tables = [by_measure(caption, found, lambda figure: share(figure.judged))]
     tables.append(_bounds(found))
     ties = _ties(found, headline)
@@ -41,7 +41,7 @@ def _bounds(found: Evaluation) -> Table:
     def cell(figure: MeasureFigure) -> str:
         if figure.if_none is None or figure.if_all is None:
             return "–"
-        return f"{figure.if_none:.3f}\u00a0/\u00a0{figure.if_all:.3f}"
+        return f"{figure_text(figure.if_none)}\u00a0/\u00a0{figure_text(figure.if_all)}"
 
     caption = "If none / if all of the unjudged documents returned were relevant"
     passes_over = "; bpref passes them over and has neither" if "bpref" in found.measures else ""

@@ -17,6 +17,8 @@ def write(found: Evaluation) -> list[Section]:
         one = "query has no relevant document: it is"
         many = "queries have no relevant document: they are"
         sentence += f"\n{amount(found.without_relevant, one, many)} in no figure of a measure that needs one."
+    if found.subtopics is not None:
+        sentence += f"\n{found.subtopics.sentence}"
     tables = [_headline(found, headline), _all_measures(found), _files(found)]
     spread = _seeds(found, headline)
     return [
