@@ -253,6 +253,7 @@ def evaluate(
       goldset evaluate v1 --run bm25.trec --run dense.trec --report report.html
       goldset evaluate v1 --run bm25.trec --run dense.trec --by cluster,grid
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
+      goldset evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
       goldset evaluate v1 --run old.trec --run new.trec --split dev --turning
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --baseline old --wanted 0.01
       goldset evaluate v1 --run old.trec --run new.trec --run other.trec --test tukey

@@ -118,8 +118,6 @@ def _measures_and_facets(
 ) -> tuple[tuple[Measure, ...], list[Facet]]:
     """What is computed, and for which kinds of queries; stops where the release does not allow it."""
     measures = measures_for(release.qrels.scale, options.measures)
-    for one in measures:
-        release.qrels.lacking(one)  # stops where it needs subtopics and there are none
     facets = chosen_facets(release.facets, options.by)
     if options.pool_sample is not None:
         _refuse_declared_sample(release)
@@ -127,6 +125,8 @@ def _measures_and_facets(
     check_deciding(options.comparison.deciding, bool(release.sealed))
     if release.sealed:
         refuse_fine_measures(release.sealed, measures)
+    for one in measures:
+        release.qrels.lacking(one)  # stops where it needs subtopics and there are none
     return measures, facets
 
 

@@ -257,3 +257,27 @@ def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(
     runs = ["--run", str(one), "--run", str(two)]
     text = invoke([*project, "evaluate", "v1", *runs, "--turning"])
     assert f"of which {pair.needed} could turn that" in text.stdout
+
+
+def test_subtopics_come_from_a_file_of_topic_subtopic_document_and_grade(
+    store: Store, tmp_path: Path
+) -> None:
+    dev = [query.removeprefix("q-") for query, part in parts(store).items() if part == "dev"]
+    lines = [f"q-{dev[0]} 1 {dev[0]}-1 2", f"q-{dev[0]} 2 {dev[0]}-2 1", f"q-{dev[1]} 1 {dev[1]}-1 0"]
+    lines += [f"q-{dev[0]} 3 elsewhere 1", "q-nobody 1 x 1"]
+    path = tmp_path / "subtopics.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    options = OPEN._replace(measures=["ndcg_exp@10", "alpha_ndcg@10", "num_rel_ret"], subtopics=path)
+    found = score(store, written(tmp_path), options=options)
+    assert found.subtopics is not None
+    assert found.subtopics[1:] == (1, 2, 2, {"unknown document": 1, "unknown query": 1})
+    figures = found.runs[0].overall
+    assert (figures["alpha_ndcg@10"].value, figures["alpha_ndcg@10"].n) == (1.0, 1)
+    total = figures["num_rel_ret"]
+    assert (total.value, total.n, total.low, total.no_interval) == (5, 4, None, "a total, no mean")
+    for measures, wrong in ((["alpha_ndcg@10"], None), (["map"], path)):
+        with pytest.raises(InputError, match=r"--subtopics FILE|has subtopics, and no measure"):
+            score(store, written(tmp_path), options=OPEN._replace(measures=measures, subtopics=wrong))
+    path.write_text(f"q-{dev[0]} 1 {dev[0]}-1 high\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 1: the grade is 'high'"):
+        score(store, written(tmp_path), options=options)

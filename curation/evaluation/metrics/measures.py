@@ -286,6 +286,4 @@ def _number(text: str) -> float | None:
 
 def _pattern(kind: MeasureKind) -> str:
     name = f"{kind.name}({PERSISTENCE:g})" if kind.takes == "persistence" else kind.name
-    return {"needed": f"{name}@k", "possible": f"{name}[@k]", "recall": f"{name}@0.1"}.get(
-        kind.depth, name
-    )
+    return {"needed": f"{name}@k", "possible": f"{name}[@k]", "recall": f"{name}@0.1"}.get(kind.depth, name)

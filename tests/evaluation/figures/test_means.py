@@ -73,3 +73,21 @@ def test_runs_share_their_draws_so_that_the_same_run_has_the_same_interval() -> 
 def test_several_runs_of_one_system_are_averaged_query_by_query() -> None:
     found = mean_scores([scores_of([1, 2], "mrr@10"), scores_of([2, 0], "mrr@10")])
     np.testing.assert_array_equal(found.values, [[0.75], [0.25]])
+
+
+def test_gmap_is_the_geometric_mean_with_the_interval_of_the_mean_logarithm() -> None:
+    ranks = [1, 2, 5, 4, 3, 1, 2, 10]
+    found = figure(ranks, "gmap")
+    assert found.value == pytest.approx(np.exp(np.mean(np.log([1 / rank for rank in ranks]))))
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.value < found.high < 1
+    missed = figure([*ranks, 0], "gmap")  # trec_eval takes 0.00001 for 0
+    assert missed.value == pytest.approx(np.exp(np.mean(np.log([*(1 / rank for rank in ranks), 0.00001]))))
+
+
+def test_totals_are_whole_and_have_no_interval() -> None:
+    found = figure([1, 2, 0, 4, 5, 1, 2, 1], "num_rel_ret")
+    assert (found.value, found.low, found.no_interval, found.n) == (7, None, "a total, no mean", 8)
+    assert isinstance(found.value, int)
+    assert found.if_all == 7 * 10

@@ -72,3 +72,10 @@ def test_measures_whose_differences_would_be_single_queries_are_refused(tmp_path
     many = [f"{kind}@{depth}" for kind in ("recall", "success") for depth in (1, 3, 5, 10, 20, 50, 100)]
     with pytest.raises(RefusedError, match="14 measures were asked for, and test is sealed"):
         scored(tmp_path, *many)
+
+
+def test_measures_that_count_single_documents_are_refused(tmp_path: Path) -> None:
+    asked = ("ndcg", "mrr", "err@10", "rbp_graded(0.8)", "gmap", "iprec@0.1", "alpha_ndcg@10", "set_f1")
+    with pytest.raises(RefusedError, match=r"^gmap, iprec@0.1, alpha_ndcg@10, set_f1, num_rel_ret: test is"):
+        scored(tmp_path, *asked, "num_rel_ret")
+    assert set(scored(tmp_path, *asked[:4]).runs[0].overall) == set(asked[:4])
