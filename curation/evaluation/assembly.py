@@ -13,6 +13,7 @@ from curation import __version__
 from curation.evaluation.comparison.aggregations import StrataSummary, summarise
 from curation.evaluation.comparison.compared import compare_scores
 from curation.evaluation.comparison.similar_lists import similar_lists
+from curation.evaluation.comparison.turning import Turning, shortlist, turning
 from curation.evaluation.evaluation import (
     EvaluatedSystem,
     Evaluation,
@@ -48,7 +49,6 @@ from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.rankings import RunRows
 from curation.evaluation.metrics.scores import RunScores, mean_scores
 from curation.evaluation.metrics.summaries import mean_of, summary_of
-from curation.evaluation.metrics.turning import Turning, shortlist, turning
 from curation.evaluation.sealed.disclosure import (
     SealedTies,
     without_ties,

@@ -13,6 +13,7 @@ from curation.evaluation.comparison.leaderboard import LeaderboardRow
 from curation.evaluation.comparison.order import OrderReport
 from curation.evaluation.comparison.pairs import Comparison
 from curation.evaluation.comparison.similar_lists import SimilarLists
+from curation.evaluation.comparison.turning import Turning
 from curation.evaluation.figures.hard_negatives import (
     HardNegativeEffect,
 )
@@ -30,7 +31,6 @@ from curation.evaluation.inputs.run_seconds import RunSeconds
 from curation.evaluation.inputs.subtopic_file import SubtopicFacts
 from curation.evaluation.inputs.system_runs import ReadingOptions
 from curation.evaluation.metrics.rankings import TieCounts
-from curation.evaluation.metrics.turning import Turning
 from curation.evaluation.sealed.disclosure import (
     SealedTies,
 )

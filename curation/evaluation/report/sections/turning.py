@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from curation.evaluation.comparison.turning import Turning
 from curation.evaluation.evaluation import Evaluation
-from curation.evaluation.metrics.turning import Turning
 from curation.evaluation.report.section import ReportSection
 from curation.reports.page import Section, Table
 from curation.text import amount

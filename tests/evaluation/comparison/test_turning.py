@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from curation.evaluation.comparison.turning import Turning, shortlist, turning
 from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.metrics.qrels import qrels_from
 from curation.evaluation.metrics.rankings import run_rows
 from curation.evaluation.metrics.scores import score_run
-from curation.evaluation.metrics.turning import Turning, shortlist, turning
 from tests.evaluation.metrics.test_scores import GRADES, RUNS, Grades, Run, ranked
 from tests.support import examples
 
