@@ -24,6 +24,7 @@ from app.views.evaluate.uploads import (
 from curation.errors import InputError
 from curation.evaluation.answers.answer_files import AnswerSource
 from curation.evaluation.inputs.system_runs import RunSource
+from curation.evaluation.metrics.measures import further_measures
 from curation.evaluation.submission import RunSubmission, Submitted, submit
 from curation.jobs import jobs_of
 from curation.jobs.uploads import discard
@@ -68,7 +69,7 @@ def _asked(chosen: ChosenPart, key: str) -> RunSubmission:
     with st.popover("Measures and kinds of queries"):
         measures = st.multiselect(
             "Measures",
-            chosen.measures,
+            [*chosen.measures, *further_measures(chosen.scale, chosen.sealed)],
             default=chosen.measures,
             accept_new_options=True,
             key=f"measures {chosen.release_id}",

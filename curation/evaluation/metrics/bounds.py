@@ -55,7 +55,8 @@ def unjudged_bounds(
         ]
         _fill(if_all, by_engine, measures, qrels, ranking, inside, qrels.scale[-1])
         for place, one in enumerate(measures):
-            if one.depth == depth and not one.by_engine and one.kind not in UNBOUNDED:
+            own = not one.by_engine and one.persistence is None and one.kind not in UNBOUNDED
+            if one.depth == depth and own:
                 if_all[:, place] = _own(one, ranking, qrels, inside)
     for place, measure in enumerate(measures):
         if measure.persistence is not None:

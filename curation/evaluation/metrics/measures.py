@@ -38,6 +38,8 @@ from curation.errors import InputError, refuse_problems
 HEADLINE = "ndcg_exp@10"
 MOST_GAIN = 16
 """The engine keeps a counter for each gain, and 2^16 of these are as many as it can keep quickly."""
+EXPONENTIAL = ("ndcg_exp", "err")
+"""Kinds with the gain 2^grade − 1."""
 PERSISTENCE = 0.8
 ALPHA = 0.5
 DEEPEST = 100_000
@@ -77,7 +79,12 @@ KINDS = {
         MeasureKind("mrr", True, "possible", "1 / rank of the first relevant document"),
         MeasureKind("map", True, "possible", "average precision"),
         MeasureKind(
-            "gmap", True, "", "geometric mean of average precision", summary="geometric", sealed=False
+            "gmap",
+            True,
+            "",
+            "geometric mean of average precision, 0 taken as 0.00001",
+            summary="geometric",
+            sealed=False,
         ),
         MeasureKind("recall", True, "needed", "share of the relevant documents that are found"),
         MeasureKind("success", True, "needed", "whether a relevant document is found (hit rate)"),
@@ -113,6 +120,11 @@ DEFAULT_MEASURES = (
     *(HEADLINE, "ndcg@10", "mrr@10", "map", "recall@10", "success@10", "precision@10"),
     *("rprec", "bpref", "rbp(0.8)", "judged@10"),
 )
+FURTHER_MEASURES = (
+    *("ndcg_exp", "ndcg", "mrr", "err@10", "gmap", "rbp_graded(0.8)", "iprec@0.1"),
+    *("set_precision", "set_recall", "set_f1", "num_ret", "num_rel", "num_rel_ret"),
+)
+"""Of the other kinds that need nothing but a run, one each."""
 _NAME = re.compile(r"(set_?f1|[a-z_]+?)(?:\((?:[a-z]+=)?([0-9.]+)\))?(?:[@_.]([0-9.]+))?")
 _ALIASES = {
     **{"hit": "success", "hit_rate": "success", "p": "precision", "r": "recall", "rr": "mrr", "ap": "map"},
@@ -214,9 +226,9 @@ def measures_for(grades: Sequence[int], names: Iterable[str] | None = None) -> t
     highest = max(grades, default=0)
     if names is None:
         default = measures_named(DEFAULT_MEASURES)
-        return tuple(one for one in default if one.kind != "ndcg_exp" or highest <= MOST_GAIN)
+        return tuple(one for one in default if one.kind not in EXPONENTIAL or highest <= MOST_GAIN)
     chosen = measures_named(names)
-    exponential = [one.name for one in chosen if one.kind in ("ndcg_exp", "err") and highest > MOST_GAIN]
+    exponential = [one.name for one in chosen if one.kind in EXPONENTIAL and highest > MOST_GAIN]
     refuse_problems(
         [f"{name} has the gain 2^grade − 1, and the scale goes up to {highest}" for name in exponential],
         way_out=f"It can be computed for grades up to {MOST_GAIN}; take ndcg@k, whose gain is the grade.",
@@ -228,6 +240,16 @@ def measures_for(grades: Sequence[int], names: Iterable[str] | None = None) -> t
             command="Name another one before it, such as ndcg_exp@10.",
         )
     return chosen
+
+
+def further_measures(grades: Sequence[int], sealed: bool) -> tuple[str, ...]:
+    """The names of `FURTHER_MEASURES` that the scale, and sealed parts, allow."""
+    gains = max(grades, default=0) <= MOST_GAIN
+    return tuple(
+        one.name
+        for one in measures_named(FURTHER_MEASURES)
+        if (gains or one.kind not in EXPONENTIAL) and (KINDS[one.kind].sealed or not sealed)
+    )
 
 
 def _read(name: str) -> Measure | str:

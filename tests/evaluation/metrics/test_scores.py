@@ -11,7 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
-from curation.evaluation.metrics.measures import Measure, measures_for, measures_named
+from curation.evaluation.metrics.measures import (
+    Measure,
+    further_measures,
+    measures_for,
+    measures_named,
+)
 from curation.evaluation.metrics.qrels import qrels_from, qrels_of
 from curation.evaluation.metrics.scores import RunScores, score_run
 from tests.support import examples
@@ -242,8 +247,11 @@ def test_sets_and_totals_of_a_list_a_missing_query_and_one_without_relevant_docu
 
 def test_an_exponential_gain_of_large_grades_is_refused_and_no_default() -> None:
     assert Measure("ndcg_exp", 10) not in measures_for([0, 1, 10, 100])
-    with pytest.raises(InputError, match="the scale goes up to 100"):
-        measures_for([0, 100], ["ndcg_exp@10"])
+    for name in ("ndcg_exp@10", "err@10"):
+        with pytest.raises(InputError, match="the scale goes up to 100"):
+            measures_for([0, 100], [name])
+    assert {"err@10", "gmap"} <= set(further_measures([0, 1], sealed=False))
+    assert further_measures([0, 100], sealed=True) == ("ndcg", "mrr", "rbp_graded(0.8)")
 
 
 @given(GRADES, RUNS)

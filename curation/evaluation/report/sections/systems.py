@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.report.section import ReportSection, by_measure, interval, mark, share, told
 from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
@@ -47,7 +48,9 @@ def _headline(found: Evaluation, headline: str) -> Table:
 
 
 def _all_measures(found: Evaluation) -> Table:
-    return by_measure("Every measure: mean over queries", found, told)
+    totals = [one.name for one in measures_named(found.measures) if one.summary == "total"]
+    beside = f"; {', '.join(totals)}: total" if totals else ""
+    return by_measure(f"Every measure: mean over queries{beside}", found, told)
 
 
 def _files(found: Evaluation) -> Table:
