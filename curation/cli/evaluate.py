@@ -19,6 +19,7 @@ from curation.cli.evaluate_answers import (
     show_answers,
 )
 from curation.cli.evaluate_figures import show_evaluation
+from curation.cli.evaluate_files import refuse_no_files, write_files
 from curation.cli.evaluate_tables import show_failed
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
@@ -235,6 +236,23 @@ def evaluate(
         Path | None,
         typer.Option(help="Also write the report, one HTML page with charts; it needs no network."),
     ] = None,
+    tables: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--table",
+            help="Also write a table of systems and measures with intervals and what can be distinguished: a "
+            "name that ends in .csv, .md or .tex. May be given several times.",
+            show_default="none",
+        ),
+    ] = None,
+    per_query: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the values of each query as `trec_eval -q` prints them. Of several systems each "
+            "has a file of its own: queries.txt becomes queries.NAME.txt.",
+            show_default="none",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Evaluate systems on a release: measures with intervals, by kind of query, with what was not judged.
@@ -251,6 +269,7 @@ def evaluate(
       goldset evaluate v1 --run bm25.trec.gz
       goldset evaluate v1 --run bm25=bm25.trec --run dense=dense.tsv --split dev --by type,segment
       goldset evaluate v1 --run bm25.trec --run dense.trec --report report.html
+      goldset evaluate v1 --run bm25.trec --run dense.trec --table systems.tex --per-query queries.txt
       goldset evaluate v1 --run bm25.trec --run dense.trec --by cluster,grid
       goldset evaluate v1 --run new=seed1.trec --run new=seed2.trec --measures ndcg_exp@10,recall@100 --json
       goldset evaluate v1 --run new.trec --measures ndcg_exp@10,alpha_ndcg@10 --subtopics subtopics.txt
@@ -292,10 +311,14 @@ def evaluate(
         hard_negatives=hard_negatives,
         pool_sample=_bands(pool_sample),
         subtopics=subtopics,
+        by_query=per_query is not None,
     )
     store, judged, pooled = project_store(), None, None
     refuse_no_page(report, store.path, "--report")
-    of_runs = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if, "--turning": turning or None}
+    sources = named_runs(run or [])
+    refuse_no_files(tables or (), per_query, [store.path, *(source.path for source in sources)])
+    of_runs: dict[str, object] = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if}
+    of_runs |= {"--turning": turning or None, "--table": tables or None, "--per-query": per_query}
     beside = [option for option, value in of_runs.items() if value is not None]
     if ladder:
         _refuse_beside_ladder(
@@ -315,7 +338,6 @@ def evaluate(
         refuse_without_run(beside)
         emit_answers(answered, report, as_json)
         return
-    sources = named_runs(run or [])
     if ladder:
         with progress_bar() as progress:
             climbed = ladder_looks(
@@ -342,10 +364,12 @@ def evaluate(
         from curation.evaluation.report.page import evaluation_report
 
         write_page(report, evaluation_report(found, answered, judged).html, option="--report")
+    written = write_files(found, tables or (), per_query)
     failed = failed_figures(found, conditions, baseline) if conditions else None
     extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
     whole = plain(found) | {key: value for key, value in extra.items() if value is not None}
-    emit(as_json, whole, lambda: show_evaluation(found, judged, pooled, report))
+    written += [report] if report else []
+    emit(as_json, whole, lambda: show_evaluation(found, judged, pooled, written))
     if answered is not None and not as_json:
         show_answers(answered)
     if failed is not None and not as_json:

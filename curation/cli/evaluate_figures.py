@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,9 +34,9 @@ def show_evaluation(
     found: Evaluation,
     judged: JudgedEvaluation | None,
     pooled: PooledRuns | None,
-    report: Path | None,
+    written: Sequence[Path],
 ) -> None:
-    """All figures of an evaluation and what was asked for besides; `report` is the page that was written."""
+    """All figures of an evaluation and what was asked for besides; `written` are the files that it is in."""
     parts = ", ".join(found.parts)
     say(
         f"{found.release}, {parts}: {amount(found.queries, 'query', 'queries')}. Relevant: grade "
@@ -74,8 +75,8 @@ def show_evaluation(
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
     for look in found.looks:
         say(look.sentence)
-    if report is not None:
-        say(f"Wrote {report}.")
+    if written:
+        say(f"Wrote {', '.join(map(str, written))}.")
     say(f"release id: {found.release_id}; seed {found.seed}, {found.resamples:,} resamples")
 
 

@@ -51,8 +51,8 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> 
     console.print(drawn)
 
 
-def refuse_no_page(path: Path | None, project: Path, option: str = "--html") -> None:
-    """Stop, before any work, where the page that an option names could not be written.
+def refuse_no_page(path: Path | None, project: Path, option: str = "--html", what: str = "page") -> None:
+    """Stop, before any work, where the page or other file that an option names could not be written.
 
     Raises
     ------
@@ -68,23 +68,23 @@ def refuse_no_page(path: Path | None, project: Path, option: str = "--html") -> 
     for problem, found in problems.items():
         if found:
             raise InputError(
-                f"{option} {path}: {problem}; expected the name of a page in an existing folder."
+                f"{option} {path}: {problem}; expected the name of a {what} in an existing folder."
             )
 
 
-def write_page(path: Path, html: str, done: str = "", option: str = "--html") -> None:
-    """Write the page that an option names. `done` starts the error message: what was done all the same.
+def write_page(path: Path, text: str, done: str = "", option: str = "--html", what: str = "page") -> None:
+    """Write the page or other file that an option names. `done` starts the error: what was done all the same.
 
     Raises
     ------
     InputError: it cannot be written.
     """
     try:
-        path.write_text(html, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(
-            f"{option} {path}: {done}the page was not written: {error.strerror or error}; expected the name "
-            "of a page in an existing folder that can be written."
+            f"{option} {path}: {done}the {what} was not written: {error.strerror or error}; expected the "
+            f"name of a {what} in an existing folder that can be written."
         ) from error
 
 

@@ -123,6 +123,11 @@ def _measures_and_facets(
         _refuse_declared_sample(release)
     _check_turning(options, release, measures, systems)
     check_deciding(options.comparison.deciding, bool(release.sealed))
+    if options.by_query and release.sealed:
+        raise RefusedError(
+            f"{', '.join(release.sealed)} is sealed, and there is nothing by query of a sealed part.",
+            command="Leave --per-query out.",
+        )
     if release.sealed:
         refuse_fine_measures(release.sealed, measures)
     for one in measures:

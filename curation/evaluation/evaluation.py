@@ -56,6 +56,7 @@ class EvaluationOptions(NamedTuple):
         release does not record it; see `figures.inferred`. None: nobody says so.
     label_draws: how often all labels are drawn again, to see whether the order of systems holds; 0 is never.
     subtopics: a file that says which documents are relevant to each subtopic of a query, for alpha_ndcg@k.
+    by_query: values of single queries are wanted, so sealed parts are refused.
     turning: also look for unjudged documents that could turn the order of two systems, by the first measure.
     """
 
@@ -73,6 +74,7 @@ class EvaluationOptions(NamedTuple):
     pool_sample: Sequence[int] | None = None
     turning: bool = False
     subtopics: Path | None = None
+    by_query: bool = False
 
 
 class SeedSpread(NamedTuple):

@@ -33,7 +33,7 @@ def _environment() -> Environment:
     )
     environment.tests["figure"] = _is_figure
     environment.filters |= {
-        "cell": _cell,
+        "cell": cell_text,
         "count": "{:,}".format,
         "figure": decimal,
         "percent": percent,
@@ -44,7 +44,7 @@ def _environment() -> Environment:
     return environment
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
     """What a table shows of a value: None is unknown, and fractions have three places."""
     if value is None:
         return "–"

@@ -1,0 +1,94 @@
+"""Lines of single queries against trec_eval's own output, to the byte; and none of a sealed part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from curation.evaluation.evaluate_runs import evaluate_read
+from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+from curation.evaluation.inputs.facets import facets_of
+from curation.evaluation.inputs.pooled import PooledPairs
+from curation.evaluation.inputs.release import DrawnQueries, EvaluatedRelease
+from curation.evaluation.inputs.system_runs import SystemRun
+from curation.evaluation.metrics.measures import measures_named
+from curation.evaluation.metrics.rankings import run_rows
+from curation.evaluation.report.trec_lines import trec_lines, trec_name
+from curation.sources.queries import KnownQueries
+from tests.evaluation.metrics.test_published import CUTOFFS, OURS, qrels, run
+from tests.support.command_line import invoke
+from tests.support.evaluated_project import evaluated_project, ranked, write_run
+
+NAMES = {theirs: ours for theirs, ours in OURS.items() if not theirs.startswith(("rbp", "iprec"))}
+"""trec_eval's name → ours, but rbp, whose gains are by grade there, and iprec, which counts otherwise."""
+
+
+def evaluated(shared: Path, results: str) -> Evaluation:
+    """NIST's test run on its qrels, as a release without anything else."""
+    folder = shared / "trec_eval_test"
+    graded = qrels(folder / "qrels.test")
+    row = dict.fromkeys(("stratum", "source", "part", "segment"), "all") | {"inclusion_probability": None}
+    nothing = np.full(len(graded.query_ids), np.nan)
+    release = EvaluatedRelease(
+        *("nist", "0" * 64, ("all",), (), graded, dict.fromkeys(graded.query_ids, "")),
+        facets_of([row] * len(graded.query_ids), []),
+        DrawnQueries(("all",) * len(graded.query_ids), nothing, nothing, {}, {}, None),
+        *(KnownQueries([], {}), frozenset(), PooledPairs({}, frozenset(), frozenset(), ())),
+    )
+    rows = run_rows(run(folder / results), graded)
+    read = {"STANDARD": [SystemRun("STANDARD", results, rows, len(rows.query), 0, 0, {})]}
+    return evaluate_read(release, read, EvaluationOptions(measures=list(NAMES.values())))
+
+
+@pytest.mark.parametrize(
+    ("expected", "results"), [("out.test.aq", "results.test"), ("out.test.aqc", "results.trunc")]
+)
+def test_the_lines_are_those_of_trec_eval(shared: Path, expected: str, results: str) -> None:
+    found = evaluated(shared, results)
+    lines = list(trec_lines(found, found.runs[0]))
+    theirs = (shared / "trec_eval_test" / expected).read_text(encoding="utf-8").splitlines(keepends=True)
+    of_all = {"runid", "num_q", *NAMES}
+    assert set(lines) == {line for line in theirs if line.split("\t")[0].strip() in of_all}
+    assert len(lines) == len(set(lines)) > 3 * len(CUTOFFS) * 4
+
+
+def test_what_trec_eval_lacks_keeps_our_name() -> None:
+    ours = measures_named(["ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "R@5", "iprec@0.1"])
+    assert [trec_name(one) for one in ours] == [
+        *("ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "recall_5", "iprec_at_recall_0.10")
+    ]
+
+
+def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> None:
+    store = evaluated_project(tmp_path)
+    runs = [str(write_run(tmp_path / f"{name}.trec", ranked(name))) for name in "ab"]
+    command = ["--project", str(store.path), "evaluate", "v1", "--measures", "ndcg@10,map"]
+    files = {name: tmp_path / name for name in ("t.csv", "t.md", "t.tex", "q.txt")}
+    for name, path in files.items():
+        command += ["--per-query" if name == "q.txt" else "--table", str(path)]
+    done = invoke([*command, "--run", runs[0], "--run", runs[1], "--split", "dev"])
+    assert done.exit_code == 0, done.output
+    assert not files["q.txt"].exists()
+    lines = (tmp_path / "q.b.txt").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 2 * 30 + 2 + 2
+    names = ("ndcg_cut_10", "map", "runid", "num_q")
+    assert {line.split("\t")[0] for line in lines} == {f"{name:<22}" for name in names}
+    head, first, _ = files["t.csv"].read_text(encoding="utf-8").splitlines()
+    columns = ["ndcg@10", *(f"ndcg@10 {what}" for what in ("low", "high", "n", "group"))]
+    assert head.split(",")[:6] == ["system", *columns]
+    assert first.split(",")[4:6] == ["30", "a"]
+    assert "| a | " in files["t.md"].read_text(encoding="utf-8")
+    assert r"\begin{tabular}{lll}" in files["t.tex"].read_text(encoding="utf-8")
+    before = Path(runs[0]).read_bytes()
+    own = invoke([*command[:-1], runs[0], "--run", runs[0], "--split", "dev"])
+    assert "it is a run that is evaluated" in str(own.exception)
+    assert Path(runs[0]).read_bytes() == before
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM looks").fetchall() == [(0,)]
+    sealed = invoke([*command, "--run", runs[0], "--split", "test", "--reason", "a look"])
+    assert "there is nothing by query of a sealed part" in str(sealed.exception)
+    with store.reading() as cursor:
+        assert cursor.execute("SELECT count(*) FROM looks").fetchall() == [(0,)]
+    store.close()
