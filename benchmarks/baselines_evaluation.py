@@ -7,6 +7,8 @@ MEDLINE and CISI know no tie but the same text, because nothing is tuned here. N
 checkout; dense embeds 19,406 products: twenty minutes of processor time.
 
 Usage: python -m benchmarks.baselines_evaluation [--only NAME] [--lexical NAME] [--keep FOLDER]
+Smallest: python -m benchmarks.baselines_evaluation --only smart/med --lexical smart/med
+Needs: minutes
 
 --keep keeps the projects in FOLDER, with their embeddings, or goes on from those that are there. --only makes
 the table of one collection and prints it. --lexical runs bm25 alone on a collection, and the page says so.

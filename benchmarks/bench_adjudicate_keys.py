@@ -8,14 +8,16 @@ in which the next pair is on screen. Written: medians, 95th percentiles, and the
 0.33 at most. At the end as many decisions are in the project as Enter was pressed.
 
 Usage: python -m benchmarks.bench_adjudicate_keys [decisions, 60]
+Smallest: python -m benchmarks.bench_adjudicate_keys 10
+Needs: Chromium
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
@@ -82,7 +84,9 @@ def decide(page: Page, pairs: int) -> None:
 
 
 def main() -> None:
-    keys = int(sys.argv[1]) if len(sys.argv) > 1 else 60
+    parser = argparse.ArgumentParser()
+    parser.add_argument("keys", type=int, nargs="?", default=60)
+    keys = parser.parse_args().keys
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         store = big_project.build(folder / "adjudicate.duckdb", PEOPLE, SHOWINGS)

@@ -4,14 +4,15 @@ Beside it, in the same run, what the krippendorff package needs for the same jud
 matrix of annotators and units, once for each of four levels, without any interval. The report has those
 four alphas too, and 1,000 resamples of every figure, all breakdowns, consistency and consensus.
 
-Usage: python -m benchmarks.bench_agreement [judgments] [annotators]
+Usage: python -m benchmarks.bench_agreement [judgments] [annotators] [--here]
+    --here makes the report in this process.
+Smallest: python -m benchmarks.bench_agreement 200 5 --here
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from datetime import timedelta
@@ -21,6 +22,7 @@ import krippendorff
 import numpy as np
 import pyarrow as pa
 
+from benchmarks import steps
 from curation.agreement.between.coefficients import LEVELS
 from curation.project import init_project
 from curation.store import Store, append, utc_now
@@ -37,6 +39,7 @@ for name, details in (("plain", False), ("details", True)):
     started, worked = time.perf_counter(), time.process_time()
     agreement_report(store, details=details)
     took[name], took[name + " cpu"] = time.perf_counter() - started, time.process_time() - worked
+store.close()
 took["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 print(json.dumps(took))
 """
@@ -110,15 +113,19 @@ def by_the_package(rows: dict[str, np.ndarray]) -> float:
 
 
 def main() -> None:
-    judgments = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    rows = made_up(judgments, int(sys.argv[2]) if len(sys.argv) > 2 else ANNOTATORS)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("judgments", type=int, nargs="?", default=1_000_000)
+    parser.add_argument("annotators", type=int, nargs="?", default=ANNOTATORS)
+    parser.add_argument("--here", action="store_true")
+    asked = parser.parse_args()
+    judgments = asked.judgments
+    rows = made_up(judgments, asked.annotators)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "project.duckdb"
         store = init_project(path).store
         fill(store, rows)
         store.close()
-        asked = [sys.executable, "-c", REPORT, str(path)]
-        figures = json.loads(subprocess.check_output(asked, text=True))
+        figures = json.loads(steps.python(REPORT, path, here=asked.here).output)
     package = by_the_package(rows)
     print(f"{judgments:,} judgments of {judgments // VOICES:,} pairs, from DuckDB to the report:")
     for name, told in (("plain", "figures alone"), ("details", "with all details")):

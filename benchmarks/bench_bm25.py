@@ -5,6 +5,8 @@ rated ones, cut to the words that our retriever counts, so that both sides score
 queries per second of both, their ratio, and the share of queries whose top 100 scores agree.
 
 Usage: python -m benchmarks.bench_bm25 [documents, default 60000] [queries for rank-bm25, default 20]
+Smallest: python -m benchmarks.bench_bm25 200 2
+Needs: ../shared/data
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import time
 import numpy as np
 from rank_bm25 import BM25Okapi
 
+from benchmarks.steps import shared_data
 from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
 from curation.sources.queries import query_id_of
@@ -43,8 +46,7 @@ def corpus(size: int) -> list[Document]:
 def main() -> None:
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 60_000
     few = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    if not SHARED.is_dir():
-        sys.exit(f"the shared data is not at {SHARED}")
+    shared_data()
     documents = sorted(corpus(size), key=lambda document: document.document_id)
     texts = sorted({row["query"] for row in icecat.ratings(SHARED)})
     queries = [Query(query_id_of(text), text, text, "imported") for text in texts if content_words(text)]

@@ -10,6 +10,7 @@ so all have the same rate of false alarms and can be compared; the p-chart by te
     change point   largest likelihood ratio of one change (Scott and Knott 1974)
 
 Usage: python -m benchmarks.bench_charts [--runs 2000]
+Smallest: python -m benchmarks.bench_charts --runs 2
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ pair, as `settled` makes it for releases), with the ratio; then consistency with
 clock and of the processors, and the peak of the process's memory.
 
 Usage: python -m benchmarks.bench_consensus [--judgments 1000000]
+Smallest: python -m benchmarks.bench_consensus --judgments 500
 """
 
 from __future__ import annotations

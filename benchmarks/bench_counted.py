@@ -6,6 +6,7 @@ Seconds by the clock and of the processors, the least of the repetitions: for al
 of one pair.
 
 Usage: python -m benchmarks.bench_counted [--judgments 1000000] [--repetitions 5]
+Smallest: python -m benchmarks.bench_counted --judgments 500 --repetitions 1
 """
 
 from __future__ import annotations

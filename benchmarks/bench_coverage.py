@@ -6,12 +6,14 @@ Vectors are those of the whole corpus, which the first run embeds; a part of the
 documents' entities.
 
 Usage: python -m benchmarks.bench_coverage PROJECT_FOLDER [documents ...]
+Smallest: python -m benchmarks.bench_coverage build/coverage 200
+Needs: the embedding model
 """
 
 from __future__ import annotations
 
+import argparse
 import resource
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import process_time
@@ -84,14 +86,18 @@ def row(store: Store, whole: CorpusEntities, vectors: Vectors, size: int) -> str
 
 
 def main() -> None:
-    store = collection("icecat", Path(sys.argv[1])).store
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("documents", type=int, nargs="*", default=SIZES)
+    asked = parser.parse_args()
+    store = collection("icecat", asked.folder).store
     with store.reading() as cursor:
         whole = find_entities(current_corpus(cursor), PhraseExtractor())
     vectors = embed(store, [entity.text for entity in whole.entities])
     print(f"{len(RESOLUTIONS)} resolutions, {SEEDS} seeds and {DRAWS} draws each")
     print("| documents | entities | edges | phrases | embedding | graph | clusters | queries | all | GiB |")
     print("|" + "--:|" * 10)
-    for size in [int(text) for text in sys.argv[2:]] or SIZES:
+    for size in asked.documents:
         print(row(store, whole, vectors, size), flush=True)
 
 

@@ -7,6 +7,7 @@ that come of it are counted; in the first row nothing is the matter. The same se
 which is in docs/agreement-method.md.
 
 Usage: python -m benchmarks.bench_drift [--runs 1000]
+Smallest: python -m benchmarks.bench_drift --runs 1
 """
 
 from __future__ import annotations

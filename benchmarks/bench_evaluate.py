@@ -11,6 +11,7 @@ computes the eight of these measures that it has, where it is installed (it is n
 the same dictionaries, after one that is not counted, in which it compiles.
 
 Usage: python -m benchmarks.bench_evaluate [runs, default 20] [queries, 1000] [documents, 1000]
+Smallest: python -m benchmarks.bench_evaluate 2 10 20
 """
 
 from __future__ import annotations

@@ -11,10 +11,13 @@ the dark, in a film of all frames. Other: during which it is neither light nor o
 Written: medians and ratios.
 
 Usage: python -m benchmarks.bench_first_load [visits of each kind, 3]
+Smallest: python -m benchmarks.bench_first_load 1
+Needs: Chromium
 """
 
 from __future__ import annotations
 
+import argparse
 import base64
 import io
 import os
@@ -195,7 +198,11 @@ def _paper(png: bytes) -> str:
 
 
 def main() -> None:
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    parser = argparse.ArgumentParser()
+    parser.add_argument("times", type=int, nargs="?", default=3)
+    parser.add_argument("kinds", nargs="*", default=["cold", "after_sign_in", "warm"])
+    asked = parser.parse_args()
+    times = asked.times
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         folder = Path(name)
         store = init_project(folder / "label.duckdb").store
@@ -214,7 +221,7 @@ def main() -> None:
                 cold(browser, side)  # the server's own first time is not measured
             print("| visit | Streamlit alone, s (kB) | goldset, s (kB) | times as fast | bytes |")
             print("|---|--:|--:|--:|--:|")
-            kinds = [globals()[name] for name in sys.argv[2:]] or [cold, after_sign_in, warm]
+            kinds = [globals()[name] for name in asked.kinds]
             for what in kinds:
                 visits = [[what(browser, side) for side in sides] for _ in range(times)]
                 before, after = (

@@ -7,10 +7,13 @@ other steps load, and does nothing. The digests are of the release, of an export
 two codes that are compared must have the same.
 
 Usage: python -m benchmarks.bench_freeze_memory [few] [many] [folder of other code, measured beside it]
+Smallest: python -m benchmarks.bench_freeze_memory 4000 5000
+Needs: minutes
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -215,9 +218,14 @@ def measure(path: Path, code: Path, label: str) -> dict[str, dict[str, Any]]:
 
 
 def main() -> None:
-    sizes = [int(number) for number in sys.argv[1:3]] or [50_000, 400_000]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("few", type=int, nargs="?", default=50_000)
+    parser.add_argument("many", type=int, nargs="?", default=400_000)
+    parser.add_argument("other", type=Path, nargs="*")
+    asked = parser.parse_args()
+    sizes = [asked.few, asked.many]
     here = Path(__file__).resolve().parents[1]
-    codes = dict(zip(("here", "other"), (here, *map(Path, sys.argv[3:4])), strict=False))
+    codes = dict(zip(("here", "other"), (here, *asked.other), strict=False))
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{number}.duckdb" for number in sizes]
         for path, number in zip(paths, sizes, strict=True):

@@ -6,37 +6,37 @@ changed, one in fifty an exact copy; both are known, so that it can be counted h
 lie above the threshold (0.8) share a group. Each size runs in a process of its own; written are wall and
 processor seconds of the grouping and the peak memory of the whole process, Python and the texts included.
 
-Usage: python -m benchmarks.bench_groups [SIZE ...]      (default 10000 100000 1000000)
+Usage: python -m benchmarks.bench_groups [SIZE ...] [--here]      (default 10000 100000 1000000)
+    --here groups in this process.
+Smallest: python -m benchmarks.bench_groups 200 --here
+Needs: ../shared/data
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import resource
-import subprocess
-import sys
 import time
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
-from tests.support import ROOT
+from benchmarks.steps import python, shared_data
 
-PRODUCTS = ROOT.parent / "shared" / "data" / "chorus_icecat" / "products.jsonl.gz"
+PRODUCTS = "chorus_icecat/products.jsonl.gz"
 SIZES = (10_000, 100_000, 1_000_000)
 THRESHOLD, SEED, PART = 0.8, 7, 50_000
+ONE = "import sys; from benchmarks.bench_groups import one; one(int(sys.argv[1]))"
 
 
-def halves() -> list[list[str]]:
-    """The first and the second half of each product's words."""
-    if not PRODUCTS.exists():
-        sys.exit(
-            f"bench_groups: {PRODUCTS} is not here; expected the shared data folder beside the checkout."
-        )
+def halves(products: int) -> list[list[str]]:
+    """The first and the second half of each product's words, of so many products at most."""
     found = []
-    with gzip.open(PRODUCTS, "rt", encoding="utf-8") as file:
-        for line in file:
+    with gzip.open(shared_data() / PRODUCTS, "rt", encoding="utf-8") as file:
+        for line in islice(file, products):
             product = json.loads(line)
             words = f"{product['title']} {product.get('short_description') or ''}".split()[:24]
             found += [words[: len(words) // 2], words[len(words) // 2 :]]
@@ -45,7 +45,7 @@ def halves() -> list[list[str]]:
 
 def corpus(size: int) -> tuple[pa.Table, list[tuple[int, int]]]:
     """So many documents, and the pairs (document, its copy) that were made alike."""
-    random, parts = np.random.default_rng(SEED), halves()
+    random, parts = np.random.default_rng(SEED), halves(max(1_000, 2 * size))
     first, second = random.integers(len(parts), size=(2, size)).tolist()
     fates, earlier = random.random(size).tolist(), random.random(size).tolist()
     blocks: list[pa.Array] = []
@@ -109,18 +109,14 @@ def one(size: int) -> None:
     )
 
 
-def main(sizes: list[int]) -> None:
+def main() -> None:
     """One process a size, and a line for each."""
-    for size in sizes:
-        child = subprocess.run(
-            [sys.executable, "-m", "benchmarks.bench_groups", "--one", str(size)],
-            check=False,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        if child.returncode:
-            sys.exit(f"bench_groups: {size:,} documents failed")
-        found = json.loads(child.stdout)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--here", action="store_true")
+    asked = parser.parse_args()
+    for size in asked.sizes:
+        found = json.loads(python(ONE, size, here=asked.here).output)
         print(
             f"{found['documents']:>9,} documents ({found['method']}): {found['wall']:,.1f} s wall, "
             f"{found['processor']:,.1f} s processor, {found['megabytes']:,.0f} MB at the peak; "
@@ -131,7 +127,4 @@ def main(sizes: list[int]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--one"]:
-        one(int(sys.argv[2]))
-    else:
-        main([int(size) for size in sys.argv[1:]] or list(SIZES))
+    main()

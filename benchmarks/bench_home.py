@@ -1,6 +1,7 @@
 """The page Home on 50,000 judgments of 10,000 pairs in an open round: seconds, first and warm.
 
 Usage: python -m benchmarks.bench_home [judgments]
+Smallest: python -m benchmarks.bench_home 200
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from curation.steps import read_figures, read_path
 from curation.store import Store, append, put_setting
 
 OPEN = 2_000
-"""Items that nobody has answered."""
+"""Items that nobody has answered, if there are so many pairs."""
 
 
 def complete(store: Store, rows: dict[str, np.ndarray]) -> None:
@@ -40,10 +41,11 @@ def complete(store: Store, rows: dict[str, np.ndarray]) -> None:
         columns = {"query_id": texts, "text": texts, "normalised": texts, "source": ["imported"] * len(texts)}
         append(cursor, "queries", {**columns, "metadata": ["{}"] * len(texts)})
         append(cursor, "candidates", {"query_id": queries, "document_id": documents})
-        shown = {"round_id": ["r"] * OPEN, "annotator": ["annotator 00"] * OPEN}
-        pair = {"query_id": queries[:OPEN], "document_id": documents[:OPEN]}
-        ids = {"presentation_id": [f"open {n}" for n in range(OPEN)], "content_hash": ["h"] * OPEN}
-        append(cursor, "presentations", {**ids, **shown, **pair, "position": list(range(OPEN))})
+        opened = min(OPEN, many)
+        shown = {"round_id": ["r"] * opened, "annotator": ["annotator 00"] * opened}
+        pair = {"query_id": queries[:opened], "document_id": documents[:opened]}
+        ids = {"presentation_id": [f"open {n}" for n in range(opened)], "content_hash": ["h"] * opened}
+        append(cursor, "presentations", {**ids, **shown, **pair, "position": list(range(opened))})
 
 
 def took(what: str, work: Callable[[], object]) -> None:

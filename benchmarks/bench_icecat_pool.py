@@ -6,6 +6,8 @@ the judged share of its first ten places, how many hard negatives the queries ha
 and suspects. Needs ../shared/data beside the checkout; dense embeds 19,406 products: ten minutes of CPU.
 
 Usage: python -m benchmarks.bench_icecat_pool [--without-dense] [--project FILE]
+Smallest: python -m benchmarks.bench_icecat_pool --without-dense
+Needs: minutes
 
 --project keeps the project in FILE, or goes on from one that holds all but the pool.
 """

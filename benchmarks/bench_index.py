@@ -6,15 +6,16 @@ counted before (cold), with all counts kept (warm), and after 1 % of the documen
 first 100 for queries of three words; the process's peak memory after reading the corpus and at its end; and
 bm25s' own index of the same words, where its lists of words fit (up to 100,000 documents).
 
-Usage: python -m benchmarks.bench_index [documents ..., default 10000 100000 1000000]
+Usage: python -m benchmarks.bench_index [documents ..., default 10000 100000 1000000] [--here]
+    --here takes all steps in one process.
+Smallest: python -m benchmarks.bench_index 60 --here
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.steps import python
 from curation.project import init_project
 from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
@@ -35,16 +37,22 @@ CHUNK = 20_000
 QUERIES = 200
 DEPTH = 100
 LARGEST_FOR_BM25S = 100_000
+STEP = """
+import json, sys
+from pathlib import Path
+from benchmarks.bench_index import STEPS
+print(json.dumps(STEPS[sys.argv[1]](Path(sys.argv[2]), int(sys.argv[3]))))
+"""
 Figures = dict[str, float]
 
 
-def vocabulary(random: np.random.Generator) -> np.ndarray:
+def vocabulary(random: np.random.Generator, number: int) -> np.ndarray:
     """Distinct words of two to five syllables; the order is their frequency."""
     syllables = [a + b for a in "bcdfghklmnprstvz" for b in ("a", "e", "i", "o", "u", "an", "er", "is", "on")]
-    drawn = random.integers(0, len(syllables), (2 * VOCABULARY, 5))
-    lengths = random.integers(2, 6, 2 * VOCABULARY)
+    drawn = random.integers(0, len(syllables), (2 * number, 5))
+    lengths = random.integers(2, 6, 2 * number)
     words = ("".join(syllables[i] for i in row[:n]) for row, n in zip(drawn, lengths, strict=True))
-    return np.array(list(dict.fromkeys(words))[:VOCABULARY])
+    return np.array(list(dict.fromkeys(words))[:number])
 
 
 def texts(words: np.ndarray, random: np.random.Generator, number: int) -> list[str]:
@@ -60,7 +68,7 @@ def make(project: Path, size: int) -> Figures:
     """A project with `size` documents in its corpus, written past the import: that is not measured here."""
     store = init_project(project).store
     random = np.random.Generator(np.random.PCG64(7))
-    words = vocabulary(random)
+    words = vocabulary(random, min(VOCABULARY, 30 * size))
     for start in range(0, size, CHUNK):
         bodies = texts(words, random, min(CHUNK, size - start))
         ids = [f"d{number:07}" for number in range(start, start + len(bodies))]
@@ -148,18 +156,16 @@ STEPS: dict[str, Callable[[Path, int], Figures]] = {
 }
 
 
-def process(step: str, project: Path, size: int) -> Figures:
-    command = [sys.executable, "-m", "benchmarks.bench_index", "--step", step, str(project), str(size)]
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    figures: Figures = json.loads(done.stdout)
+def process(step: str, project: Path, size: int, here: bool) -> Figures:
+    figures: Figures = json.loads(python(STEP, step, project, size, here=here).output)
     return figures
 
 
-def rows_of(size: int, project: Path) -> None:
-    process("make", project, size)
-    measured = {"cold": process("index", project, size), "warm": process("index", project, size)}
-    process("change", project, size)
-    measured["1 % changed"] = process("index", project, size)
+def rows_of(size: int, project: Path, here: bool) -> None:
+    process("make", project, size, here)
+    measured = {"cold": process("index", project, size, here), "warm": process("index", project, size, here)}
+    process("change", project, size, here)
+    measured["1 % changed"] = process("index", project, size, here)
     for name, figures in measured.items():
         ratio = measured["cold"]["index"] / figures["index"]
         print(
@@ -169,22 +175,23 @@ def rows_of(size: int, project: Path) -> None:
             flush=True,
         )
     if size <= LARGEST_FOR_BM25S:
-        theirs = process("bm25s", project, size)
+        theirs = process("bm25s", project, size, here)
         ratio = measured["cold"]["index"] / theirs["index"]
         print(f"| {size:,} | bm25s | | {theirs['index']:.1f} | {ratio:.1f} | | | {theirs['peak']:,.0f} | |")
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["--step"]:
-        print(json.dumps(STEPS[sys.argv[2]](Path(sys.argv[3]), int(sys.argv[4]))))
-        return
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--here", action="store_true")
+    asked = parser.parse_args()
     print(
         "| documents | index | read corpus, s | index, s | cold takes times as long | queries/s "
         "| peak after reading, MB | peak, MB | project file, MB |\n|---|---|---|---|---|---|---|---|---|"
     )
-    for size in [int(argument) for argument in sys.argv[1:]] or SIZES:
+    for size in asked.sizes:
         with tempfile.TemporaryDirectory() as folder:
-            rows_of(size, Path(folder) / "project.duckdb")
+            rows_of(size, Path(folder) / "project.duckdb", asked.here)
 
 
 if __name__ == "__main__":

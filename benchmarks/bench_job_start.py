@@ -7,10 +7,13 @@ there. Beside it other processes may keep the processors busy, as people who gra
 seconds, and the ratio. Needs ../shared/data beside the checkout.
 
 Usage: python -m benchmarks.bench_job_start [times] [busy processes]
+Smallest: python -m benchmarks.bench_job_start 1 0
+Needs: minutes
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import statistics
 import subprocess
@@ -86,7 +89,12 @@ def _start(jobs: Jobs, kind: str, parameters: dict[str, Any], after: str | None)
     return job.job_id, Start(under_way or done, at_work or done)
 
 
-def main(times: int, busy: int) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("times", type=int, nargs="?", default=5)
+    parser.add_argument("busy", type=int, nargs="?", default=0)
+    asked = parser.parse_args()
+    times, busy = asked.times, asked.busy
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder) / "project.duckdb"
         fill(project)
@@ -109,4 +117,4 @@ def main(times: int, busy: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(value) for value in (*sys.argv[1:], "5", "0")[:2]))
+    main()

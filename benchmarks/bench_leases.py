@@ -4,11 +4,14 @@
 process asks for the file. Each way runs on its own copy of the same project in one run. Written:
 median and 95th percentile of an action, errors, the second process's wait, and the ratio of medians.
 
-Usage: python -m benchmarks.bench_leases [seconds per way]
+Usage: python -m benchmarks.bench_leases [seconds per way] [--judgments 20000] [--asks 3]
+    [--patience 5]      --asks is how often the second process asks, --patience for how many seconds.
+Smallest: python -m benchmarks.bench_leases 0.7 --judgments 100 --asks 1 --patience 0.1
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import subprocess
 import sys
@@ -25,7 +28,7 @@ from curation.project import init_project
 from curation.store import Store, append, utc_now
 from curation.text import digest
 
-THREADS, RATE, JUDGMENTS = 25, 2.0, 20_000
+THREADS, RATE = 25, 2.0
 INSERT = """INSERT INTO judgment_events
     VALUES (?, 0, 'grade', 1, NULL, NULL, false, 'guide', ?, ?, NULL, ?, NULL, false, true)"""
 NEXT = "SELECT count(*) FROM presentation_states WHERE answered"
@@ -37,7 +40,7 @@ while True:
         duckdb.connect(sys.argv[1]).close()
         break
     except duckdb.IOException:
-        if time.monotonic() - started > 5: print(-1); sys.exit()
+        if time.monotonic() - started > float(sys.argv[2]): print(-1); sys.exit()
         time.sleep(0.005)
 print(time.monotonic() - started)
 """
@@ -51,23 +54,23 @@ class Figures(NamedTuple):
     second_process_s: list[float]
 
 
-def project(folder: Path, name: str) -> Path:
+def project(folder: Path, name: str, judgments: int) -> Path:
     store = init_project(folder / f"{name}.duckdb").store
     with store.transaction() as cursor:
-        ids = [digest(name, number) for number in range(JUDGMENTS)]
+        ids = [digest(name, number) for number in range(judgments)]
         append(
             cursor,
             "judgment_events",
             {
                 "presentation_id": ids,
-                "revision": [0] * JUDGMENTS,
-                "kind": ["grade"] * JUDGMENTS,
-                "grade": [1] * JUDGMENTS,
-                "flagged": [False] * JUDGMENTS,
-                "guide_hash": ["guide"] * JUDGMENTS,
-                "author": ["ada"] * JUDGMENTS,
+                "revision": [0] * judgments,
+                "kind": ["grade"] * judgments,
+                "grade": [1] * judgments,
+                "flagged": [False] * judgments,
+                "guide_hash": ["guide"] * judgments,
+                "author": ["ada"] * judgments,
                 "client_key": ids,
-                "submitted_at": [utc_now()] * JUDGMENTS,
+                "submitted_at": [utc_now()] * judgments,
             },
         )
     store.close()
@@ -80,7 +83,9 @@ def act(cursor: duckdb.DuckDBPyConnection, worker: int, count: int) -> None:
     cursor.execute(NEXT).fetchall()
 
 
-def measure(path: Path, once: Callable[[int, int], None], seconds: float) -> Figures:
+def measure(
+    path: Path, once: Callable[[int, int], None], seconds: float, asks: int, patience: float
+) -> Figures:
     times: list[float] = []
     errors: list[Exception] = []
     end = time.monotonic() + seconds
@@ -101,7 +106,10 @@ def measure(path: Path, once: Callable[[int, int], None], seconds: float) -> Fig
     threads = [threading.Thread(target=work, args=(worker,)) for worker in range(THREADS)]
     for thread in threads:
         thread.start()
-    waits = [float(subprocess.check_output([sys.executable, "-c", ASK, str(path)])) for _ in range(3)]
+    waits = [
+        float(subprocess.check_output([sys.executable, "-c", ASK, str(path), str(patience)]))
+        for _ in range(asks)
+    ]
     for thread in threads:
         thread.join()
     ordered = sorted(times)
@@ -139,13 +147,18 @@ def held(path: Path) -> Callable[[int, int], None]:
 
 
 def main() -> None:
-    seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 15.0
+    parser = argparse.ArgumentParser()
+    parser.add_argument("seconds", type=float, nargs="?", default=15.0)
+    parser.add_argument("--judgments", type=int, default=20_000)
+    parser.add_argument("--asks", type=int, default=3)
+    parser.add_argument("--patience", type=float, default=5.0)
+    asked = parser.parse_args()
     ways = {"leases": leases, "a connection each": connection_each, "held for good": held}
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, way in ways.items():
-            path = project(Path(folder), name.replace(" ", "-"))
-            found[name] = measure(path, way(path), seconds)
+            path = project(Path(folder), name.replace(" ", "-"), asked.judgments)
+            found[name] = measure(path, way(path), asked.seconds, asked.asks, asked.patience)
             figures = found[name]
             waits = ", ".join("never" if wait < 0 else f"{wait:.2f} s" for wait in figures.second_process_s)
             print(

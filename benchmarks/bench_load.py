@@ -14,6 +14,8 @@ Usage: python -m benchmarks.bench_load [--seconds 120] [--step-seconds 15] [--st
     [--rate 2]
     --seconds 0 leaves out the two minutes. --rate is grades a second of each annotator. People who read:
     --seconds 0 --steps 200 --step-seconds 60 --rate 0.5
+Smallest: python -m benchmarks.bench_load --seconds 0 --steps 2 --most 2 --step-seconds 1
+Needs: minutes
 """
 
 from __future__ import annotations

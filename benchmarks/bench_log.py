@@ -2,30 +2,30 @@
 
 Writes a seeded CSV log in a temporary folder (queries by Zipf's law over two million texts, one row in two
 hundred with an e-mail address, some quoted commas, times in order, four rows a session, six segments), then
-runs `goldset init`, `goldset import traffic` and `goldset sample --size 500`, each as a process of its own.
+runs `goldset import traffic` and `goldset sample --size 500`, each as a process of its own.
 Written are wall and processor seconds and peak memory, and import and sample together as shares of the
 limits (60 s, 2 GB, ten million rows). The other side, in the same run: the import of 500,000 of the rows in
 the way that goes row by row, extrapolated to the whole log, and `csv.reader` counting the rows and doing
 nothing else.
 
-Usage: python -m benchmarks.bench_log [ROWS] [FOLDER]      (default 500000; the full size is 10000000)
+Usage: python -m benchmarks.bench_log [ROWS] [FOLDER] [--here]      (default 500000)
+    The full size is 10000000. --here takes all steps in one process.
+Smallest: python -m benchmarks.bench_log 600 --here
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
-import os
-import shlex
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
-from tests.support import GOLDSET
+from benchmarks import steps
+from curation.project import init_project
 
 ROWS, QUERIES, ROW_PATH_ROWS = 500_000, 2_000_000, 500_000
 SECONDS, MEGABYTES, FULL = 60.0, 2_000.0, 10_000_000
@@ -36,32 +36,18 @@ WORDS = (
     "stove knife pan pot plate glass cup spoon fork book pen paper card box tape glue paint nail screw "
     "drill saw hammer ladder hose seed plant soil"
 ).split()
-AS_ROWS = "from curation.sources import log; log.plain_table = lambda records: None; "
-
-
-class Cost(NamedTuple):
-    """Wall and processor seconds and peak memory (MB) of a process."""
-
-    wall: float
-    processor: float
-    megabytes: float
-
-
-def run(arguments: list[str]) -> Cost:
-    """What one process costs.
-
-    Raises
-    ------
-    SystemExit: it failed.
-    """
-    started = time.monotonic()
-    quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
-    child = os.posix_spawn(arguments[0], arguments, os.environ, file_actions=quiet)
-    _, status, usage = os.wait4(child, 0)
-    if os.waitstatus_to_exitcode(status):
-        sys.exit(f"failed: {shlex.join(arguments)}")
-    wall = time.monotonic() - started
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+IMPORT = """
+import sys
+from pathlib import Path
+from unittest.mock import patch
+from curation.sources.traffic import log
+from curation.sources.traffic.traffic_import import import_traffic
+from curation.store import open_store
+with patch.object(log, "plain_table", lambda records: None):
+    import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))
+"""
+"""The import that goes row by row, as it does where a file is not plain."""
+IDLE = "import curation.sources.traffic.traffic_import"
 
 
 def write_log(path: Path, rows: int) -> None:
@@ -111,50 +97,51 @@ def count_rows(path: Path) -> float:
     return time.monotonic() - started
 
 
-def row_path(folder: Path, rows: int) -> float:
+def row_path(folder: Path, rows: int, here: bool) -> float:
     """Processor seconds a row of the import that goes row by row; the start of the process left out."""
-    part = folder / "part.csv"
+    part, project = folder / "part.csv", folder / "rows.duckdb"
     write_log(part, rows)
-    store = folder / "rows.duckdb"
-    run([GOLDSET, "--project", str(store), "init"])
-    program = AS_ROWS + (
-        "from pathlib import Path; from curation.sources.traffic.traffic_import import import_traffic; "
-        "from curation.store import open_store; import sys; "
-        "import_traffic(open_store(Path(sys.argv[1])), Path(sys.argv[2]))"
-    )
-    idle = run([sys.executable, "-c", "import curation.sources.traffic.traffic_import"])
-    cost = run([sys.executable, "-c", program, str(store), str(part)])
+    init_project(project).store.close()
+    idle = steps.python(IDLE, here=here)
+    cost = steps.python(IMPORT, project, part, here=here)
     return (cost.processor - idle.processor) / rows
 
 
 def main() -> None:
-    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
-    with tempfile.TemporaryDirectory(dir=sys.argv[2] if len(sys.argv) > 2 else None) as name:
-        folder = Path(name)
-        log, project = folder / "log.csv", str(folder / "project.duckdb")
-        write_log(log, rows)
-        print(f"a log of {rows:,} rows, {log.stat().st_size / 1e6:,.0f} MB")
-        run([GOLDSET, "--project", project, "init"])
-        costs = []
-        for command in (["import", "traffic", str(log)], ["sample", "--size", "500", "--seed", "1"]):
-            cost = run([GOLDSET, "--project", project, *command])
-            costs.append(cost)
-            print(
-                f"{cost.wall:7.1f} s ({cost.processor:.1f} s of processor) {cost.megabytes:6.0f} MB  "
-                f"{' '.join(command[:2])}"
-            )
-        wall, peak = sum(cost.wall for cost in costs), max(cost.megabytes for cost in costs)
-        share = f" ({wall / SECONDS:.2f} of the limit)" if rows == FULL else ""
-        print(f"together {wall:.1f} s{share}, peak {peak:.0f} MB ({peak / MEGABYTES:.2f} of the limit)")
-        part = min(rows, ROW_PATH_ROWS)
-        by_row, plain = row_path(folder, part) * rows, count_rows(log)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("rows", type=int, nargs="?", default=ROWS)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--here", action="store_true")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=asked.folder) as name:
+        measure(Path(name), asked.rows, asked.here)
+
+
+def measure(folder: Path, rows: int, here: bool) -> None:
+    """Print what both ways of the import and the sample cost."""
+    log, project = folder / "log.csv", folder / "project.duckdb"
+    write_log(log, rows)
+    print(f"a log of {rows:,} rows, {log.stat().st_size / 1e6:,.0f} MB")
+    init_project(project).store.close()
+    costs = []
+    for command in (["import", "traffic", log], ["sample", "--size", min(500, rows // 10), "--seed", 1]):
+        cost = steps.goldset(project, *command, here=here)
+        costs.append(cost)
         print(
-            f"row by row the import takes {by_row:.1f} s of processor (extrapolated from {part:,} rows): "
-            f"{by_row / costs[0].processor:.1f} times as much"
+            f"{cost.wall:7.1f} s ({cost.processor:.1f} s of processor) {cost.megabytes:6.0f} MB  "
+            f"{' '.join(map(str, command[:2]))}",
+            flush=True,
         )
-        print(
-            f"csv.reader counting rows takes {plain:.1f} s: {plain / costs[0].wall:.2f} of the import's time"
-        )
+    wall, peak = sum(cost.wall for cost in costs), max(cost.megabytes for cost in costs)
+    share = f" ({wall / SECONDS:.2f} of the limit)" if rows == FULL else ""
+    print(f"together {wall:.1f} s{share}, peak {peak:.0f} MB ({peak / MEGABYTES:.2f} of the limit)")
+    part = min(rows, ROW_PATH_ROWS)
+    by_row, plain = row_path(folder, part, here) * rows, count_rows(log)
+    print(
+        f"row by row the import takes {by_row:.1f} s of processor (extrapolated from {part:,} rows): "
+        f"{by_row / costs[0].processor:.1f} times as much"
+    )
+    print(f"csv.reader counting rows takes {plain:.1f} s: {plain / costs[0].wall:.2f} of the import's time")
 
 
 if __name__ == "__main__":

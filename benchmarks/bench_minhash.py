@@ -11,7 +11,9 @@ Rensa is no dependency: `pip install rensa`, else its lines are left out with a 
 
 At the end the recall and precision of ours on the products as they are, all 19,406, at several thresholds.
 
-Usage: python -m benchmarks.bench_minhash [TEXTS]      (default 20000)
+Usage: python -m benchmarks.bench_minhash [TEXTS] [PRODUCTS]      (default 20000, all)
+Smallest: python -m benchmarks.bench_minhash 200 200
+Needs: ../shared/data
 """
 
 from __future__ import annotations
@@ -22,11 +24,13 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from datasketch import MinHash, MinHashLSH
 
 from benchmarks.bench_groups import PRODUCTS, THRESHOLD, corpus
+from benchmarks.steps import shared_data
 from curation.similarity.minhash import MINHASH_SEED, NUM_PERM, banding, candidates, signatures
 from curation.similarity.pairs import exact_links, minhash_links
 from curation.similarity.shingles import Shingles, distinct, jaccard, word_shingles
@@ -113,7 +117,8 @@ def exact(texts: list[Shingles]) -> Pairs:
     }
 
 
-def main(size: int) -> None:
+def main() -> None:
+    size, number = (int(text) for text in [*sys.argv[1:], *("20000", "19406")[len(sys.argv) - 1 :]])
     table, _ = corpus(size)
     texts = sorted({word_shingles(text) for text in table["body"].to_pylist()} - {frozenset()}, key=sorted)
     truth = exact(texts)
@@ -142,13 +147,13 @@ def main(size: int) -> None:
             f"{way.whole / found[0].whole:.2f} x as fast from texts to verified pairs"
         )
 
-    products()
+    products(number)
 
 
-def products() -> None:
+def products(number: int) -> None:
     """Recall and precision on the real products."""
-    with gzip.open(PRODUCTS, "rt", encoding="utf-8") as file:
-        rows = [json.loads(line) for line in file]
+    with gzip.open(shared_data() / PRODUCTS, "rt", encoding="utf-8") as file:
+        rows = [json.loads(line) for line in islice(file, number)]
     sets, _ = distinct(word_shingles(f"{row['title']}\n{row.get('short_description') or ''}") for row in rows)
     for threshold in (0.9, 0.8, 0.7, 0.6, 0.5):
         truth, found = (
@@ -161,9 +166,10 @@ def products() -> None:
         )
         print(
             f"{len(rows):,} products from {threshold} on: {len(truth):,} pairs of different ones, "
-            f"recall {len(found & truth) / len(truth):.4f}, precision {len(found & truth) / len(found):.4f}"
+            f"recall {len(found & truth) / max(1, len(truth)):.4f}, "
+            f"precision {len(found & truth) / max(1, len(found)):.4f}"
         )
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000)
+    main()

@@ -5,10 +5,13 @@ writes the sum of their times and the largest peak memory, as shares of the limi
 two cores). Needs ../shared/data beside the checkout.
 
 Usage: python -m benchmarks.bench_path
+Smallest: python -m benchmarks.bench_path
+Needs: minutes
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shlex
 import sys
@@ -16,6 +19,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.steps import shared_data
 from tests.support import GOLDSET, ROOT, icecat
 
 SHARED = ROOT.parent / "shared" / "data"
@@ -43,8 +47,8 @@ def run(arguments: list[str], password: str = "a long password\n") -> tuple[floa
 
 
 def main() -> None:
-    if not SHARED.is_dir():
-        sys.exit(f"the shared data is not at {SHARED}")
+    argparse.ArgumentParser().parse_args()
+    shared_data()
     total, peak = 0.0, 0.0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -5,21 +5,24 @@ are enough. Timed: the whole command as a process of its own on a fresh project,
 (word counts kept), after 1 % of the documents changed, and the step alone; rank-bm25 scores a part of the
 queries, extrapolated.
 
-Usage: python -m benchmarks.bench_pool [documents, default 20000] [queries, default 1000]
+Usage: python -m benchmarks.bench_pool [documents, default 20000] [queries, default 1000] [--here]
+    --here runs the commands in this process.
+Smallest: python -m benchmarks.bench_pool 150 5 --here
+Needs: ../shared/data
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 from rank_bm25 import BM25Okapi
 
+from benchmarks.steps import goldset, shared_data
 from curation.pooling import build_pool
 from curation.project import init_project
 from curation.retrieval.terms import content_words
@@ -56,21 +59,10 @@ def put_corpus(store: Store, folder: Path, rows: list[dict[str, str]]) -> None:
     import_corpus(store, path)
 
 
-def command(project: Path, depth: int) -> float:
+def command(project: Path, depth: int, here: bool) -> float:
     """Seconds of the whole `goldset pool`, from the start of the process to its end."""
-    started = time.perf_counter()
-    words = [
-        str(Path(sys.executable).with_name("goldset")),
-        "--project",
-        str(project),
-        "pool",
-        "--systems",
-        "bm25",
-        "--depth",
-    ]
-    words += [str(depth), "--random-negatives", str(NEGATIVES), "--seed", "1", "--json"]
-    subprocess.run(words, check=True, capture_output=True)
-    return time.perf_counter() - started
+    words = ("pool", "--systems", "bm25", "--depth", depth, "--random-negatives", NEGATIVES)
+    return goldset(project, *words, "--seed", 1, "--json", here=here).wall
 
 
 def step(project: Path, depth: int) -> float:
@@ -94,30 +86,32 @@ def rank_bm25_seconds(store: Store) -> tuple[float, float]:
 
 
 def main() -> None:
-    size = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    number = int(sys.argv[2]) if len(sys.argv) > 2 else 1_000
-    if not SHARED.is_dir():
-        sys.exit(f"the shared data is not at {SHARED}")
-    rows = products(size)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("documents", type=int, nargs="?", default=20_000)
+    parser.add_argument("queries", type=int, nargs="?", default=1_000)
+    parser.add_argument("--here", action="store_true")
+    asked = parser.parse_args()
+    shared_data()
+    rows = products(asked.documents)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         store = init_project(folder / "project.duckdb").store
         put_corpus(store, folder, rows)
         path = folder / "queries.jsonl"
-        texts = query_texts(rows, number)
+        texts = query_texts(rows, asked.queries)
         path.write_text("\n".join(json.dumps({"id": f"q{n}", "text": t}) for n, t in enumerate(texts)))
         import_queries(store, path)
         store.close()
         times = {
-            "command, cold": command(store.path, 10),
-            "command, word counts kept": command(store.path, 20),
+            "command, cold": command(store.path, 10, asked.here),
+            "command, word counts kept": command(store.path, 20, asked.here),
             "step alone, word counts kept": step(store.path, 30),
         }
         for row in rows[::100]:
             row["text"] += " changed"
         put_corpus(store, folder, rows)
         store.close()
-        times["command, 1 % of the documents changed"] = command(store.path, 10)
+        times["command, 1 % of the documents changed"] = command(store.path, 10, asked.here)
         index, scoring = rank_bm25_seconds(store)
     print(f"{len(rows):,} documents, {len(texts):,} queries, {NEGATIVES} random negatives each\n")
     print("| what | seconds | rank-bm25's index and scoring takes times as long |\n|---|---|---|")

@@ -8,6 +8,7 @@ of another kind. Also who is named in real data. The same seeds give the same ta
 has it.
 
 Usage: python -m benchmarks.bench_raters [--runs 60] [--bad 0,1,3] [--real ../shared/data]
+Smallest: python -m benchmarks.bench_raters --runs 1 --bad 1
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Sets of queries whose labels go wrong together within a query, as texts of a topic do; many draws of plans of
 15 %. Then re-labelings in which one cause changes grades more often than the noise of judging does.
 
-    .venv/bin/python -m benchmarks.bench_relabeling [REPETITIONS]
+Usage: python -m benchmarks.bench_relabeling [runs, 400]
+Smallest: python -m benchmarks.bench_relabeling 1
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ def main() -> None:
         print(f"{queries} × {documents}, {share:.0%}, {tied} | {holds:.1%} | {width:.3f}")
     print("pairs, noise, more | cause found | another cause found though it is none")
     for pairs, more in ((120, 0.3), (120, 0.5), (300, 0.2), (300, 0.3), (600, 0.2)):
-        found, false = power(pairs, 0.1, more, times // 4)
+        found, false = power(pairs, 0.1, more, max(1, times // 4))
         print(f"{pairs}, 10 %, {more:.0%} | {found:.1%} | {false:.1%}")
 
 

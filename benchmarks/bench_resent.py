@@ -4,7 +4,8 @@ One annotator with 5,000 items; the three kinds take turns in one process, so th
 Written: the median of each in milliseconds with the next three items, as Label asks for them, and the ratio
 to a new answer's.
 
-Usage: python -m benchmarks.bench_resent [answers of each kind]
+Usage: python -m benchmarks.bench_resent [answers of each kind] [documents]
+Smallest: python -m benchmarks.bench_resent 2 50
 """
 
 from __future__ import annotations
@@ -34,11 +35,11 @@ def seconds(store: Store, who: str, answer: Submission, expected: str) -> float:
     return took
 
 
-def main(answers: int) -> None:
+def main(answers: int, documents: int) -> None:
     who = name_of(0)
     kinds: dict[str, list[float]] = {"saved": [], "repeated": [], "stale": []}
     with tempfile.TemporaryDirectory() as folder:
-        store = build(Path(folder) / "project.duckdb", 1, ITEMS)
+        store = build(Path(folder) / "project.duckdb", 1, ITEMS, documents)
         for number in range(answers):
             [item, *_] = next_showings(store, who, AHEAD).showings
             answer = Submission(item.presentation_id, item.revision, "grade", f"answer-{number:06d}", 1)
@@ -55,4 +56,4 @@ def main(answers: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 100)
+    main(*(int(text) for text in [*sys.argv[1:], *("100", "20000")[len(sys.argv) - 1 :]]))

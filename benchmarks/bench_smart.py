@@ -3,7 +3,9 @@
 The same words (our content words), the same k1 and b: goldset's retriever, rank-bm25's BM25Okapi and
 bm25s' own. nDCG has linear gain, as in trec_eval; recall@100 is the share of relevant documents found.
 
-Usage: python -m benchmarks.bench_smart
+Usage: python -m benchmarks.bench_smart [med] [cisi]
+Smallest: python -m benchmarks.bench_smart med
+Needs: ../shared/data
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 import pytrec_eval
 from rank_bm25 import BM25Okapi
 
+from benchmarks.steps import shared_data
 from curation.retrieval import Bm25
 from curation.retrieval.terms import content_words
 from curation.store.rows import Document, Query
@@ -57,8 +60,7 @@ def plain_bm25s(documents: list[Document], queries: list[Query]) -> Run:
 
 
 def main() -> None:
-    if not SMART.is_dir():
-        sys.exit(f"the SMART collections are not at {SMART}")
+    shared_data()
     engines: dict[str, Callable[[list[Document], list[Query]], Run]] = {
         "goldset": ours,
         "goldset --stemmer english": partial(ours, stemmer="english"),
@@ -66,7 +68,7 @@ def main() -> None:
         "bm25s": plain_bm25s,
     }
     print("| collection | engine | nDCG@10 | recall@100 |\n|---|---|---|---|")
-    for name in ("med", "cisi"):
+    for name in sys.argv[1:] or ("med", "cisi"):
         stem = SMART / name / name.upper()
         documents = [
             Document(i, i, "", text) for i, text in sorted(records(stem.with_suffix(".ALL")).items())

@@ -7,6 +7,8 @@ Icecat alone: its 19,406 products are embedded the first time, some minutes on t
 that.
 
 Usage: python -m benchmarks.bench_tags [--dense] [--folder DIR]
+Smallest: python -m benchmarks.bench_tags
+Needs: minutes
 """
 
 from __future__ import annotations

@@ -5,12 +5,14 @@ Written: seconds of each step, and the server's memory before, at the highest, a
 third upload is what uploads leave in the server.
 
 Usage: python -m benchmarks.bench_upload [megabytes]
+Smallest: python -m benchmarks.bench_upload 5
+Needs: Chromium
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import tempfile
 import threading
 import time
@@ -105,7 +107,10 @@ def trial(page: Page, served: Served, file: Path) -> None:
             expect(page.locator("input[type=file]")).to_be_attached()
 
 
-def main(megabytes: int) -> None:
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("megabytes", type=int, nargs="?", default=200)
+    megabytes = parser.parse_args().megabytes
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         file = Path(folder) / "corpus.jsonl"
         print(f"{write_corpus(file, megabytes):,} documents, {file.stat().st_size / 1e6:,.0f} MB")
@@ -122,4 +127,4 @@ def main(megabytes: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int((sys.argv[1:] or ["200"])[0]))
+    main()

@@ -8,6 +8,7 @@ The skewed populations have three annotators, each of whom leaves out 30 %, and 
 concentrated one a few queries hold nearly all that is relevant.
 
 Usage: python -m benchmarks.coverage_agreement [runs]
+Smallest: python -m benchmarks.coverage_agreement 1
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def coverage(
     """`runs` simulated projects of so many queries."""
     random = np.random.default_rng(seed)
     wanted = [one for one in COEFFICIENTS if one.name in names]
-    truths, _ = figures_of(basis_of(*counted(random, 20_000, of)), SCALE, wanted, seed, resamples=1)
+    truths, _ = figures_of(
+        basis_of(*counted(random, 20_000 if runs > 10 else 200, of)), SCALE, wanted, seed, resamples=1
+    )
     ends, doubted = np.full((runs, len(wanted), 2), np.nan), np.zeros((runs, len(wanted)), dtype=bool)
     for run in range(runs):
         figures, doubts = figures_of(basis_of(*counted(random, queries, of)), SCALE, wanted, run, resamples)

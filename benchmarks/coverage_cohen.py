@@ -5,6 +5,7 @@ each query judged by a few of the annotators: so each two of them share some que
 two annotators on very many queries.
 
 Usage: python -m benchmarks.coverage_cohen [runs]
+Smallest: python -m benchmarks.coverage_cohen 1
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ and computes what the report shows: the interval of a mean, of a difference and 
 searches, the tests' p values, and the smallest detectable difference.
 
 Usage: python -m benchmarks.coverage_evaluation [runs] [mean] [difference] [traffic] [alarms] [power] [looks]
+Smallest: python -m benchmarks.coverage_evaluation 1
 """
 
 from __future__ import annotations

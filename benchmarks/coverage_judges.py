@@ -6,12 +6,14 @@ Each run draws a set of queries from the population and from these the queries t
 probabilities, or systematically with probabilities proportional to a size that goes with the figure.
 
 Usage: python -m benchmarks.coverage_judges [runs]
+Smallest: python -m benchmarks.coverage_judges 1
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -99,9 +101,14 @@ def run(random: np.random.Generator, judge: str, sampled: int, unequal: bool) ->
     ]
 
 
+@cache
+def _truth(size: int) -> float:
+    return float(figures(np.random.default_rng(1), size).mean())
+
+
 def measured(judge: str, sampled: int, unequal: bool, runs: int, seed: int = 0) -> Held:
     random = np.random.default_rng(seed)
-    truth = float(figures(np.random.default_rng(1), POPULATION).mean())
+    truth = _truth(POPULATION if runs > 10 else 10_000)
     rows = []
     for _ in range(runs):
         tuned, untuned = run(random, judge, sampled, unequal)

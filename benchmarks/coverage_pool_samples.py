@@ -6,7 +6,9 @@ whose pool is what was judged, by the best rank of the four published runs. Samp
 from the collection's, with replacement, so that the truth is the mean over the collection, as the intervals
 mean it; `bias` and `error` are of the same queries, judged in full.
 
-Usage: python -m benchmarks.coverage_pool_samples [sets]
+Usage: python -m benchmarks.coverage_pool_samples [sets] [draws of each sample] [names]
+Smallest: python -m benchmarks.coverage_pool_samples 1 2 touche
+Needs: ../shared/data
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.steps import shared_data
 from curation.evaluation.figures.inferred import MEASURES, _values, recorded_strata
 from curation.evaluation.inputs.pool_sample import recorded_sample
 from curation.evaluation.metrics.measures import measures_for
@@ -118,7 +121,7 @@ def with_relevant(given: Collection, least: int) -> Collection:
     )
 
 
-def estimates(given: Collection, bands: str, system: str) -> tuple[np.ndarray, np.ndarray, float]:
+def estimates(given: Collection, bands: str, system: str, draws: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Shape (Q, M) of full judgments, (DRAWS, Q, M) of samples, and the share of pairs that is judged."""
     depth = int(bands.rsplit(",", 1)[-1].split(":")[0])
     design = read_design(bands, None, depth)
@@ -138,7 +141,7 @@ def estimates(given: Collection, bands: str, system: str) -> tuple[np.ndarray, n
     pools = [{"pool_id": "p", "parameters": {"sample": design.parameters}}]
     names = {name for own in given.ranks.values() for name in own}
     found, shares = [], []
-    for seed in range(DRAWS):
+    for seed in range(draws):
         pairs = draw_sample(proposals, design, seed).pairs
         rows: dict[tuple[str, int], dict] = {}
         for pair in pairs:
@@ -161,12 +164,12 @@ def estimates(given: Collection, bands: str, system: str) -> tuple[np.ndarray, n
     return truth, np.array(found), float(np.mean(shares))
 
 
-def report(name: str, given: Collection, bands: str, sets: int) -> None:
+def report(name: str, given: Collection, bands: str, sets: int, draws: int) -> None:
     for system in given.lists:
-        truth, found, share = estimates(given, bands, system)
+        truth, found, share = estimates(given, bands, system, draws)
         queries, random = len(truth), np.random.default_rng(0)
         chosen = random.integers(queries, size=(queries, sets))
-        seeds = random.integers(DRAWS, size=(queries, sets))
+        seeds = random.integers(draws, size=(queries, sets))
         for place, measure in enumerate(MEASURES):
             values = found[seeds, chosen, place]
             highest = np.full(sets, max(1.0, np.nanmax(values)))
@@ -183,15 +186,21 @@ def report(name: str, given: Collection, bands: str, sets: int) -> None:
 
 
 def main() -> None:
+    shared_data()
     sets = int(sys.argv[1]) if sys.argv[1:] else 2_000
+    draws = int(sys.argv[2]) if sys.argv[2:] else DRAWS
     columns = ("set", "bands", "judged", "system", "measure", "full", "bias", "error", "lost", "held")
     print(f"| {' | '.join((*columns, '95 % of that', 'width'))} |")
     print("|---|---|---:|---|---|---:|---:|---:|---:|---:|---|---:|")
-    cisi = smart("cisi")
-    report("CISI", cisi, "10:1,30:0.5,100:0.2", sets)
-    report("CISI, 20 relevant or more", with_relevant(cisi, 20), "10:1,30:0.5,100:0.2", sets)
-    report("MEDLINE", smart("med"), "10:1,30:0.5,100:0.2", sets)
-    report("Touché 2020", touche(), "5:1,10:0.5,1000:0.3", sets)
+    for name in sys.argv[3:] or ("cisi", "med", "touche"):
+        if name == "cisi":
+            cisi = smart(name)
+            report("CISI", cisi, "10:1,30:0.5,100:0.2", sets, draws)
+            report("CISI, 20 relevant or more", with_relevant(cisi, 20), "10:1,30:0.5,100:0.2", sets, draws)
+        elif name == "med":
+            report("MEDLINE", smart(name), "10:1,30:0.5,100:0.2", sets, draws)
+        else:
+            report("Touché 2020", touche(), "5:1,10:0.5,1000:0.3", sets, draws)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Scores of both classes are normal, the cases' shifted so that the true area is 0
 interval is the area ± 1.96 of his standard errors; ours is Newcombe's.
 
 Usage: python -m benchmarks.coverage_roc [runs]
+Smallest: python -m benchmarks.coverage_roc 2
 """
 
 from __future__ import annotations

@@ -8,11 +8,13 @@ can be filled, any query. MSC over regions after 30, 60 and 100 queries: mean ov
 so this is what the order alone is worth, and what no query of the collection is about stays a gap.
 
 Usage: python -m benchmarks.coverage_trial PROJECT_FOLDER
+Smallest: python -m benchmarks.coverage_trial build/coverage
+Needs: the embedding model
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -115,8 +117,11 @@ def _of_gaps(left: Sequence[int], touched: set[int], held: Sequence[Clusters], b
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    asked = parser.parse_args()
     print(f"| γ | order | {' | '.join(f'MSC at {size}' for size in SIZES)} |")
-    for row in trial(collection("cisi", Path(sys.argv[1])).store):
+    for row in trial(collection("cisi", asked.folder).store):
         cells = [f"{mean:.3f} ± {half:.3f}" for mean, half in zip(row.means, row.halves, strict=True)]
         print(f"| {row.resolution:g} | {row.order} | {' | '.join(cells)} |")
 
