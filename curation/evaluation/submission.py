@@ -13,6 +13,7 @@ from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, Answe
 from curation.evaluation.answers.graded import GradedBeside, grades_beside
 from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
 from curation.evaluation.comparison.compared import ComparisonOptions
+from curation.evaluation.comparison.deciding import DecidingTest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource
@@ -34,6 +35,7 @@ class RunSubmission(NamedTuple):
     ----------
     measures, by: names of measures and of facets; the first measure is the headline.
     relevant, baseline: as in `EvaluationOptions` and its comparison.
+    test, correction: as in `DecidingTest`; sealed parts have the default ones.
     skip_repeated: as in `ReadingOptions`.
     reason: why a sealed part is scored.
     ladder: show an improvement beyond noise and nothing else; for sealed parts.
@@ -58,6 +60,8 @@ class RunSubmission(NamedTuple):
     relevant: int | None = None
     baseline: str | None = None
     skip_repeated: bool = False
+    test: str = DecidingTest().test
+    correction: str | None = None
 
 
 class Submitted(NamedTuple):
@@ -169,7 +173,7 @@ def _evaluated(
     options = EvaluationOptions(
         *(asked.part, asked.measures, asked.by, asked.relevant),
         reading=_reading(asked),
-        comparison=ComparisonOptions(asked.baseline),
+        comparison=ComparisonOptions(asked.baseline, deciding=DecidingTest(asked.test, asked.correction)),
         first_stage=asked.first_stage,
         hard_negatives=asked.hard_negatives,
         turning=asked.turning,

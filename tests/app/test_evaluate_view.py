@@ -98,6 +98,7 @@ def test_an_evaluator_uploads_runs_and_reads_their_report(project: Store, tmp_pa
         report, result = submitted_report(cursor, found.evaluation_id, VERA)
     assert found.systems == ["bm25", "dense"]
     assert report.html.startswith("<!doctype html>")
+    assert "| dense − bm25 |" in report.markdown
     assert '"per_query"' in result
 
 
@@ -284,6 +285,8 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
     assert said.endswith("mend the file, or keep the best one.")
     next(one for one in page.selectbox if one.label == "Compare each system with").select("b")
     next(one for one in page.selectbox if one.label == "Relevant from grade").select(2)
+    next(one for one in page.selectbox if one.label == "Test that decides").select("sign")
+    next(one for one in page.selectbox if one.label == "Correction for all pairs").select("bh")
     page = toggled(page, "Leave out repeated")
     times = json.dumps({"seconds": {"mean": 0.25}}).encode()
     uploader = next(one for one in page.file_uploader if one.label == "Files of times")
@@ -295,6 +298,7 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
     uploader = next(one for one in page.file_uploader if one.label == "Files of times")
     uploader.set_value([("c.json", times, "application/json")])
     assert "differences from b, relevant from grade 2 on, repeated documents left out" in html(page)
+    assert "p BH below 0.05, of the sign test, decides" in html(page)
     page = next(one for one in page.run().button if one.label == "Evaluate").click().run()
     assert not page.error
     assert "Time a query" in [one.label for one in page.expander]
@@ -302,6 +306,7 @@ def test_baseline_threshold_repeated_documents_and_times_are_asked_for_on_the_pa
         (one,) = submitted_evaluations(cursor, VERA)
         found = json.loads(submitted_report(cursor, one.evaluation_id, VERA)[1])
     assert {(pair["system"], pair["other"]) for pair in found["comparisons"]} == {("a", "b"), ("c", "b")}
+    assert {(pair["test"], pair["correction"]) for pair in found["comparisons"]} == {("sign", "bh")}
     assert found["relevant_grade"] == 2
     assert found["runs"][0]["files"][0]["left_out"]["a document again for the same query"] == 1
     assert [run["files"][0]["seconds"] for run in found["runs"][:2]] == [None, None]

@@ -14,6 +14,7 @@ from app import ui
 from app.views.evaluate.uploads import UploadedFile, choose_files
 from curation.errors import CurationError
 from curation.evaluation.answers.graded import GradedBeside, projects_beside, releases_of
+from curation.evaluation.comparison.deciding import CORRECTIONS, HOLM, TESTS, TUKEY, DecidingTest
 from curation.evaluation.submission import RunSubmission
 from curation.store import Store
 from curation.text import amount
@@ -57,6 +58,8 @@ def ask_about_runs(
             help="With all others every pair is compared. With one system each other one is compared with "
             "it: fewer tests, so smaller differences are found.",
         )
+        if not chosen.sealed:
+            asked = _deciding(chosen, asked)
         first = st.selectbox(
             "Reranking: the first stage",
             [NONE, *names],
@@ -83,6 +86,34 @@ def ask_about_runs(
         else:
             asked = _about_documents(chosen, asked)
         return _candidates(chosen, asked) if is_lead else asked
+
+
+def _deciding(chosen: ChosenPart, asked: RunSubmission) -> RunSubmission:
+    """Which test decides whether systems differ, and how it is corrected for all pairs."""
+    left, right = st.columns(2)
+    test = left.selectbox(
+        "Test that decides",
+        list(TESTS),
+        format_func=lambda name: _capital(TESTS[name].words),
+        key=f"test {chosen.key}",
+        help="The p of every test is shown. Which one decides is chosen before the figures are seen.",
+    )
+    if test == TUKEY:
+        right.caption("It is of all pairs at once, and needs no correction.")
+        return asked._replace(test=test)
+    correction = right.selectbox(
+        "Correction for all pairs",
+        list(CORRECTIONS),
+        format_func=lambda name: CORRECTIONS[name].words,
+        key=f"correction {chosen.key}",
+        help="With Holm's or Bonferroni's there is no false alarm in 95 % of evaluations. With Benjamini and "
+        "Hochberg's some 5 % of what is found is false.",
+    )
+    return asked._replace(test=test, correction=None if correction == HOLM else correction)
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
 
 
 def _about_documents(chosen: ChosenPart, asked: RunSubmission) -> RunSubmission:
@@ -180,6 +211,8 @@ def told(asked: RunSubmission) -> str:
     found += [f"relevant from grade {asked.relevant} on"] if asked.relevant is not None else []
     found += ["repeated documents left out"] if asked.skip_repeated else []
     found += [f"reranking of {asked.first_stage}"] if asked.first_stage else []
+    deciding = DecidingTest(asked.test, asked.correction)
+    found += [deciding.words] if deciding != DecidingTest() else []
     found += ["hard negatives"] if asked.hard_negatives else []
     found += ["documents that could turn the order"] if asked.turning else []
     found += ["estimates from a sample of the pool"] if asked.pool_sample is not None else []

@@ -31,6 +31,7 @@ def show(store: Store, annotator: Annotator, found: list[SubmittedEvaluation], n
     with st.container(horizontal=True):
         icon = ":material/download:"
         st.download_button("Download the report", report.html, "report.html", "text/html", icon=icon)
+        st.download_button("Download the tables", report.markdown, "tables.md", "text/markdown", icon=icon)
         st.download_button("Download all figures", result, "evaluation.json", "application/json", icon=icon)
 
 

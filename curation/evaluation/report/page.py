@@ -21,6 +21,7 @@ from curation.evaluation.report.section import ReportSection, told
 from curation.evaluation.report.triple import triple_findings, triple_sections
 from curation.releases.card.limits import synthetic_sentence
 from curation.reports.page import Section, Table, html_page
+from curation.reports.table_files import markdown_table
 from curation.text import amount
 
 
@@ -38,6 +39,12 @@ class EvaluationReport:
     def html(self) -> str:
         """The whole page."""
         return html_page(self.title, self.findings, self.sections, self.remark, self.lead)
+
+    @property
+    def markdown(self) -> str:
+        """All tables in Markdown, each below the heading of its section."""
+        tables = [(one.heading, table) for one in self.sections for table in one.tables]
+        return "\n".join(f"## {heading}\n\n{markdown_table(table)}" for heading, table in tables)
 
 
 @cache
