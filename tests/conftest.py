@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -14,10 +15,10 @@ import pytest
 from hypothesis import settings
 
 from curation.people import annotators
-from curation.project import init_project
 from curation.retrieval import embeddings
 from curation.store import Store, files, open_store
-from tests.support import ROOT, engines
+from tests.support import ROOT, engines, once
+from tests.support.projects import new_project
 from tests.support.slow import slow_tests
 
 MARKED = {"chromium": "browser", "embedding_model": "dense"}
@@ -78,6 +79,13 @@ def cheap_passwords() -> Iterator[argon2.PasswordHasher]:
     annotators._hasher = real
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shared_files(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The processes of a run share what `once_a_run` makes, in the folder that pytest gives the run."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        once.shared_by_processes[:] = [tmp_path_factory.getbasetemp().parent]
+
+
 @pytest.fixture(autouse=True)
 def kept_engines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use an engine for one file after another. `tests/store`, where its start matters, overrides this."""
@@ -88,7 +96,7 @@ def kept_engines(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def empty_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a project to which nothing was added; tests copy it."""
-    store = init_project(tmp_path_factory.mktemp("empty") / "project.duckdb").store
+    store = new_project(tmp_path_factory.mktemp("empty") / "project.duckdb")
     store.close()
     return store.path
 

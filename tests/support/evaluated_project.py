@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,6 +17,7 @@ from curation.store import Store, open_store
 from curation.store.rows import Query
 from curation.text import digest, normalise_query
 from tests.support.gold_project import write_corpus
+from tests.support.once import once_a_run
 from tests.support.projects import add_names, new_project
 
 QUERIES = 60
@@ -40,7 +40,7 @@ def evaluated_project(folder: Path) -> Store:
     return open_store(path)
 
 
-@cache
+@once_a_run
 def _evaluated_project() -> bytes:
     with TemporaryDirectory() as folder:
         store = new_project(Path(folder) / "project.duckdb")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +22,7 @@ from curation.splits.split import make_split
 from curation.store import Store, append_rows, open_store, utc_now
 from curation.store.rows import Query
 from curation.text import normalise_query
+from tests.support.once import once_a_run
 from tests.support.projects import new_project
 from tests.support.stored_parts import add_texts
 
@@ -87,7 +88,7 @@ def labelled(
     return open_store(path)
 
 
-@cache
+@once_a_run
 def _labelled(backwards: bool, decided: bool, people: tuple[str, str]) -> bytes:
     step = -1 if backwards else 1
     with TemporaryDirectory() as name:
@@ -111,7 +112,7 @@ def gold_project(folder: Path) -> Store:
     return open_store(path)
 
 
-@cache
+@once_a_run
 def _gold_project() -> bytes:
     with TemporaryDirectory() as folder:
         store = labelled(Path(folder))
@@ -127,7 +128,7 @@ def frozen_project(folder: Path) -> Store:
     return open_store(path)
 
 
-@cache
+@once_a_run
 def _frozen_project() -> bytes:
     with TemporaryDirectory() as folder:
         store = gold_project(Path(folder))

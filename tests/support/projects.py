@@ -18,11 +18,12 @@ from curation.project import init_project
 from curation.store import Store, append, get_setting, open_store, put_setting, utc_now
 from curation.store.documents import snapshot_versions
 from curation.text import digest
+from tests.support.once import once_a_run
 
 PASSWORD = "a long password"
 
 
-@cache
+@once_a_run
 def _empty() -> bytes:
     with TemporaryDirectory() as folder:
         store = init_project(Path(folder) / "project.duckdb").store
