@@ -27,7 +27,7 @@ from app.monitoring import health
 from app.monitoring.descriptors import Admission, raise_limit
 from app.monitoring.failures import FailureLog
 from app.monitoring.heap import loaded_for_good
-from app.signin import routes
+from app.signin import routes as signin
 from app.signin.current_user import sessions
 from app.signin.providers import auth_settings
 from app.views.releases import downloads
@@ -45,6 +45,20 @@ _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
 MAIN = Path(__file__).with_name("main.py")
 
 
+def routes() -> list[Route]:
+    """The routes beside Streamlit's own."""
+    return [
+        Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
+        Route("/sign-out", signin.sign_out, methods=["POST"]),
+        Route("/password", signin.password, methods=["GET", "POST"]),
+        *signin.PROVIDER_ROUTES,
+        *api.ROUTES,
+        *api_decisions.ROUTES,
+        *downloads.ROUTES,
+        health.ROUTE,
+    ]
+
+
 def build(front: bool = True) -> st.App:
     """The app of the project that `GOLDSET_PROJECT` names; without the front only for comparisons.
 
@@ -56,16 +70,7 @@ def build(front: bool = True) -> st.App:
     """
     sessions()  # fail now, not at the first request, where the project cannot be read
     jobs_of(project_store()).keep_ready()
-    own_routes = [
-        Route("/sign-in", routes.sign_in, methods=["GET", "POST"]),
-        Route("/sign-out", routes.sign_out, methods=["POST"]),
-        Route("/password", routes.password, methods=["GET", "POST"]),
-        *routes.PROVIDER_ROUTES,
-        *api.ROUTES,
-        *api_decisions.ROUTES,
-        *downloads.ROUTES,
-        health.ROUTE,
-    ]
+    own_routes = routes()
     middleware = [Middleware(FailureLog), Middleware(Admission), Middleware(Guard), Middleware(UploadLimits)]
     if front:
         paths = [route.path for route in own_routes]

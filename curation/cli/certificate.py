@@ -38,11 +38,11 @@ def certificate(
       goldset certificate --release v1 --html certificate.html
       goldset certificate --json
     """
-    from curation.splits.certificate.certificate import read_certificate
     from curation.splits.certificate.page import certificate_page
+    from curation.splits.sealed_ties import shown_certificate
 
     with project_store().reading() as cursor:
-        found = read_certificate(cursor, release)
+        found = shown_certificate(cursor, release)
     if page is not None:
         write_page(page, certificate_page(found, release))
     emit(as_json, found, lambda: show_certificate(found, page))

@@ -50,12 +50,12 @@ def assign_and_check(
     ------
     RefusedError: carried-over queries of different parts are tied, or groups have no time.
     """
-    queries = graded.inputs.queries
+    inputs = graded.inputs
     missed: list[Edge] = []
     while True:
-        groups = leakage_groups(queries, [*edges, *missed])
+        groups = leakage_groups(inputs.queries, [*edges, *missed])
         fixed, chains = carried_over_groups(groups, carried.parts, [*edges, *missed])
-        refuse_joined(chains, carried.parts, queries)
+        refuse_joined(chains, carried.parts, inputs)
         parts, proved, by_time = _assigned(graded, request, groups, fixed)
         findings = certify(graded.inputs, parts, request.rules, progress)
         if not findings.leaks:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from curation.consensus.consensus import PairConsensus
 from curation.consensus.votes import Votes, read_votes
+from curation.door import shut_door
 from curation.errors import InputError
 from curation.guides.guide import current_guide
 from curation.retrieval.embeddings import Vectors
@@ -39,6 +40,7 @@ class SplitInputs:
     times: query id → when it was first asked (UTC).
     vectors: unit vectors of the queries, shape (queries, d), in the order of their ids, of zeros where the
         model cannot read the query; None: there are none.
+    sealed: queries whose relevant documents may not be shown.
     """
 
     queries: Mapping[str, str]
@@ -47,6 +49,7 @@ class SplitInputs:
     keys: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     times: Mapping[str, datetime] = field(default_factory=dict)
     vectors: Vectors | None = None
+    sealed: frozenset[str] = frozenset()
 
     @property
     def queries_of(self) -> dict[str, list[str]]:
@@ -104,6 +107,7 @@ class SplitLabels(NamedTuple):
     strata: Mapping[str, str]
     crossed: tuple[str, ...]
     tags: pa.Table
+    sealed: frozenset[str]
 
 
 def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabels:
@@ -135,6 +139,7 @@ def read_labels(cursor: Cursor, relevant_grade: int | None = None) -> SplitLabel
         strata=dict(sampled),
         crossed=_crossed(cursor),
         tags=cursor.sql("SELECT query_id, tag FROM current_query_tags ORDER BY ALL").to_arrow_table(),
+        sealed=shut_door(cursor).closed,
     )
 
 
@@ -163,7 +168,7 @@ def graded_queries(labels: SplitLabels, pairs: Iterable[PairConsensus]) -> Grade
     }
     texts = {query_id: queries[query_id].text for query_id in grades}
     return GradedQueries(
-        _inputs(texts, relevant, labels.documents),
+        replace(_inputs(texts, relevant, labels.documents), sealed=labels.sealed),
         _levels({query_id: queries[query_id] for query_id in sorted(texts)}, labels),
         labels.relevant_grade,
         labels.snapshot_id,
@@ -188,6 +193,7 @@ def within(inputs: SplitInputs, members: Iterable[str]) -> SplitInputs:
         keys={name: inputs.keys[name] for name in names if name in inputs.keys},
         times={name: inputs.times[name] for name in names if name in inputs.times},
         vectors=vectors,
+        sealed=inputs.sealed,
     )
 
 

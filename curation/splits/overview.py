@@ -22,6 +22,7 @@ from curation.splits.groups.groups import chain, leakage_groups, members_of
 from curation.splits.groups.named_cuts import cuts_by_id
 from curation.splits.inputs import SplitInputs, graded_queries, read_labels
 from curation.splits.rules import Rules
+from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.reading import with_tie_data
 from curation.splits.ties.search import find_edges
@@ -106,7 +107,7 @@ def overview(
     groups = leakage_groups(inputs.queries, ties.edges)
     members = members_of(groups)
     large = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))[:limit]
-    return Overview(
+    found = Overview(
         queries=len(groups),
         sizes=dict(sorted(Counter(map(len, members.values())).items())),
         found=ties.found,
@@ -120,6 +121,7 @@ def overview(
             if len(queries) > 1
         ),
     )
+    return without_sealed(found, inputs.sealed)
 
 
 def group_view(

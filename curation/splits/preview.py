@@ -19,6 +19,7 @@ from curation.splits.groups.groups import members_of
 from curation.splits.overview import GroupView, group_view
 from curation.splits.request import AssignmentOptions
 from curation.splits.rules import Rules
+from curation.splits.sealed_ties import without_sealed
 from curation.splits.split import PreparedSplit, prepare_split
 from curation.store import Cursor, Store, get_setting
 
@@ -105,7 +106,7 @@ def preview_split(
         now, traffic = parts_in_force(cursor), _traffic(cursor)
     assigned = found.checked.parts
     members = members_of(found.checked.groups)
-    return SplitPreview(
+    preview = SplitPreview(
         certificate=found.report.certificate,
         parts=tuple(_part(name, parts[name], found, now, traffic) for name in parts),
         sizes=dict(sorted(Counter(map(len, members.values())).items())),
@@ -115,6 +116,7 @@ def preview_split(
         refused=_refusal(found, options.largest_group),
         left_out=found.report.left_out,
     )
+    return without_sealed(preview, found.graded.inputs.sealed)
 
 
 def preview_json(preview: SplitPreview) -> bytes:

@@ -13,6 +13,7 @@ from curation.splits.groups.groups import chain, members_of
 from curation.splits.inputs import SplitInputs
 from curation.splits.request import LARGEST_GROUP
 from curation.splits.rules import Rules
+from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.edges import Edge
 from curation.text import amount, percent
 
@@ -119,12 +120,12 @@ def refuse_large(
     if not large:
         return
     lines, links = [], []
-    for group in large[:GROUPS_SHOWN]:
+    for group in without_sealed(large[:GROUPS_SHOWN], inputs.sealed):
         members = [name for name in groups if groups[name] == group.group_id]
         ties = ties_within(inputs, members, rules)
         weakest = None if ties is None else weakest_links(members, ties, LINKS_SHOWN)
         lines += _large_lines(group, inputs.queries, most)
-        links += _weakest_lines(weakest, inputs.queries)
+        links += _weakest_lines(without_sealed(weakest, inputs.sealed), inputs.queries)
     if len(large) > GROUPS_SHOWN:
         lines.append(f"… and {len(large) - GROUPS_SHOWN:,} more groups as large")
     lines.append(
@@ -161,18 +162,17 @@ def _weakest_lines(links: Sequence[WeakLink] | None, queries: Mapping[str, str])
     return [told, *(link_line(link, queries) for link in links)]
 
 
-def refuse_joined(
-    chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], queries: Mapping[str, str]
-) -> None:
+def refuse_joined(chains: Sequence[Sequence[Edge]], carried: Mapping[str, str], inputs: SplitInputs) -> None:
     """Refuse chains that join queries of different parts; `carried`: query id → part in a release."""
     if not chains:
         return
+    queries = inputs.queries
     groups = f"{len(chains):,} leakage group{'' if len(chains) == 1 else 's'}"
     lines = [
         f"A released query never changes its part, and those of different parts are tied now in {groups}:"
     ]
     cuts = []
-    for steps in chains[:GROUPS_SHOWN]:
+    for steps in without_sealed(chains[:GROUPS_SHOWN], inputs.sealed):
         ends = sorted({name for edge in steps for name in (edge.query_a, edge.query_b) if name in carried})
         weakest = min(steps, key=lambda edge: (edge.similarity, edge))
         lines += [
@@ -191,20 +191,23 @@ def refuse_joined(
 
 
 def refuse_empty(
-    shares: Sequence[PartShare], groups: Mapping[str, str], edges: Sequence[Edge], queries: Mapping[str, str]
+    shares: Sequence[PartShare], groups: Mapping[str, str], edges: Sequence[Edge], inputs: SplitInputs
 ) -> None:
     """Refuse a part without a query."""
     empty = [share.part for share in shares if share.dimension == ALL and not share.reached]
     if not empty:
         return
-    members = members_of(groups)
+    queries, members = inputs.queries, members_of(groups)
     largest = max(members.values(), key=len)
     lines = [
         f"No query is left for {', '.join(empty)}: {len(queries):,} graded queries form {len(members):,} "
         f"leakage groups that must stay whole, the largest of {len(largest):,}."
     ]
     if len(largest) > 1:
-        lines += ["The chain that made it:", *chain_lines(chain(largest, edges), queries)]
+        lines += [
+            "The chain that made it:",
+            *chain_lines(without_sealed(chain(largest, edges), inputs.sealed), queries),
+        ]
     lines.append(
         "Judge more queries, or loosen what ties them: a higher relevant grade or a higher threshold of "
         "query texts or documents."

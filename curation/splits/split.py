@@ -45,6 +45,7 @@ from curation.splits.request import (
     check_request,
 )
 from curation.splits.rules import GROUP, Rules
+from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.kinds import KINDS
 from curation.splits.ties.parameters import compared_texts, described
@@ -216,7 +217,7 @@ class PreparedSplit(NamedTuple):
         """Refuse a split with a group that is too large, or with a part without a query."""
         inputs, groups = self.graded.inputs, self.checked.groups
         refuse_large(self.report.large_groups, groups, inputs, self.rules, largest_group)
-        refuse_empty(self.report.shares, groups, self.edges, inputs.queries)
+        refuse_empty(self.report.shares, groups, self.edges, inputs)
 
 
 def make_split(
@@ -257,7 +258,8 @@ def make_split(
             "Labels, queries or documents have changed since the preview, so the split would be another one. "
             "Nothing was stored: preview it again."
         )
-    return replace(found.report, created=store_split(store, found.report, found.checked, found.edges, actor))
+    created = store_split(store, found.report, found.checked, found.edges, actor)
+    return without_sealed(replace(found.report, created=created), found.graded.inputs.sealed)
 
 
 def prepare_split(

@@ -16,7 +16,8 @@ from curation.errors import CurationError, refuse_problems
 from curation.jobs import Job, jobs_of
 from curation.releases.freeze.readiness import Readiness, readiness
 from curation.releases.freeze.sharing import IDENTICAL
-from curation.splits.certificate.certificate import Certificate, read_certificate
+from curation.splits.certificate.certificate import Certificate
+from curation.splits.sealed_ties import shown_certificate
 from curation.store import Store
 from curation.text import amount
 
@@ -152,7 +153,7 @@ def _start(context: CurateContext, request: Mapping[str, Any], is_open: bool) ->
 
 def _certificate(store: Store) -> Certificate:
     with store.reading() as cursor:
-        return read_certificate(cursor)
+        return shown_certificate(cursor)
 
 
 @st.cache_resource(max_entries=2, show_spinner="Looking at what a release would hold…")

@@ -22,8 +22,8 @@ from curation.releases.overview import ShownRelease, override_told
 from curation.releases.overview import show as show_release
 from curation.releases.stored import ReleaseRow, graded_pairs, list_releases
 from curation.releases.verify import Verified, opened, verify
-from curation.splits.certificate.certificate import read_certificate
 from curation.splits.certificate.page import certificate_page
+from curation.splits.sealed_ties import shown_certificate
 from curation.store import Store
 from curation.text import amount
 
@@ -110,7 +110,7 @@ def _parts(found: ShownRelease) -> None:
 def _certificate(store: Store, release: ReleaseRow) -> None:
     try:
         with store.reading() as cursor:
-            certificate = read_certificate(cursor, release.name)
+            certificate = shown_certificate(cursor, release.name)
     except CurationError as error:
         ui.quiet(error.found)
         return

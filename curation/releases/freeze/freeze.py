@@ -35,6 +35,7 @@ from curation.splits.certificate.certificate import Certificate, certificate_of
 from curation.splits.certificate.certify import certify
 from curation.splits.inputs import within
 from curation.splits.refusals import edge_sentence
+from curation.splits.sealed_ties import without_sealed
 from curation.splits.ties.parameters import rules_of
 from curation.splits.ties.reading import with_tie_data
 from curation.store import COMMAND_LINE, Store, append_rows, record_event, utc_now
@@ -228,7 +229,7 @@ def _certified(store: Store, content: Content, progress: Progress) -> Certificat
     parts = {name: split.parts[name] for name in inputs.queries}
     findings = certify(inputs, parts, rules, progress)
     if findings.leaks:
-        first = edge_sentence(findings.leaks[0], inputs.queries)
+        first = edge_sentence(without_sealed(findings.leaks[0], inputs.sealed), inputs.queries)
         if content.sharing is not None and rules.document is None:
             raise RefusedError(
                 "The split was made without looking for nearly identical documents, so identical ones may be "

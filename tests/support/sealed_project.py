@@ -1,0 +1,207 @@
+"""A project whose sealed pairs have what no open one has: a rare grade, and rare words in notes and reasons.
+
+Whatever shows the grade `CANARY`, or a word with `WORD` in it, shows what people said of a sealed pair. So
+does whatever names a document of a sealed pair without listing all pairs alike.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from curation.adjudication.adjudication import decide
+from curation.answers.opening import AnswerTaskPlan, open_answer_task
+from curation.answers.writing import write_answer, writing_queue
+from curation.evaluation.judges.imported import import_judge
+from curation.guides.guide import read_guide
+from curation.labeling.judgments.imported import add_judgments
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.practice.opening import open_practice
+from curation.labeling.rounds.lifecycle import close_round
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.submit import submit
+from curation.negatives.audit import open_audit
+from curation.people.annotators import add_annotator
+from curation.pooling.pool import build_pool
+from curation.project import init_project
+from curation.relabeling.opening import open_plan
+from curation.relabeling.plan.plan import make_plan
+from curation.releases.freeze.freeze import freeze
+from curation.sources.corpus import import_corpus
+from curation.sources.judgments import ImportedJudgment, JudgmentFields
+from curation.sources.query_import import import_queries
+from curation.sources.run_import import import_run
+from curation.sources.traffic.log import TrafficFields
+from curation.sources.traffic.traffic_import import import_traffic
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
+from curation.store import Store
+from tests.support.projects import PASSWORD, add_names, rows_of
+from tests.support.relabeled import answer_round
+
+CANARY, WORD = 97, "zyzzogeton"
+"""A grade, and a word, that only sealed pairs have."""
+QUERIES = 28
+APART = Rules(query=None, paraphrase=None, document=None)
+PEOPLE = {
+    "ada": "annotator",
+    "ben": "annotator",
+    "fay": "annotator",
+    "gil": "annotator",
+    "rosa": "reviewer",
+    "lee": "lead",
+}
+SIGN_IN = ("ada", "rosa", "lee")
+SECOND = ("cyd", "dee", "eve")
+
+
+class SealedProject(NamedTuple):
+    """The project, its folder of files, and its sealed queries; the first document of each has the canary."""
+
+    store: Store
+    folder: Path
+    sealed: tuple[str, ...]
+
+    @property
+    def documents(self) -> set[str]:
+        """The documents of sealed pairs."""
+        return {f"z{query}-{letter}" for query in self.sealed for letter in "abc"} | {"zboth"}
+
+    @property
+    def open(self) -> str:
+        """A query that is not sealed."""
+        return next(f"q{n:02}" for n in range(QUERIES) if f"q{n:02}" not in self.sealed)
+
+
+def build_sealed_project(folder: Path) -> SealedProject:
+    """Two rounds, v1, votes and decisions on its sealed pairs, v2, and work of every other kind."""
+    guide = folder / "guide.md"
+    guide.write_text(read_guide().source.replace("value: 3", f"value: {CANARY}"), encoding="utf-8")
+    store = init_project(folder / "project.duckdb", guide).store
+    _import(store, folder)
+    for name, role in PEOPLE.items():
+        if name in SIGN_IN:
+            add_annotator(store, name, role, PASSWORD)
+        else:
+            add_names(store, name, role=role)
+    add_names(store, *SECOND)
+    build_pool(store, ["bm25", "run:old"], 3, 2, 1)
+    _practise(store, folder)
+    open_round(store, "try", ["ada", "ben"], kind="pilot", queries=4, seed=3)
+    open_round(store, "first", ["ada", "ben"], duplicates=0.1, seed=1)
+    for name in ("try", "first"):
+        answer_round(store, name, _first_grade)
+    make_split(store, {"dev": 0.5, "test": 0.5}, 1, APART)
+    freeze(store, "v1", allow_disputed=True, override="A project to search.")
+    rows = rows_of(store, "SELECT query_id FROM split_assignments WHERE part = 'test' ORDER BY query_id")
+    project = SealedProject(store, folder, tuple(row[0] for row in rows))
+    _judge_sealed(project)
+    _renew(project)
+    return project
+
+
+def _import(store: Store, folder: Path) -> None:
+    words = {f"q{n:02}": f"wort{n:02}" for n in range(QUERIES)}
+    rows = [
+        {
+            "id": f"z{query}-{letter}",
+            "title": f"About {query} {letter}",
+            "text": f"{word} {word} {letter} text.",
+        }
+        for query, word in words.items()
+        for letter in "abc"
+    ]
+    rows.append({"id": "zboth", "title": "Both", "text": " ".join(words.values())})
+    files = {
+        "corpus.jsonl": rows,
+        "queries.jsonl": [{"id": query, "text": f"{word} thing"} for query, word in words.items()],
+        "traffic.jsonl": [{"query": f"{word} thing", "count": 9} for word in [*words.values(), "newer"]],
+        "answers.jsonl": [{"query_id": query, "answer": f"an answer {query}"} for query in words],
+        "judge.jsonl": [
+            {"query": query, "document": f"z{query}-{letter}", "grade": grade}
+            for query in words
+            for letter, grade in zip("abc", (2, 1, 0), strict=True)
+        ],
+    }
+    for name, lines in files.items():
+        (folder / name).write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    run = [
+        f"{query} Q0 z{query}-{letter} {place} {9 - place} old\n"
+        for query in words
+        for place, letter in enumerate("cba", 1)
+    ]
+    (folder / "old.trec").write_text("".join(run), encoding="utf-8")
+    import_corpus(store, folder / "corpus.jsonl")
+    import_queries(store, folder / "queries.jsonl")
+    import_traffic(store, folder / "traffic.jsonl", TrafficFields(query="query", count="count"))
+    import_run(store, folder / "old.trec", "old")
+    import_judge(store, folder / "judge.jsonl", "robot", JudgmentFields())
+
+
+def _first_grade(who: str, query: str, document: str) -> int:
+    """A query's third document is not relevant, as are others' documents; on the second annotators differ."""
+    own = document.startswith(f"z{query}-")
+    return {"a": 1, "b": 2 if who == "ada" else 0}.get(document[-1], 0) if own else 0
+
+
+def _practise(store: Store, folder: Path) -> None:
+    """Practice on pairs that are sealed afterwards, answered by ada before."""
+    lines = [
+        {"query": f"q{n:02}", "document": f"zq{n:02}-a", "grade": CANARY, "explanation": f"{WORD} explained"}
+        for n in range(QUERIES)
+    ]
+    (folder / "known.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    open_practice(store, "warm-up", ["ada"], queries=QUERIES, pass_mark=0.1, path=folder / "known.jsonl")
+    answer_round(store, "warm-up", lambda *_: 1)
+    close_round(store, "warm-up", "command line", "done")
+
+
+def _judge_sealed(project: SealedProject) -> None:
+    """Three more people find the first document of sealed pairs excellent, and two the second."""
+    store = project.store
+    given = []
+    for query in project.sealed:
+        for who in SECOND:
+            best = (query, f"z{query}-a", who, CANARY, f"{WORD} note of {who}")
+            given.append(ImportedJudgment(*best))
+        given += [ImportedJudgment(query, f"z{query}-b", who, CANARY, f"{WORD} b") for who in SECOND[:2]]
+    for query in project.sealed[:2]:
+        given += [ImportedJudgment(query, "zboth", who, CANARY) for who in SECOND]
+    add_judgments(store, given, "second.csv")
+    for query in project.sealed[:4]:
+        decide(store, query, f"z{query}-b", CANARY, f"{WORD} decided", "rosa")
+    names = (*project.sealed[:2], project.open)
+    open_answer_task(store, AnswerTaskPlan("faq", ["ben", "fay"], queries=names, show="pool"))
+    for who in ("ben", "fay"):
+        for number, one in enumerate(writing_queue(store, who).open):
+            said = f"{WORD} {who if number % 2 else 'alike'} answer"
+            write_answer(store, who, one, said, [0], 0)
+
+
+def _renew(project: SealedProject) -> None:
+    """A second release, a plan that judges pairs again, flags and notes on them, and an audit."""
+    store = project.store
+    make_split(store, {"dev": 0.5, "test": 0.5}, 1, APART)
+    freeze(store, "v2", allow_disputed=True, override="A project to search.")
+    plan = make_plan(store, 0.2, 5)
+    open_plan(store, SECOND, plan.plan_id, name="again", duplicates=0.0)
+    rows = rows_of(
+        store,
+        "SELECT presentation_id, annotator, query_id, document_id FROM live_presentations "
+        "JOIN rounds USING (round_id) WHERE name = 'again' ORDER BY ALL",
+    )
+    for number, (presentation, who, query, document) in enumerate(rows):
+        sealed = query in project.sealed
+        note = f"{WORD} flagged" if sealed else "flagged"
+        grade = _again(project, query, document)
+        one = Submission(presentation, 0, "grade", f"answer {number:04}", grade, note=note, flagged=True)
+        (done,) = submit(store, who, [one])
+        assert done.status == "saved", done
+    open_audit(store, ["fay"], size=40, seed=1, depth=10, systems=["bm25"])
+    answer_round(store, "audit-1", lambda _, query, __: CANARY if query in project.sealed[:4] else 0)
+
+
+def _again(project: SealedProject, query: str, document: str) -> int:
+    """The canary for documents of sealed queries; so no document ties a sealed query to an open one."""
+    return CANARY if query in project.sealed and document.startswith(f"z{query}-") else 0

@@ -1,0 +1,457 @@
+"""No command, route or page shows what people said of a sealed pair, unless somebody said why they want it.
+
+All commands and routes are taken from their registries. One that is not in the tables below fails the tests:
+say there how it is called. Every command is called for people and with --json, on a project whose sealed
+pairs have a grade and words that nothing else has. All that it prints and writes is searched for these.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.testclient import TestClient
+from streamlit.testing.v1 import AppTest
+
+from app import context
+from app.front.guard import Guard
+from app.navigation import all_pages
+from app.serve import routes
+from app.signin import current_user
+from app.signin.sessions import SignIn
+from app.views.relabel.page import PARTS as RELABEL_PARTS
+from app.views.releases.release import VIEWS
+from curation.adjudication import claims
+from curation.releases.overview import show
+from curation.store import open_store
+from docs import make_commands
+from tests.support.command_line import invoke
+from tests.support.projects import rows_of
+from tests.support.sealed_project import CANARY, PEOPLE, WORD, SealedProject, build_sealed_project
+
+
+class Call(NamedTuple):
+    """How a command is called; `$` is the folder, `@` a sealed query, `%` an open one, `#` a or b.
+
+    Attributes
+    ----------
+    pairs: it lists pairs whatever their grades, so documents of sealed pairs may be there.
+    exit: with which status it ends.
+    reason: with a reason, it shows what is sealed.
+    """
+
+    line: str
+    pairs: bool = False
+    exit: int = 0
+    reason: bool = False
+
+
+COMMANDS = {
+    "init": Call("--guide $/guide.md", exit=1),
+    "status": Call(""),
+    "contributions": Call(""),
+    "agreement": Call("--html $/out/agreement#.html", reason=True),
+    "quality": Call("first"),
+    "consensus": Call("--pairs", pairs=True, reason=True),
+    "consistency": Call(""),
+    "gate": Call(""),
+    "plan-overlap": Call(""),
+    "duplicates": Call(""),
+    "split": Call("--no-paraphrase --dev 0.5 --test 0.5 --seed 1"),
+    "certificate": Call("--html $/out/certificate#.html"),
+    "verify": Call("v1"),
+    "export": Call("v2 --format csv --without-grades test --out $/out/csv#", pairs=True),
+    "evaluate": Call("v2 --run old=$/old.trec --split all --report $/out/report#.html --reason why"),
+    "run": Call("v2 --out $/out/run#", pairs=True),
+    "judge": Call("robot"),
+    "card": Call("v2"),
+    "diff": Call("v1 v2 --html $/out/diff#.html", reason=True),
+    "doctor": Call(""),
+    "coverage": Call("--extractor llm", exit=1),
+    "coverage gaps": Call("", exit=1),
+    "coverage rename": Call("1 name", exit=1),
+    "coverage open-tasks": Call("--queries 1 --writers ada", exit=1),
+    "coverage effects": Call("v2 --run old=$/old.trec", exit=1),
+    "coverage written": Call(""),
+    "coverage map": Call("$/out/map#.html", exit=1),
+    "coverage synthetic write": Call("--share 0.5", exit=1),
+    "coverage synthetic judge": Call("1"),
+    "coverage synthetic show": Call(""),
+    "answers open": Call("more# --writers ada,ben --overlap 1 --queries 9"),
+    "round open": Call("more# --annotators fay,ben --again"),
+    "round draw": Call("drawn# --queries 9 --annotators fay,ben --out $/out/drawn#.csv", exit=1),
+    "round status": Call("again"),
+    "round list": Call(""),
+    "round pause": Call("again --reason lunch"),
+    "round resume": Call("again"),
+    "round close": Call("again --reason done"),
+    "round reopen": Call("again --reason more"),
+    "round extend": Call("morea", exit=1),
+    "round reassign": Call("morea --from fay --to ada"),
+    "round pilot": Call("try"),
+    "import corpus": Call("$/corpus.jsonl"),
+    "import traffic": Call("$/traffic.jsonl --query-field query --count-field count --dry-run"),
+    "import queries": Call("$/queries.jsonl"),
+    "import answers": Call("$/answers.jsonl --dry-run"),
+    "import judgments": Call("$/judge.jsonl --annotator new --dry-run"),
+    "import run": Call("$/old.trec --name other#"),
+    "import collection": Call("$ --dry-run"),
+    "answers status": Call("faq"),
+    "answers list": Call(""),
+    "answers close": Call("faq"),
+    "answers reopen": Call("faq"),
+    "answers disputes": Call(""),
+    "answers show": Call("faq @", exit=1, reason=True),
+    "answers decide": Call('faq @ --merged "words" --reason "so"'),
+    "answers to-grade": Call(
+        "v2 --answers robot=$/answers.jsonl --for correctness --out $/out/grade#", exit=1
+    ),
+    "query add": Call('"a new query #"'),
+    "tags find": Call("", exit=1),
+    "tags list": Call(""),
+    "tags set": Call("@ --add question"),
+    "tags import": Call("$/tags.csv"),
+    "negatives": Call("", reason=True),
+    "negatives audit": Call("", reason=True),
+    "annotator add": Call("gus# --role annotator --password-stdin"),
+    "annotator identity": Call("fay fay&example.org"),
+    "annotator password": Call("fay --password-stdin"),
+    "annotator role": Call("gusa reviewer"),
+    "annotator deactivate": Call("gusa"),
+    "annotator activate": Call("gusa"),
+    "annotator list": Call(""),
+    "practice open": Call("practice# --annotators ben --file $/known.jsonl", exit=1),
+    "practice status": Call("warm-up"),
+    "practice again": Call("warm-up --annotator ada", exit=1),
+    "practice pass": Call("warm-up --annotator ada --reason known", exit=1),
+    "guide use": Call("$/guide.md --reason same"),
+    "guide check": Call("$/guide.md"),
+    "guide show": Call(""),
+    "guide versions": Call(""),
+    "guide diff": Call("$/guide.md"),
+    "guide questions": Call(""),
+    "guide answer": Call("00 words", exit=1),
+    "adjudicate list": Call("--settled --limit 99", reason=True),
+    "adjudicate decide": Call("@ z@-b --grade 1 --reason again#", pairs=True),
+    "adjudicate send-back": Call("@ z@-a", exit=1),
+    "adjudicate unclear": Call("@ z@-a --words unclear"),
+    "leakage sweep": Call("--no-paraphrase"),
+    "leakage groups": Call("--no-paraphrase"),
+    "release list": Call(""),
+    "release show": Call("v2"),
+    "relabel status": Call("", pairs=True),
+    "relabel plan": Call("--seed 9 --today 2028-01-04"),
+    "relabel show": Call("", pairs=True),
+    "relabel open": Call("--annotators fay,ben", exit=1),
+    "relabel report": Call("--report $/out/drift#.html"),
+    "freeze": Call("v3# --allow-disputed --override why"),
+    "pool": Call("--systems bm25 --depth 3 --random-negatives 1", pairs=True),
+    "sample": Call("--size 9 --html $/out/sample#.html"),
+}
+"""All commands in the order in which they are tried: those that change what others read come last."""
+NOT_CALLED = {
+    "app": "it serves until it is stopped; its routes and pages are below",
+    "demo": "it builds a project of its own, and serves it",
+    "backup": "it copies the whole file, which the docs say no seal can keep",
+    "restore": "it puts such a copy back, and prints counts of rows",
+}
+
+PAGES: dict[str, list[dict[str, str]]] = {
+    "home": [{}],
+    "label": [{}],
+    "my-consistency": [{}],
+    "adjudicate": [{}],
+    "answers": [{"part": "Decide"}, {"part": "Tasks"}],
+    "agreement": [{}],
+    "write": [{}],
+    "import": [{}],
+    "curate": [{"step": step} for step in ("Sample", "Queries", "Pool", "Round")],
+    "rounds": [
+        {"round": name, "part": part}
+        for name in ("again", "try")
+        for part in ("Progress", "Quality", "Questions", "Manage")
+    ],
+    "guide": [{"show": part} for part in ("Versions", "Questions")],
+    "people": [{}],
+    "releases": [
+        *({"view": view} for view in VIEWS),
+        *({"stage": one} for one in ("Rule", "Gate", "Split", "Freeze")),
+    ],
+    "coverage": [{}],
+    "evaluate": [{}],
+    "relabel": [{"of": part} for part in RELABEL_PARTS],
+}
+"""All pages, and the parameters with which they show their parts."""
+REVIEWERS_READ = {"answers"}
+"""Pages on which a reviewer reads what they decide; that is in the log of the seal."""
+
+GETS = {
+    "/sign-in": "/sign-in",
+    "/password": "/password",
+    "/api/presentations": "/api/presentations?limit=20",
+    "/api/presentations/previous": "/api/presentations/previous",
+    "/api/presentations/{presentation_id}/document": "/api/presentations/{item}/document",
+    "/api/guides/{guide_hash}": "/api/guides/{guide}",
+    "/api/history": "/api/history",
+    "/api/put-off": "/api/put-off",
+    "/api/worked": "/api/worked?since=2026-01-01T00:00:00Z",
+    "/api/questions": "/api/questions",
+    "/api/disputes/next": "/api/disputes/next?limit=10",
+    "/api/disputes/one": "/api/disputes/one?query=@&document=z@-b",
+    "/api/disputes/document": "/api/disputes/document?query=@&document=z@-b",
+    "/api/decisions/recent": "/api/decisions/recent",
+    "/exports/{job_id}": "/exports/none",
+    "/health": "/health",
+}
+POSTS: dict[str, dict[str, Any]] = {
+    "/api/judgments": {"submissions": [], "holding": [], "limit": 20, "explain": ["{practised}"]},
+    "/api/answers": {"answers": []},
+    "/api/questions": {"words": "What is this?"},
+    "/api/decisions": {
+        "submissions": [
+            {
+                "query_id": "@",
+                "document_id": "z@-b",
+                "kind": "decide",
+                "client_key": "overtaken",
+                "revision": 0,
+                "grade": 1,
+                "words": "no",
+            }
+        ]
+    },
+}
+NOT_ASKED = {
+    "/sign-out": "it ends the session",
+    "/sign-in/with": "an identity provider signs in",
+    "/oauth2callback": "an identity provider signs in",
+}
+REVIEWERS_ASK = {"/api/disputes/next", "/api/disputes/one", "/api/decisions/recent", "/api/decisions"}
+"""Routes by which a reviewer reads what they decide."""
+
+
+@pytest.fixture(scope="module")
+def planted() -> Iterator[SealedProject]:
+    """The project; the tests change it, in ways that do not matter to one another."""
+    folder = Path(tempfile.mkdtemp())
+    project = build_sealed_project(folder)
+    project.store.close()
+    (folder / "out").mkdir()
+    (folder / "tags.csv").write_text(f"query,tag\n{project.sealed[0]},question\n")
+    store = open_store(project.store.path)
+    yield project._replace(store=store)
+    store.close()
+    shutil.rmtree(folder)
+
+
+def test_every_command_route_and_page_is_in_a_table_here() -> None:
+    names = {
+        name.removeprefix("goldset ")
+        for name, command in make_commands.commands()
+        if not hasattr(command, "commands") or getattr(command, "invoke_without_command", False)
+    } - {"goldset"}
+    assert names == {*COMMANDS, *NOT_CALLED}
+    assert {page.address for page in all_pages()} == set(PAGES)
+    asked = {(route.path, method) for route in routes() for method in route.methods or ()}
+    known = {(path, method) for path in GETS for method in ("GET", "HEAD")} | {
+        (path, "POST") for path in POSTS
+    }
+    rest = {path for path, _ in asked - known}
+    assert rest <= {*NOT_ASKED, "/sign-in", "/password"}, rest
+
+
+def test_no_command_shows_a_sealed_grade_without_a_reason(planted: SealedProject) -> None:
+    found: list[str] = []
+    for name, call in COMMANDS.items():
+        ends = set()
+        for letter, more in (("a", []), ("b", ["--json"])):
+            done = run(planted, name, call, letter, more)
+            ends.add(done[0])
+            found += [f"{name} {more}: {leak}" for leak in leaks(planted, done[1], call.pairs)]
+        if call.exit not in ends:
+            found.append(f"{name} ended with {ends}, expected {call.exit}: {done[1][:600]}")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", [name for name, call in COMMANDS.items() if call.reason])
+def test_with_a_reason_a_command_shows_them_and_the_log_says_so(planted: SealedProject, name: str) -> None:
+    before = len(show(planted.store, "v1").log)
+    _, text = run(planted, name, COMMANDS[name], "c", ["--reason", f"why {name}", "--json"])
+    assert leaks(planted, text, pairs=False), "then this test would not see a leak, either"
+    log = show(planted.store, "v1").log
+    assert [one.reason for one in log[before:]] == [f"why {name}"]
+    assert [one.opened_by for one in log[before:]] == ["command line"]
+
+
+def test_practice_takes_sealed_pairs_from_nowhere_without_a_reason(planted: SealedProject) -> None:
+    for more in ([], ["--file", str(planted.folder / "known.jsonl")]):
+        arguments = ["practice", "open", "early", "--annotators", "gil", *more]
+        done = invoke(["--project", str(planted.store.path), *arguments])
+        told = str(done.exception)
+        assert done.exit_code == 1
+        assert "a release seals" in told
+        assert WORD not in told
+    reason = ["--reason", "They wrote the guide", "--author", "lee"]
+    opened = invoke(["--project", str(planted.store.path), *arguments, *reason])
+    assert opened.exit_code == 0, opened.exception
+    last = show(planted.store, "v1").log[-1]
+    assert (last.opened_by, last.purpose, last.reason) == ("lee", "practise in early", "They wrote the guide")
+
+
+@pytest.fixture
+def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """The app's own routes, behind its guard."""
+    monkeypatch.setenv(context.PROJECT, str(planted.store.path))
+    for cached in (current_user.sessions, current_user.accounts):
+        cached.cache_clear()
+    claims._projects.clear()
+    application = Starlette(routes=routes(), middleware=[Middleware(Guard)])
+    headers = {"Origin": "http://testserver"}
+    with TestClient(application, follow_redirects=False, headers=headers) as asking:
+        yield asking
+    for cached in (current_user.sessions, current_user.accounts):
+        cached.cache_clear()
+
+
+@pytest.mark.parametrize("who", ["ada", "rosa", "lee"])
+def test_no_route_shows_a_sealed_grade_but_to_a_reviewer_whom_the_log_names(
+    planted: SealedProject, client: TestClient, who: str
+) -> None:
+    sessions = current_user.sessions()
+    client.cookies.set(sessions.cookie, sessions.issue(SignIn(who, 0)))
+    known, query = ids(planted, who), planted.sealed[0]
+    found, before = [], len(show(planted.store, "v1").log)
+    for path, address in GETS.items():
+        asked = address.replace("@", query).format_map(known)
+        answer = client.get(asked)
+        assert answer.status_code != 401
+        found += [(path, leak) for leak in leaks(planted, answer.text, pairs=True)]
+    for path, body in POSTS.items():
+        sent = json.loads(json.dumps(body).replace("@", query).replace("{practised}", known["practised"]))
+        answer = client.post(path, json=sent)
+        found += [(path, leak) for leak in leaks(planted, answer.text, pairs=True)]
+    seen, log = {path for path, _ in found}, show(planted.store, "v1").log[before:]
+    if who == "ada":
+        assert not found
+        assert not log
+    else:
+        assert seen <= REVIEWERS_ASK, found
+        assert "/api/disputes/next" in seen, "then this test would not see a leak, either"
+        assert [(one.opened_by, one.purpose) for one in log] == [(who, "adjudication")], "once a day"
+
+
+def ids(project: SealedProject, who: str) -> dict[str, str]:
+    """What the addresses of routes name: an item of somebody, the guide, and an answered practice item."""
+    item = "SELECT presentation_id FROM live_presentations WHERE annotator = ? ORDER BY 1 LIMIT 1"
+    practised = """
+        SELECT presentation_id FROM live_presentations p JOIN rounds USING (round_id)
+        WHERE kind = 'practice' AND annotator = 'ada' AND query_id = ?
+    """
+    return {
+        "item": next((row[0] for row in rows_of(project.store, item, who)), "none"),
+        "guide": rows_of(project.store, "SELECT guide_hash FROM guides")[0][0],
+        "practised": rows_of(project.store, practised, project.sealed[0])[0][0],
+    }
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_no_page_shows_a_sealed_grade(
+    planted: SealedProject, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    monkeypatch.setenv(context.PROJECT, str(planted.store.path))
+    page = next(one for one in all_pages() if one.address == address)
+    for name, role in PEOPLE.items():
+        if role not in page.roles or name in ("ben", "fay", "gil"):
+            continue
+        for parameters in PAGES[address]:
+            drawn = draw(address, name, role, parameters)
+            found = leaks(planted, drawn, pairs=True)
+            if found and role != "annotator" and address in REVIEWERS_READ:
+                log = show(planted.store, "v1").log
+                assert (name, "adjudication") in {(one.opened_by, one.purpose) for one in log}
+                continue
+            assert not found, f"{address} {parameters} as {name}: {found}"
+
+
+def draw(address: str, name: str, role: str, parameters: dict[str, str]) -> str:
+    """All that Streamlit sends to a browser for a page."""
+
+    def script(page, name, role):  # type: ignore[no-untyped-def]  # its text alone is run
+        from app.navigation import all_pages
+        from curation.store import Annotator
+
+        found = next(one for one in all_pages() if one.address == page)
+        found.show(Annotator(name, role, False))
+
+    kwargs = {"page": address, "name": name, "role": role}
+    page = AppTest.from_function(script, kwargs=kwargs, default_timeout=20)
+    for key, value in parameters.items():
+        page.query_params[key] = value
+    page.run()
+    assert not page.exception, page.exception
+    return "\n".join(str(getattr(element, "proto", "")) for element in elements(page.main))
+
+
+def elements(block: Any) -> Iterator[Any]:
+    for child in block.children.values():
+        yield child
+        if hasattr(child, "children"):
+            yield from elements(child)
+
+
+def run(project: SealedProject, name: str, call: Call, letter: str, more: list[str]) -> tuple[int, str]:
+    """How a command ended, and all that it printed and wrote."""
+    line = call.line.replace("$", str(project.folder)).replace("@", project.sealed[0]).replace("&", "@")
+    words = shell_words(line.replace("%", project.open).replace("#", letter))
+    out = project.folder / "out"
+    for old in [*out.iterdir()]:
+        shutil.rmtree(old) if old.is_dir() else old.unlink()
+    arguments = ["--project", str(project.store.path), *name.split(), *words, *more]
+    done = invoke(arguments, input="a long password\n")
+    told = "" if done.exception is None else str(done.exception)
+    written = [content(path) for path in sorted(out.rglob("*")) if path.is_file()]
+    return done.exit_code, "\n".join([done.output, told, *written])
+
+
+def shell_words(line: str) -> list[str]:
+    return [word.strip('"') for word in re.findall(r'"[^"]*"|\S+', line)]
+
+
+def content(path: Path) -> str:
+    """The text of a file that a command wrote."""
+    if path.suffix == ".parquet":
+        return "\n".join(map(str, pq.read_table(path).to_pylist()))
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as packed:
+            return "\n".join(packed.read(name).decode(errors="replace") for name in packed.namelist())
+    return (gzip.decompress if path.suffix == ".gz" else bytes)(path.read_bytes()).decode(errors="replace")
+
+
+GRADE = re.compile(rf"(?<![\w.,:-]){CANARY}(?![\w.,:%-])")
+
+
+def leaks(project: SealedProject, text: str, pairs: bool) -> list[str]:
+    """What in an output tells what was said of a sealed pair."""
+    found = [f"words: {text[max(0, at.start() - 150) : at.end() + 40]!r}" for at in re.finditer(WORD, text)][
+        :2
+    ]
+    names = {*project.sealed, *project.documents, *(f"wort{query[1:]}" for query in project.sealed)}
+    known = re.compile("|".join(sorted(map(re.escape, names), key=len, reverse=True)))
+    documents = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in sorted(project.documents)))
+    if not pairs and (at := documents.search(text)):
+        found.append(f"a document: {text[max(0, at.start() - 150) : at.end() + 40]!r}")
+    for line in re.split(r"\n(?=\S)|</tr>|</p>|</li>|\}(?=,)", text):
+        if GRADE.search(line) and known.search(line):
+            found.append(f"a grade: {line[:300]!r}")
+    return found[:4]
