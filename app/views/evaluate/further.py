@@ -90,8 +90,7 @@ def ask_about_runs(
 
 def _deciding(chosen: ChosenPart, asked: RunSubmission) -> RunSubmission:
     """Which test decides whether systems differ, and how it is corrected for all pairs."""
-    left, right = st.columns(2)
-    test = left.selectbox(
+    test = st.selectbox(
         "Test that decides",
         list(TESTS),
         format_func=lambda name: _capital(TESTS[name].words),
@@ -99,9 +98,9 @@ def _deciding(chosen: ChosenPart, asked: RunSubmission) -> RunSubmission:
         help="The p of every test is shown. Which one decides is chosen before the figures are seen.",
     )
     if test == TUKEY:
-        right.caption("It is of all pairs at once, and needs no correction.")
+        ui.quiet("It is of all pairs at once, and needs no correction.")
         return asked._replace(test=test)
-    correction = right.selectbox(
+    correction = st.selectbox(
         "Correction for all pairs",
         list(CORRECTIONS),
         format_func=lambda name: CORRECTIONS[name].words,

@@ -89,6 +89,9 @@ def test_of_a_sealed_part_there_are_no_counts_no_median_and_no_stratum_that_is_h
     found = compared(secrets=[[every], [every]])
     assert {one.stratum for one in found.comparisons} == {None, ("band", "head"), ("band", "tail")}
     assert {(one.wins, one.ties, one.losses) for one in found.comparisons} == {(None, None, None)}
+    tests = {(one.p_wilcoxon, one.p_sign, one.p_tukey) for one in found.comparisons}
+    assert tests == {(None, None, None)}, "they would tell of counts and of single queries"
+    assert found.comparisons[0].p_randomisation is not None
     few_head = np.arange(40) >= 5
     hidden = compared(secrets=[[every], [every, few_head]])
     assert {one.stratum for one in hidden.comparisons} == {None}
