@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from curation.progress import Progress, silent
 from curation.sources.tables.formats import FileLayout
@@ -26,6 +26,10 @@ from curation.sources.tables.problems import Problems
 from curation.sources.tables.records import Records
 from curation.sources.tables.values import text_of
 from curation.text import amount
+
+if TYPE_CHECKING:
+    from curation.sources.run_columns import RunColumns
+    from curation.sources.tables.blocks import Block
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -100,6 +104,7 @@ class RunFile:
         self._path = path
         self._progress = progress
         self._layout = layout or FileLayout()
+        self._records: Records | None = None
         refuse_unreadable(path, self.problems)
         self.format = self._find_format()
         if self.format in ("trec", "ranx-json"):
@@ -117,6 +122,41 @@ class RunFile:
             yield row
         self._progress(f"reading {self.source}", done, done)
         self.problems.check()
+
+    def columns(self) -> RunColumns | None:
+        """All rows at once, as iterating finds them; None where only that can read the file.
+
+        Nothing is noted, and iterating is still possible.
+        """
+        from curation.sources.run_columns import run_columns  # brings Arrow and numpy: slow to import
+        from curation.sources.tables.blocks import NotPlain
+
+        query, document, rank, score = self.fields
+        if not query or not document:
+            return None
+        try:
+            found = run_columns(
+                self._blocks([name for name in self.fields if name]), query, document, rank, score
+            )
+        except NotPlain:
+            return None
+        self._progress(f"reading {self.source}", len(found.lines), len(found.lines))
+        return found
+
+    def _blocks(self, wanted: list[str]) -> Iterable[Block]:
+        from curation.sources.run_columns import parquet_blocks
+        from curation.sources.tables.blocks import PlainTable, read_blocks
+
+        if self.format == "trec":
+            encoding = self._layout.encoding
+            trec = PlainTable(self._path, encoding, " ", False, TREC_COLUMNS, header=False, spaced=True)
+            return read_blocks(trec, wanted)
+        if self._records is None or not self._records.is_sound:
+            return ()
+        if self.format == "ranx-parquet":
+            return parquet_blocks(self._path, wanted)
+        plain = self._records.plain
+        return () if plain is None else read_blocks(plain, wanted)
 
     def _find_format(self) -> str:
         asked = self._layout.format
@@ -146,7 +186,7 @@ class RunFile:
     def _table(self, asked: RunFields) -> tuple[RunFields, Iterator[RunRow]]:
         format = "parquet" if self.format == "ranx-parquet" else self.format
         records = Records(self._path, self._layout._replace(format=format), self._progress)
-        self.problems = records.problems
+        self.problems, self._records = records.problems, records
         used = RunFields(
             records.need("--query-field", asked.query, QUERY_FIELDS, "the queries"),
             records.need("--document-field", asked.document, DOCUMENT_FIELDS, "the documents' ids"),

@@ -13,10 +13,15 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
+import numpy as np
+from numpy.typing import NDArray
+
 from curation.errors import InputError
 from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
+from curation.sources.run_columns import MOST_RANK, Floats, Ints, Names
 from curation.sources.run_files import RunFile, RunRow
 from curation.sources.tables.numbers import whole_number
+from curation.sources.tables.problems import Problems
 from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
 
@@ -31,6 +36,25 @@ class RunLine(NamedTuple):
     document_id: str
     rank: int | None
     score: float | None
+
+
+class LineColumns(NamedTuple):
+    """The N lines of a run whose queries are known, as columns; see `RunLine`.
+
+    Attributes
+    ----------
+    line: shape (N,).
+    query, document: which of `query_ids` and `document_ids` each line has, shape (N,).
+    rank, score: shape (N,); None where the file has none.
+    """
+
+    line: Ints
+    query: Ints
+    query_ids: list[str]
+    document: Ints
+    document_ids: list[str]
+    rank: Ints | None
+    score: Floats | None
 
 
 class RunLines:
@@ -56,26 +80,63 @@ class RunLines:
     ) -> None:
         self._file = file
         self._problems = file.problems
-        of_ids = file.format in ("trec", "ranx-parquet")
-        self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
         self._known = queries
         self._documents = documents
         self._note = note
-        self._prefixed = queries.share_an_id(documents)
-        self._encoded = file.format == "trec"
         self._ranked, self._scored = file.fields.rank is not None, file.fields.score is not None
-        self._ids: dict[str, str | None] = {}
-        self.mapped: set[str] = set()
+        self._names = _RunNames(file, queries, documents, self._problems)
+
+    @property
+    def mapped(self) -> set[str]:
+        return self._names.mapped
 
     def __iter__(self) -> Iterator[RunLine]:
+        columns = self.columns()
+        if columns is not None:
+            yield from _lines(columns)
+            self._problems.check()
+            return
         for row in self._file:
             line = self._line(row)
             if line is not None:
                 yield line
 
+    def columns(self) -> LineColumns | None:
+        """All lines at once; None where there are problems, or only iterating can read the file."""
+        found = self._file.columns()
+        if found is None:
+            return None
+        names = _RunNames(self._file, self._known, self._documents, Problems(self._problems.path))
+        documents = list(found.documents.values)
+        try:
+            queries = [names.query(name, line) for _, name, line in found.queries.firsts(found.lines)]
+            known = np.array([query is not None for query in queries])[found.queries.codes]
+            for code, name, line in found.documents.firsts(found.lines, known):
+                documents[code] = names.document(name, line)
+            names.problems.check()
+        except InputError:
+            return None
+        self._names = names
+        self._note_rows(UNKNOWN_QUERY, found.queries, found.lines, ~known)
+        own = np.array([document in self._documents for document in documents])[found.documents.codes]
+        self._note_rows(UNKNOWN_DOCUMENT, found.documents, found.lines, known & ~own)
+        return LineColumns(
+            found.lines[known],
+            found.queries.codes[known],
+            [query or "" for query in queries],
+            found.documents.codes[known],
+            documents,
+            None if found.ranks is None else found.ranks[known],
+            None if found.scores is None else found.scores[known],
+        )
+
     def lacks_a_number(self, line: RunLine) -> bool:
         """Whether a rank or score that the file should have could not be read, which was noted."""
         return (line.rank is None and self._ranked) or (line.score is None and self._scored)
+
+    def _note_rows(self, what: str, names: Names, lines: Ints, chosen: NDArray[np.bool_]) -> None:
+        for code, line in zip(names.codes[chosen].tolist(), lines[chosen].tolist(), strict=True):
+            self._note(what, names.values[code], line)
 
     def _line(self, row: RunRow) -> RunLine | None:
         if not row.query or not row.document:
@@ -84,46 +145,15 @@ class RunLines:
             return None
         rank = self._number(row, "rank", _rank(row.rank)) if self._ranked else None
         score = self._number(row, "score", _score(row.score)) if self._scored else None
-        query_id = self._query(row)
+        query_id = self._names.query(row.query, row.line)
         if query_id is None:
             self._note(UNKNOWN_QUERY, row.query, row.line)
         if not query_id:
             return None
-        document = self._document(row)
+        document = self._names.document(row.document, row.line)
         if document not in self._documents:
             self._note(UNKNOWN_DOCUMENT, document, row.line)
         return RunLine(row.line, query_id, document, rank, score)
-
-    def _document(self, row: RunRow) -> str:
-        """The project's id of a document that an export may have given a prefix or encoded."""
-        if row.document in self._documents and "%" not in row.document:
-            return row.document
-        name, bare, decoded = (
-            row.document,
-            row.document.removeprefix(PREFIXES[1]),
-            self._decoded(row.document),
-        )
-        if name in self._documents:
-            if decoded in self._documents:
-                self._note_two_ids(row.line, "document", name, decoded)
-            return name
-        for original in (bare if self._prefixed else "", decoded):
-            if original in self._documents:
-                self.mapped.add(name)
-                return original
-        return name
-
-    def _decoded(self, name: str) -> str:
-        """The id that a TREC export wrote so; '' where it is no such name."""
-        original = unquote(name) if self._encoded and "%" in name else name
-        return original if original != name else ""
-
-    def _note_two_ids(self, line: int, what: str, name: str, decoded: str) -> None:
-        self._problems.add(
-            line,
-            f"the {what} {name!r} is that id, or {decoded!r} as TREC exports write it",
-            "Write the run as JSON lines or CSV with the project's own ids.",
-        )
 
     def _number(self, row: RunRow, what: str, number: Number | None) -> Number | None:
         """The row's rank or score; None is noted as a problem."""
@@ -135,26 +165,79 @@ class RunLines:
             )
         return number
 
-    def _query(self, row: RunRow) -> str | None:
-        """The id of the row's query, None for an unknown one, '' for a text that several have."""
-        if row.query not in self._ids:
+
+class _RunNames:
+    """What the names of queries and documents in one run mean."""
+
+    def __init__(
+        self, file: RunFile, queries: KnownQueries, documents: Collection[str], problems: Problems
+    ) -> None:
+        of_ids = file.format in ("trec", "ranx-parquet")
+        self.problems = problems
+        self.mapped: set[str] = set()
+        self._queries = QueryColumn(queries, file.fields.query, "id" if of_ids else None)
+        self._known, self._documents = queries, documents
+        self._prefixed = queries.share_an_id(documents)
+        self._encoded = file.format == "trec"
+        self._ids: dict[str, str | None] = {}
+
+    def document(self, name: str, line: int) -> str:
+        """The project's id of a document that an export may have given a prefix or encoded."""
+        if name in self._documents and "%" not in name:
+            return name
+        bare, decoded = name.removeprefix(PREFIXES[1]), self._decoded(name)
+        if name in self._documents:
+            if decoded in self._documents:
+                self._note_two_ids(line, "document", name, decoded)
+            return name
+        for original in (bare if self._prefixed else "", decoded):
+            if original in self._documents:
+                self.mapped.add(name)
+                return original
+        return name
+
+    def query(self, name: str, line: int) -> str | None:
+        """The id of a query, None for an unknown one, '' for a text that several have."""
+        if name not in self._ids:
             try:
-                found = self._queries.find(row.query, row.line)
-                if found is None and self._prefixed and row.query.startswith(PREFIXES[0]):
-                    found = self._known.of_id(row.query.removeprefix(PREFIXES[0]))
-                    self.mapped |= {row.query} if found else set()
-                decoded = self._decoded(row.query)
+                found = self._queries.find(name, line)
+                if found is None and self._prefixed and name.startswith(PREFIXES[0]):
+                    found = self._known.of_id(name.removeprefix(PREFIXES[0]))
+                    self.mapped |= {name} if found else set()
+                decoded = self._decoded(name)
                 by_decoding = self._known.of_id(decoded) if decoded else None
                 if found is not None and by_decoding is not None:
-                    self._note_two_ids(row.line, "query", row.query, decoded)
+                    self._note_two_ids(line, "query", name, decoded)
                 elif by_decoding is not None:
                     found = by_decoding
-                    self.mapped.add(row.query)
-                self._ids[row.query] = found and found.query_id
+                    self.mapped.add(name)
+                self._ids[name] = found and found.query_id
             except InputError as error:
-                self._problems.add(row.line, str(error))
-                self._ids[row.query] = ""
-        return self._ids[row.query]
+                self.problems.add(line, str(error))
+                self._ids[name] = ""
+        return self._ids[name]
+
+    def _decoded(self, name: str) -> str:
+        """The id that a TREC export wrote so; '' where it is no such name."""
+        original = unquote(name) if self._encoded and "%" in name else name
+        return original if original != name else ""
+
+    def _note_two_ids(self, line: int, what: str, name: str, decoded: str) -> None:
+        self.problems.add(
+            line,
+            f"the {what} {name!r} is that id, or {decoded!r} as TREC exports write it",
+            "Write the run as JSON lines or CSV with the project's own ids.",
+        )
+
+
+def _lines(columns: LineColumns) -> Iterator[RunLine]:
+    """The lines of columns, one by one."""
+    number = len(columns.line)
+    ranks = [None] * number if columns.rank is None else columns.rank.tolist()
+    scores = [None] * number if columns.score is None else columns.score.tolist()
+    queries = [columns.query_ids[code] for code in columns.query.tolist()]
+    documents = [columns.document_ids[code] for code in columns.document.tolist()]
+    return map(RunLine, columns.line.tolist(), queries, documents, ranks, scores)
 
 
 _EXPECTED = {"rank": "whole number from 0 or 1", "score": "finite number"}
@@ -168,7 +251,7 @@ def _rank(value: Any) -> int | None:
     if isinstance(value, str) and len(value) < 10 and value.isascii() and value.isdecimal():
         return int(value)
     number = whole_number(text_of(value))
-    return number if number is not None and 0 <= number < 2**31 else None
+    return number if number is not None and 0 <= number < MOST_RANK else None
 
 
 def _score(value: Any) -> float | None:

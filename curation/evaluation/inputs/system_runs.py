@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from curation.arrow import ints_of, numbers, texts
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.inputs.run_seconds import RunSeconds, read_seconds
@@ -29,7 +30,7 @@ from curation.evaluation.metrics.qrels import Ints
 from curation.evaluation.metrics.rankings import Floats, RunRows
 from curation.progress import Progress, silent
 from curation.sources.run_files import RunFields, RunFile
-from curation.sources.run_lines import RunLines
+from curation.sources.run_lines import LineColumns, RunLine, RunLines
 from curation.sources.tables.formats import FileLayout
 from curation.sources.unknown_names import UNKNOWN_QUERY
 
@@ -138,6 +139,32 @@ def read_run(
     return replace(found, seconds=read_seconds(source.path, release.qrels.query_ids))
 
 
+class _Places(NamedTuple):
+    """The N lines of evaluated queries.
+
+    Attributes
+    ----------
+    line, query, scores: shape (N,); without scores in the file these are the ranks with a minus.
+    documents: ids, N of them, each once in the dictionary.
+    ranks: shape (N,), where the file has both.
+    """
+
+    line: Ints
+    query: Ints
+    documents: pa.DictionaryArray
+    scores: Floats
+    ranks: Ints | None
+
+
+def _places(
+    line: Ints, query: Ints, codes: Ints, ids: pa.Array, ranks: Ints | None, scores: Floats | None
+) -> _Places:
+    documents = pa.DictionaryArray.from_arrays(numbers(codes), ids)
+    if scores is None:
+        scores, ranks = -np.asarray(ranks, np.float64), None
+    return _Places(line, query, documents, scores, ranks)
+
+
 class _RunColumns:
     """One reading of one run into columns."""
 
@@ -148,75 +175,88 @@ class _RunColumns:
         self._left_out: Counter[str] = Counter()
         self._unknown_queries: set[str] = set()
         self._lines = RunLines(file, release.known, release.documents, self._note)
-        self._numbers: list[int] = []
-        self._queries: list[int] = []
-        self._documents: list[str] = []
-        self._scores: list[float] = []
-        self._ranks: list[int] = []
+        self._place = {query: number for number, query in enumerate(release.qrels.query_ids)}
 
     def read(self, name: str) -> SystemRun:
         problems = self._file.problems
-        with suppress(InputError):  # noted with the file's problems: raised below with what else is found
-            self._read_lines()
+        columns = self._lines.columns()
+        places = self._iterated() if columns is None else self._chosen(columns)
         problems.check()
-        if not self._queries:
+        if not len(places.query):
             problems.stop(*self._nothing())
-        query, ranks = np.array(self._queries, np.int64), np.array(self._ranks, np.int64)
-        documents = pa.array(self._documents, pa.string())
-        by_score = self._file.fields.score is not None
-        scores = np.array(self._scores) if by_score else -ranks.astype(np.float64)
-        against = _against(query, ranks, scores) if by_score and len(ranks) else 0
-        kept = self._kept(query, documents, scores)
+        scores = places.scores
+        against = 0 if places.ranks is None else _against(places.query, places.ranks, scores)
+        kept = self._kept(places)
         problems.check()
-        rows = RunRows(query[kept], documents.take(pa.array(kept)), scores[kept])
-        known = self._release.documents
+        documents = places.documents.take(numbers(kept))
+        names = documents.dictionary.to_pylist()
+        unknown = np.array([name not in self._release.documents for name in names], bool)
         return SystemRun(
             name=name,
             source=self._file.source,
-            rows=rows,
+            rows=RunRows(places.query[kept], documents, scores[kept]),
             places=len(kept),
-            unknown_documents=sum(document not in known for document in rows.documents.to_pylist()),
+            unknown_documents=int(unknown[ints_of(documents.indices)].sum()),
             against_scores=against,
             left_out=dict(self._left_out),
         )
 
-    def _read_lines(self) -> None:
-        place = {query: number for number, query in enumerate(self._release.qrels.query_ids)}
-        fields = self._file.fields
-        for line in self._lines:
-            if line.query_id not in place:
-                self._left_out[OTHER_PART] += 1
-            elif not self._lines.lacks_a_number(line):
-                self._numbers.append(line.line)
-                self._queries.append(place[line.query_id])
-                self._documents.append(line.document_id)
-                if fields.score is not None:
-                    self._scores.append(line.score or 0.0)
-                if fields.rank is not None:
-                    self._ranks.append(line.rank or 0)
+    def _chosen(self, columns: LineColumns) -> _Places:
+        """The lines of evaluated queries, from columns."""
+        of_name = np.array([self._place.get(query, -1) for query in columns.query_ids], np.int64)
+        query = of_name[columns.query]
+        chosen = query >= 0
+        if not chosen.all():
+            self._left_out[OTHER_PART] += int((~chosen).sum())
+        document = columns.document[chosen]
+        ids = texts(columns.document_ids).dictionary_encode()  # two names may mean one document
+        codes = ints_of(ids.indices)[document]
+        rank = None if columns.rank is None else columns.rank[chosen]
+        score = None if columns.score is None else columns.score[chosen]
+        return _places(columns.line[chosen], query[chosen], codes, ids.dictionary, rank, score)
 
-    def _kept(self, query: Ints, documents: pa.Array, scores: Floats) -> Ints:
+    def _iterated(self) -> _Places:
+        """The lines of evaluated queries, one by one; what is wrong with others is noted."""
+        found: list[RunLine] = []
+        with suppress(InputError):  # noted with the file's problems: raised with what else is found
+            for line in self._lines:
+                if line.query_id not in self._place:
+                    self._left_out[OTHER_PART] += 1
+                elif not self._lines.lacks_a_number(line):
+                    found.append(line)
+        fields = self._file.fields
+        ids = texts([line.document_id for line in found]).dictionary_encode()
+        return _places(
+            np.array([line.line for line in found], np.int64),
+            np.array([self._place[line.query_id] for line in found], np.int64),
+            ints_of(ids.indices),
+            ids.dictionary,
+            np.array([line.rank or 0 for line in found], np.int64) if fields.rank else None,
+            np.array([line.score or 0.0 for line in found]) if fields.score else None,
+        )
+
+    def _kept(self, places: _Places) -> Ints:
         """The lines that are the best place of their document; others are problems, or counted."""
-        codes = np.asarray(documents.dictionary_encode().indices, np.int64)
-        pairs = query * (int(codes.max(initial=0)) + 1) + codes
-        by_score = np.argsort(-scores, kind="stable")
-        _, first, place = np.unique(pairs[by_score], return_index=True, return_inverse=True)
-        if len(first) == len(pairs):
+        codes = ints_of(places.documents.indices)
+        pairs = places.query * (int(codes.max(initial=0)) + 1) + codes
+        if len(np.unique(pairs)) == len(pairs):
             return np.arange(len(pairs))
+        by_score = np.argsort(-places.scores, kind="stable")
+        _, first, place = np.unique(pairs[by_score], return_index=True, return_inverse=True)
         best = by_score[first]
         if self._skip_repeated:
             self._left_out[REPEATED] += len(pairs) - len(best)
             return np.sort(best)
         for row, at in sorted(zip(by_score.tolist(), best[place.ravel()].tolist(), strict=True)):
             if row != at:
-                self._file.problems.add(self._numbers[row], *self._again(row, at))
+                self._file.problems.add(int(places.line[row]), *self._again(places, row, at))
         return np.sort(best)
 
-    def _again(self, row: int, at: int) -> tuple[str, str]:
-        query = self._release.qrels.query_ids[self._queries[row]]
-        other = f"{self._file.problems.unit} {self._numbers[at]}"
+    def _again(self, places: _Places, row: int, at: int) -> tuple[str, str]:
+        query = self._release.qrels.query_ids[places.query[row]]
+        other = f"{self._file.problems.unit} {places.line[at]}"
         return (
-            f"document {self._documents[row]!r} again for query {query!r}, beside {other}",
+            f"document {places.documents[row].as_py()!r} again for query {query!r}, beside {other}",
             "A document has one place in a list: mend the file, or keep the best one (--skip-repeated).",
         )
 

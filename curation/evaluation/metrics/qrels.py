@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curation.arrow import texts
 from curation.errors import InputError
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.subtopics import Subtopics
@@ -94,7 +95,7 @@ def qrels_of(
     names = sorted(set(documents))
     found = Qrels(
         query_ids=tuple(ids),
-        documents=pa.array(names, pa.string()),
+        documents=texts(names),
         query=_positions(queries, ids),
         document=_positions(documents, names),
         grade=np.array(grades, np.int64),

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from curation.arrow import ints_of, texts
 from curation.errors import InputError
 from curation.evaluation.metrics.qrels import Ints, Qrels
 from curation.evaluation.metrics.subtopics import Subtopics
@@ -108,13 +109,13 @@ def run_rows(run: Mapping[str, Mapping[str, float]], qrels: Qrels) -> RunRows:
         first = int(np.flatnonzero(np.isnan(values))[0])
         query = qrels.query_ids[queries[first]]
         raise InputError(f"The score of {documents[first]!r} for the query {query!r} is no number.")
-    return RunRows(np.array(queries, np.int64), pa.array(documents, pa.string()), values)
+    return RunRows(np.array(queries, np.int64), texts(documents), values)
 
 
 def rank(rows: RunRows, qrels: Qrels) -> Rankings:
     """Put a run in order and look its documents' grades up."""
     encoded = rows.documents.dictionary_encode()
-    codes = np.asarray(encoded.indices, np.int64)
+    codes = ints_of(encoded.indices)
     order, tied = _order(rows, codes, encoded.dictionary)
     query, number = rows.query[order], len(qrels.query_ids)
     returned = np.bincount(query, minlength=number)
@@ -182,7 +183,7 @@ def _order(rows: RunRows, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
     places = np.flatnonzero(inside)
     if len(places):
         by_id = np.empty(len(names), np.int64)
-        by_id[np.asarray(pc.sort_indices(names))] = np.arange(len(names))
+        by_id[ints_of(pc.sort_indices(names))] = np.arange(len(names))
         chosen = order[places]
         order[places] = chosen[np.lexsort((-by_id[codes[chosen]], tied[places]))]
     return order.astype(np.int64), tied.astype(np.int64)
@@ -190,8 +191,7 @@ def _order(rows: RunRows, codes: Ints, names: pa.Array) -> tuple[Ints, Ints]:
 
 def _judged(query: Ints, codes: Ints, names: pa.Array, qrels: Qrels | Subtopics) -> Ints:
     """The position of each place's pair in the columns of the qrels, or of their subtopics."""
-    known = pc.fill_null(pc.index_in(names, value_set=qrels.documents), UNJUDGED)
-    documents = np.asarray(known, np.int64)[codes]
+    documents = ints_of(pc.index_in(names, value_set=qrels.documents))[codes]
     pairs = query * len(qrels.documents) + documents
     place = np.minimum(np.searchsorted(qrels.pair, pairs), len(qrels.pair) - 1)
     found: Ints = np.where((documents >= 0) & (qrels.pair[place] == pairs), place, UNJUDGED)

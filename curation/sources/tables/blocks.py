@@ -27,6 +27,10 @@ from numpy.typing import NDArray
 from curation.sources.tables.bounds import LONGEST_LINE
 
 BLOCK = 1 << 25
+_CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
+_WIDE_BLANKS = re.compile("[\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+"""Both: where `str.split` splits, besides at spaces, tabs and line ends."""
+_BLANKS = re.compile(rb"  +")
 _LONGEST = 1 << 31  # bytes that Arrow's offsets reach
 _BOM = codecs.BOM_UTF8
 _ENCODINGS = ("utf-8", "utf-8-sig", "ascii", "iso8859-1", "cp1252")
@@ -43,6 +47,7 @@ class PlainTable(NamedTuple):
     ----------
     quoted: whether cells may be quoted (CSV) or a quote is an ordinary character (TSV).
     header: whether the first line names the columns, as `names` does.
+    spaced: whether any number of blanks separates cells, as in TREC's files, where "#" begins a comment.
     """
 
     path: Path
@@ -51,6 +56,7 @@ class PlainTable(NamedTuple):
     quoted: bool
     names: tuple[str, ...]
     header: bool
+    spaced: bool = False
 
 
 class Block(NamedTuple):
@@ -139,8 +145,20 @@ class _Reading:
         raw = self._text(raw)
         if len(raw) >= _LONGEST:
             raise NotPlain
+        if self._table.spaced:
+            return self._by_single_space(raw)
         block = self._by_column(raw) if self._is_regular(raw) else None
         return block or self._by_row(raw)
+
+    def _by_single_space(self, raw: bytes) -> Block:
+        """The rows of lines whose cells are made one space apart; line numbers stay as they are."""
+        lines = raw.count(b"\n")
+        plain = _single_spaced(raw)
+        block = self._by_column(plain) if self._is_regular(plain) else None
+        if block is None:
+            raise NotPlain
+        self._line += lines - plain.count(b"\n")  # blank lines at the end
+        return block
 
     def _is_regular(self, raw: bytes) -> bool:
         if raw.startswith((b"\n", b"\r\n", _BOM)) or b"\n\n" in raw or b"\n\r\n" in raw:
@@ -237,6 +255,28 @@ class _Lines:
             self.read += len(lines)
             yield from lines
             raw = self._reading.more()
+
+
+def _single_spaced(raw: bytes) -> bytes:
+    """The lines with one space between cells and none around them, without blank ones at the end.
+
+    Raises
+    ------
+    NotPlain: there is a comment, or a blank that is neither a space nor a tab.
+    """
+    if raw.startswith(b"#") or b"\n#" in raw or any(blank in raw for blank in _CONTROL_BLANKS):
+        raise NotPlain
+    if not raw.isascii() and _WIDE_BLANKS.search(raw.decode()):
+        raise NotPlain
+    if b"\r" in raw:
+        if raw.count(b"\r") != raw.count(b"\r\n"):
+            raise NotPlain
+        raw = raw.replace(b"\r\n", b"\n")
+    raw = raw.replace(b"\t", b" ")
+    if b"  " in raw:
+        raw = _BLANKS.sub(b" ", raw)
+    raw = raw.replace(b"\n ", b"\n").replace(b" \n", b"\n").strip(b" ")
+    return raw.rstrip(b"\n") + b"\n" if raw.endswith(b"\n") else raw
 
 
 def _one(column: pa.ChunkedArray) -> pa.StringArray:

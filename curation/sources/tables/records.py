@@ -131,9 +131,14 @@ class Records:
         self.problems.stop(f"no {what} could be taken from it: {reasons}")
 
     @property
+    def is_sound(self) -> bool:
+        """Whether nothing is wrong so far with the columns that were asked for."""
+        return not self._unseen and not self._general
+
+    @property
     def plain(self) -> PlainTable | None:
         """How to read the file by columns, or None: it is no table, or something is wrong already."""
-        if self.format not in ("csv", "tsv") or self._unseen or self._general:
+        if self.format not in ("csv", "tsv") or not self.is_sound:
             return None
         from curation.sources.tables.blocks import PlainTable  # brings Arrow and numpy: slow to import
 

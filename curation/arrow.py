@@ -1,0 +1,50 @@
+"""Arrow's arrays from Python's lists and numpy's arrays, and back, without pandas.
+
+`pa.array`, `to_numpy` and `pa.scalar` import pandas wherever it is installed, which takes longer than reading
+ten runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+MISSING = -1
+_LARGEST = 2**31  # bytes that 32 bits of offset reach
+
+
+def texts(values: Sequence[str]) -> pa.StringArray:
+    """The values as Arrow's strings."""
+    encoded = [value.encode() for value in values]
+    ends = np.array([0, *accumulate(map(len, encoded))])
+    if ends[-1] >= _LARGEST:
+        return pa.array(values, pa.string())
+    buffers = [pa.py_buffer(ends.astype(np.int32)), pa.py_buffer(b"".join(encoded))]
+    return pa.StringArray.from_buffers(len(values), *buffers)
+
+
+def numbers(values: Ints) -> pa.Int64Array:
+    """Whole numbers as Arrow's, shape (N,)."""
+    buffer = pa.py_buffer(np.ascontiguousarray(values, np.int64))
+    return pa.Int64Array.from_buffers(pa.int64(), len(values), [None, buffer])
+
+
+def ints_of(values: pa.Array) -> Ints:
+    """Arrow's whole numbers, shape (N,), `MISSING` where there is none."""
+    found = np.from_dlpack(values.drop_null()).astype(np.int64)
+    if not values.null_count:
+        return found
+    every = np.full(len(values), MISSING)
+    every[np.from_dlpack(pc.cast(pc.is_valid(values), pa.int8())) == 1] = found
+    return every
+
+
+def floats_of(values: pa.Array) -> NDArray[np.float64]:
+    """Arrow's numbers without any that are missing, shape (N,)."""
+    return np.from_dlpack(values).astype(np.float64)
