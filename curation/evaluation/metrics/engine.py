@@ -1,18 +1,17 @@
-"""The scores of ir-measures, with pytrec-eval-terrier, for rankings that are in order already.
+"""The scores of trec_eval, by pytrec-eval-terrier, for rankings that are in order already.
 
 The engine is shown no document of the run by its own id. All it needs is where the judged ones are, so these
 get the label of their rank, and every query's list is the same labels with falling scores. So a run of a
 million places costs few Python objects, nothing is left for its tie rule to decide, and below the last judged
 document and the deepest measure nothing is sorted at all.
 
-Measures with gains of their own have a call of their own: sharing one with plain nDCG, ir-measures may take
-their gains for it.
+Measures with gains of their own have a call of their own, where the gains are the grades.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,10 @@ from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
 
 _STEP = 64
 """Lists end at a multiple of this, so that most queries share one."""
+_WHOLE = {"ndcg_exp": "ndcg", "ndcg": "ndcg", "map": "map", "gmap": "map", "mrr": "recip_rank"}
+_WHOLE |= {"rprec": "Rprec", "bpref": "bpref"}
+_DEEP = {"ndcg_exp": "ndcg_cut", "ndcg": "ndcg_cut", "map": "map_cut", "recall": "recall"}
+_DEEP |= {"success": "success", "precision": "P"}
 _labels: list[str] = []
 
 
@@ -93,12 +96,13 @@ def engine_values(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlace
     """
     values = np.zeros((len(places.length), len(measures)))
     names = _names(int(max(places.label.max(initial=0), places.length.max(initial=0))) + _STEP + 1)
-    grades = _grades(places, names)
     for own_gain in (False, True):
         chosen = [place for place, measure in enumerate(measures) if (measure.kind == "ndcg_exp") == own_gain]
         if chosen:
-            lists = _lists(_looked_at([measures[place] for place in chosen], places), names)
-            _fill(values, chosen, measures, qrels, grades, lists)
+            wanted = [measures[place] for place in chosen]
+            grades = _grades(places, 2**places.grade - 1 if own_gain else places.grade, names)
+            lists = _lists(_looked_at(wanted, places), names)
+            _fill(values, chosen, list(map(_name, wanted)), grades, lists, qrels.relevant)
     for place, measure in enumerate(measures):
         if measure.kind == "mrr" and measure.depth is not None:
             below = values[:, place] * (measure.depth + 0.5) < 1
@@ -109,37 +113,26 @@ def engine_values(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlace
 def _fill(
     values: Floats,
     chosen: Sequence[int],
-    measures: Sequence[Measure],
-    qrels: Qrels,
+    names: Sequence[str],
     grades: dict[str, dict[str, int]],
     lists: dict[str, dict[str, float]],
+    relevant: int,
 ) -> None:
-    import ir_measures
+    from pytrec_eval import RelevanceEvaluator
 
-    columns: dict[Any, list[int]] = {}
-    for place in chosen:
-        columns.setdefault(_engine_measure(measures[place], qrels), []).append(place)
-    evaluator = ir_measures.pytrec_eval.evaluator(list(columns), grades)
-    for query, measure, value in evaluator.iter_calc(lists):
-        values[int(query), columns[measure]] = value
+    found = RelevanceEvaluator(grades, set(names), relevance_level=relevant).evaluate(lists)
+    queries = np.array([int(query) for query in found], np.int64)
+    for place, name in zip(chosen, names, strict=True):
+        values[queries, place] = [row[name] for row in found.values()]
 
 
-def _engine_measure(measure: Measure, qrels: Qrels) -> Any:
-    """The measure of ir-measures; mrr is cut at its depth afterwards."""
-    import ir_measures as ir
-
-    relevant = qrels.relevant
-    if measure.kind in ("ndcg_exp", "ndcg"):
-        gains = {grade: 2**grade - 1 for grade in qrels.scale}
-        found = ir.nDCG(gains=gains) if measure.kind == "ndcg_exp" else ir.nDCG
-        return found if measure.depth is None else found @ measure.depth
-    if measure.kind == "map":
-        return ir.AP(rel=relevant) if measure.depth is None else ir.AP(rel=relevant) @ measure.depth
-    whole = {"mrr": ir.RR, "gmap": ir.AP, "rprec": ir.Rprec, "bpref": ir.Bpref}
-    if measure.kind in whole:
-        return whole[measure.kind](rel=relevant)
-    deep = {"recall": ir.R, "success": ir.Success, "precision": ir.P, "iprec": ir.IPrec}
-    return deep[measure.kind](rel=relevant) @ (measure.depth if measure.recall is None else measure.recall)
+def _name(measure: Measure) -> str:
+    """What trec_eval calls the measure; mrr is cut at its depth afterwards."""
+    if measure.recall is not None:
+        return f"iprec_at_recall_{measure.recall:.2f}"
+    if measure.depth is None or measure.kind == "mrr":
+        return _WHOLE[measure.kind]
+    return f"{_DEEP[measure.kind]}_{measure.depth}"
 
 
 def _looked_at(measures: Sequence[Measure], places: JudgedPlaces) -> Ints:
@@ -150,10 +143,10 @@ def _looked_at(measures: Sequence[Measure], places: JudgedPlaces) -> Ints:
     return np.minimum(length, deepest)
 
 
-def _grades(places: JudgedPlaces, names: list[str]) -> dict[str, dict[str, int]]:
-    """Label → grade of each query's judged documents."""
+def _grades(places: JudgedPlaces, grade: Ints, names: list[str]) -> dict[str, dict[str, int]]:
+    """Label → grade, or gain, of each query's judged documents."""
     ends = np.searchsorted(places.query, np.arange(len(places.length)), side="right").tolist()
-    labels, grades = [names[label] for label in places.label.tolist()], places.grade.tolist()
+    labels, grades = [names[label] for label in places.label.tolist()], grade.tolist()
     starts = [0, *ends][: len(ends)]
     return {
         str(query): dict(zip(labels[start:end], grades[start:end], strict=True))
