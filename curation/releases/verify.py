@@ -14,7 +14,6 @@ from typing import Any
 
 from curation.errors import RefusedError
 from curation.progress import Progress, silent
-from curation.releases.conventions import frozen_otherwise
 from curation.releases.stored import (
     FORMAT,
     PartSum,
@@ -159,6 +158,8 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
 
 def verified_and_opened(store: Store, name: str, progress: Progress = silent) -> tuple[Verified, Opened]:
     """As `verify`, with the release for use where it is intact: its parts are read once for both."""
+    from curation.releases.conventions import frozen_otherwise  # brings agreement and splits: slow to import
+
     with store.reading() as cursor:
         row = find_release(cursor, name)
         texts = read_packed(cursor, row.release_id)

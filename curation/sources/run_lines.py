@@ -111,15 +111,17 @@ class RunLines:
         try:
             queries = [names.query(name, line) for _, name, line in found.queries.firsts(found.lines)]
             known = np.array([query is not None for query in queries])[found.queries.codes]
-            for code, name, line in found.documents.firsts(found.lines, known):
+            own = np.array([names.is_own(name) for name in documents])
+            unsure = known & ~own[found.documents.codes]
+            for code, name, line in found.documents.firsts(found.lines, unsure):
                 documents[code] = names.document(name, line)
+                own[code] = documents[code] in self._documents
             names.problems.check()
         except InputError:
             return None
         self._names = names
         self._note_rows(UNKNOWN_QUERY, found.queries, found.lines, ~known)
-        own = np.array([document in self._documents for document in documents])[found.documents.codes]
-        self._note_rows(UNKNOWN_DOCUMENT, found.documents, found.lines, known & ~own)
+        self._note_rows(UNKNOWN_DOCUMENT, found.documents, found.lines, known & ~own[found.documents.codes])
         return LineColumns(
             found.lines[known],
             found.queries.codes[known],
@@ -181,9 +183,13 @@ class _RunNames:
         self._encoded = file.format == "trec"
         self._ids: dict[str, str | None] = {}
 
+    def is_own(self, name: str) -> bool:
+        """Whether the name is a document's id and can be nothing else."""
+        return name in self._documents and "%" not in name
+
     def document(self, name: str, line: int) -> str:
         """The project's id of a document that an export may have given a prefix or encoded."""
-        if name in self._documents and "%" not in name:
+        if self.is_own(name):
             return name
         bare, decoded = name.removeprefix(PREFIXES[1]), self._decoded(name)
         if name in self._documents:
