@@ -367,7 +367,9 @@ def evaluate(
     written = write_files(found, tables or (), per_query)
     failed = failed_figures(found, conditions, baseline) if conditions else None
     extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
-    whole = plain(found) | {key: value for key, value in extra.items() if value is not None} if as_json else {}
+    whole = (
+        plain(found) | {key: value for key, value in extra.items() if value is not None} if as_json else {}
+    )
     written += [report] if report else []
     emit(as_json, whole, lambda: show_evaluation(found, judged, pooled, written))
     if answered is not None and not as_json:

@@ -23,6 +23,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 MOST_RANK = 2**31
+_FLOATS = (pa.float32(), pa.float64())
 _LONG = 10  # digits of a rank that may be too large
 
 
@@ -133,10 +134,8 @@ def _names(column: pa.Array) -> Names:
 
 
 def _scores(column: pa.Array) -> Floats:
-    types = pa.types
-    if not (_is_text(column) or types.is_integer(column.type) or types.is_float32(column.type)):
-        if not types.is_float64(column.type):
-            raise NotPlain
+    if not (_is_text(column) or pa.types.is_integer(column.type) or column.type in _FLOATS):
+        raise NotPlain
     scores: Floats = floats_of(column.cast(pa.float64(), safe=False))
     if not np.isfinite(scores).all():
         raise NotPlain
