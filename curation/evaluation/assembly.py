@@ -280,5 +280,5 @@ def _per_query(scores: RunScores) -> dict[str, tuple[float | None, ...]]:
 
 
 def _versions() -> dict[str, str]:
-    packages = ("ir-measures", "pytrec-eval-terrier", "numpy")
+    packages = ("pytrec-eval-terrier", "numpy")
     return {"goldset": __version__} | {package: version(package) for package in packages}

@@ -25,6 +25,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from curation.arrow import ints_of, numbers
 from curation.evaluation.comparison.pairs import SystemPair, system_pairs
 from curation.evaluation.metrics.qrels import Ints, Qrels
 from curation.evaluation.metrics.rankings import Floats, RunRows, rank
@@ -92,7 +93,7 @@ def _first_places(rows: RunRows, qrels: Qrels) -> _Lists:
     ranking = rank(rows, qrels)
     first = ranking.rank <= DEEPEST
     return _Lists(
-        ranking.query[first], ranking.rank[first], rows.documents.take(pa.array(ranking.order[first]))
+        ranking.query[first], ranking.rank[first], rows.documents.take(numbers(ranking.order[first]))
     )
 
 
@@ -108,7 +109,7 @@ class _Ranks(NamedTuple):
 
 def _ranks(systems: Sequence[_Lists]) -> _Ranks:
     documents = pa.concat_arrays([lists.documents for lists in systems])
-    codes = np.asarray(documents.dictionary_encode().indices, np.int64)
+    codes = ints_of(documents.dictionary_encode().indices)
     query = np.concatenate([lists.query for lists in systems])
     width = int(codes.max(initial=0)) + 1
     pairs, row = np.unique(query * width + codes, return_inverse=True)
