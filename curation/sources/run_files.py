@@ -28,8 +28,8 @@ from curation.sources.tables.values import text_of
 from curation.text import amount
 
 if TYPE_CHECKING:
-    from curation.sources.run_columns import RunColumns
     from curation.sources.tables.blocks import Block
+    from curation.sources.tables.run_columns import RunColumns
 
 FORMATS = ("trec", "tsv", "csv", "jsonl", "ranx-json", "ranx-parquet")
 TREC_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
@@ -128,8 +128,8 @@ class RunFile:
 
         Nothing is noted, and iterating is still possible.
         """
-        from curation.sources.run_columns import run_columns  # brings Arrow and numpy: slow to import
         from curation.sources.tables.blocks import NotPlain
+        from curation.sources.tables.run_columns import run_columns  # brings Arrow and numpy: slow to import
 
         query, document, rank, score = self.fields
         if not query or not document:
@@ -144,8 +144,8 @@ class RunFile:
         return found
 
     def _blocks(self, wanted: list[str]) -> Iterable[Block]:
-        from curation.sources.run_columns import parquet_blocks
         from curation.sources.tables.blocks import PlainTable, read_blocks
+        from curation.sources.tables.run_columns import parquet_blocks
 
         if self.format == "trec":
             encoding = self._layout.encoding

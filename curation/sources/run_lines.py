@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from curation.errors import InputError
 from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
-from curation.sources.run_columns import MOST_RANK, Floats, Ints, Names
 from curation.sources.run_files import RunFile, RunRow
 from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.problems import Problems
+from curation.sources.tables.run_columns import MOST_RANK, Floats, Ints, Names
 from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
 

@@ -21,7 +21,7 @@
     num_ret, num_rel, num_rel_ret
                   totals: documents that were returned, are relevant, and both
 
-ndcg_exp, ndcg, err and mrr without a depth are of the whole list. ir-measures computes all that trec_eval
+ndcg_exp, ndcg, err and mrr without a depth are of the whole list. trec_eval computes all that it
 has, but for rbp, sets and totals: it is not shown how long a list is. It leaves err and alpha_ndcg to
 packages of which one takes 4 for the highest grade and the other one ends at rank 20, and breaks ties for
 judged@k by another rule than for all else.
@@ -55,7 +55,7 @@ class MeasureKind(NamedTuple):
     binary: takes documents as relevant from a threshold on; others use the grades.
     depth: 'needed', 'possible', 'recall' (a level of recall instead of a depth), or '' where it has none.
     takes: the number in brackets, 'persistence' or 'alpha'; '' where it has none.
-    engine: ir-measures computes it.
+    engine: trec_eval computes it.
     summary: what its figure is of the values of queries.
     sealed: whether sealed parts have it; see `sealed.precision`.
     """
@@ -171,7 +171,7 @@ class Measure(NamedTuple):
 
     @property
     def by_engine(self) -> bool:
-        """Whether ir-measures computes it."""
+        """Whether trec_eval computes it."""
         return KINDS[self.kind].engine
 
     @property
