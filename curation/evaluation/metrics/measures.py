@@ -21,10 +21,10 @@
     num_ret, num_rel, num_rel_ret
                   totals: documents that were returned, are relevant, and both
 
-ndcg_exp, ndcg, err and mrr without a depth are of the whole list. trec_eval computes all that it
-has, but for rbp, sets and totals: it is not shown how long a list is. It leaves err and alpha_ndcg to
-packages of which one takes 4 for the highest grade and the other one ends at rank 20, and breaks ties for
-judged@k by another rule than for all else.
+ndcg_exp, ndcg, err and mrr without a depth are of the whole list. trec_eval computes all that it has, but for
+rbp, sets and totals: it is not shown how long a list is. The packages that ir-measures has for err and
+alpha_ndcg take 4 for the highest grade and end at rank 20, and ir-measures breaks ties for judged@k by
+another rule than for all else.
 """
 
 from __future__ import annotations
