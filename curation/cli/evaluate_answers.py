@@ -121,7 +121,8 @@ def _show_system(system: AnsweringSystem, found: AnswerEvaluation) -> None:
     say(f"{system.source}: {'; '.join(notes)}.")
     refused = system.refused
     if refused.value is not None:
-        say(f"Of {refused.n:,} unanswerable queries it kept silent on {percent(refused.value, 1)}.")
+        unsent = f"; {system.unsent:,} of them have no row in the file" if system.unsent else ""
+        say(f"Of {refused.n:,} unanswerable queries it kept silent on {percent(refused.value, 1)}{unsent}.")
     left_out(system.left_out, "rows")
     for facet, values in system.strata.items():
         rows = []

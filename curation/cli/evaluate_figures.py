@@ -37,6 +37,8 @@ def show_evaluation(
     written: Sequence[Path],
 ) -> None:
     """All figures of an evaluation and what was asked for besides; `written` are the files that it is in."""
+    from curation.evaluation.report.section import gains_sentence
+
     parts = ", ".join(found.parts)
     say(
         f"{found.release}, {parts}: {amount(found.queries, 'query', 'queries')}. Relevant: grade "
@@ -53,6 +55,8 @@ def show_evaluation(
         from curation.releases.card.limits import synthetic_sentence
 
         say(synthetic_sentence(found.synthetic, found.queries))
+    if gains := gains_sentence(found):
+        say(gains)
     for system in found.runs:
         _show_system(system, found)
     show_inferred(found)

@@ -26,17 +26,35 @@ def show_judged(judged: JudgedEvaluation) -> None:
         f"The judge {judged.judge} graded {amount(judged.grades, 'pair')} and could not tell of "
         f"{judged.cannot_tell:,}. People's queries were chosen by {' and '.join(judged.chosen_by)}."
     )
+    say(
+        "The correlation of the judge's figures with people's, query by query, decides how many queries it "
+        "saves people; both have their 95 % intervals."
+    )
     if judged.not_drawn:
         say(undrawn_sentence(judged))
     left_out(judged.left_out, "queries")
 
 
 def _show_estimates(title: str, figures: Mapping[str, PredictionPoweredMean]) -> None:
+    from curation.evaluation.report.further import saved_text
+    from curation.evaluation.report.section import told
+
     ends = ["low", "high"]
-    columns = ["measure", "estimate", *ends, "people", *ends, "judge", "weight", "saved", "note"]
+    columns = [
+        "measure",
+        "estimate",
+        *ends,
+        "people",
+        *ends,
+        "judge",
+        "weight",
+        "correlation",
+        "saved",
+        "note",
+    ]
     rows = []
     for measure, one in figures.items():
-        saved = None if one.saved is None else round(one.saved)
-        shown = (*one.estimate[:3], *one.classical[:3], one.judge, one.power, saved)
+        correlation = None if one.correlation is None else told(one.correlation)
+        shown = (*one.estimate[:3], *one.classical[:3], one.judge, one.power, correlation, saved_text(one))
         rows.append((measure, *shown, one.no_interval or one.doubt or ""))
     table(title, columns, rows)

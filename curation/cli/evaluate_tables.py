@@ -94,11 +94,11 @@ def show_refusal(found: Evaluation) -> None:
             *(one.refusal.area, one.refusal.low, one.refusal.high),
             *(one.refusal.refused.value, one.refusal.refused.low, one.refusal.refused.high),
             one.refusal.empty_unanswerable.value,
-            one.refusal.undefined or "",
+            one.refusal.note,
         )
         for name, one in facts
     ]
-    columns = ["run", "ROC area", "low", "high", "refused", "low", "high", "no documents", "note"]
+    columns = ["run", "ROC area", "low", "high", "refused", "low", "high", "no row", "note"]
     table("Refusal of unanswerable queries, with 95 % of the answerable ones kept", columns, rows)
 
 
@@ -143,12 +143,7 @@ def show_hard_negatives(found: Evaluation) -> None:
     effect = found.hard_negatives
     if effect is None:
         return
-    say(
-        f"Candidate lists of {effect.relevant:,} relevant documents, {effect.hard:,} hard and "
-        f"{effect.easy:,} easy negatives; {amount(effect.queries, 'query has', 'queries have')} a "
-        "relevant document and a hard "
-        "negative."
-    )
+    say(effect.sentence)
     if not effect.hard:
         say("There is no judged hard negative, so both lists are the same.")
         return

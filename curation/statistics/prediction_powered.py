@@ -22,7 +22,7 @@ Sampling, sections 5.7 and 6.3 to 6.5; J. Hájek (1964), Annals of Mathematical 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import atanh, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,9 @@ FEW_APART = 10
 """With fewer sampled units on which judge and people differ, rare mistakes may go unseen."""
 MOST_LEVERAGE = 0.5
 """A single unit on which the judge differs from all others would have a residual of 0 and a leverage of 1."""
+ALMOST_ONE = 1 - 1e-9
+NORMAL = 1.959964
+"""The 97.5 % quantile."""
 NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
 
 
@@ -48,6 +51,15 @@ class MeanInterval(NamedTuple):
     low: float | None
     high: float | None
     standard_error: float | None
+
+
+class Correlation(NamedTuple):
+    """Pearson's correlation of n pairs with its 95 % interval (R. A. Fisher 1921, Metron 1: z, with Kish's n)."""
+
+    value: float
+    low: float
+    high: float
+    n: int
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,8 @@ class PredictionPoweredMean:
     sampled, everything: units with people's figure, and all N.
     effective: how large a sample people would need alone for the same variance; None without intervals.
     saved: how many units more that is than they graded; below 0 where the judge costs some.
+    correlation: of people's figures with the judge's over the sample, with its interval; it decides what the
+        judge saves. saved_low, saved_high: what it saves at both ends of that interval.
     no_interval: why there is none.
     doubt: why the interval of the estimate may hold the truth in fewer than 95 % of cases.
     """
@@ -76,6 +90,9 @@ class PredictionPoweredMean:
     everything: int
     effective: float | None
     saved: float | None
+    correlation: Correlation | None = None
+    saved_low: float | None = None
+    saved_high: float | None = None
     no_interval: str | None = None
     doubt: str | None = None
 
@@ -115,7 +132,10 @@ def prediction_powered_mean(
     fitted = power is None and 0 < tuned < 1
     estimate, classical = _interval(units, value, tuned, fitted), _interval(units, alone, 0.0, False)
     about = _judges_mean(units.judge[units.asked], units.sample_weights * units.judged[units.asked])
-    effective = None if _why_none(units) else _effective(units, (value, tuned, fitted), (alone, 0.0, False))
+    why_none, correlation = _why_none(units), _correlation(units)
+    ratio = None if why_none else _variance_ratio(units, (value, tuned, fitted), (alone, 0.0, False))
+    effective = None if ratio is None else _effective(units, ratio)
+    ends = None if ratio is None else _saved_between(units, ratio, correlation)
     return PredictionPoweredMean(
         estimate=estimate,
         classical=classical,
@@ -126,7 +146,10 @@ def prediction_powered_mean(
         everything=len(judge),
         effective=effective,
         saved=None if effective is None else effective - units.sampled,
-        no_interval=_why_none(units),
+        correlation=correlation,
+        saved_low=None if ends is None else ends[0],
+        saved_high=None if ends is None else ends[1],
+        no_interval=why_none,
         doubt=_doubt(units, tuned),
     )
 
@@ -233,14 +256,46 @@ def _over_samples(units: _Units, value: float, power: float, fitted: bool) -> fl
     return _variance_over_samples(units, residuals, _kept(units, judge, fitted)) / _size(units, power) ** 2
 
 
-def _effective(units: _Units, powered: tuple[float, float, bool], alone: tuple[float, float, bool]) -> float:
+def _variance_ratio(
+    units: _Units, powered: tuple[float, float, bool], alone: tuple[float, float, bool]
+) -> float:
+    """The variance over samples with the judge, as a share of that without."""
+    classical = _over_samples(units, *alone)
+    return _over_samples(units, *powered) / classical if classical > 0 else 1.0
+
+
+def _effective(units: _Units, ratio: float) -> float:
     """How many units people would have to see alone: the variance over samples falls with 1 / n − 1 / N."""
     n, everything = units.sampled, len(units.judge) * _size(units, 0.0)
-    classical = _over_samples(units, *alone)
-    if classical == 0 or everything <= n:
+    if everything <= n:
         return float(n)
-    ratio = _over_samples(units, *powered) / classical
     return 1 / (1 / everything + ratio * (1 / n - 1 / everything))
+
+
+def _correlation(units: _Units) -> Correlation | None:
+    """None with fewer than `MINIMUM_QUERIES` units that both have, or where one of them never varies."""
+    both = (units.there > 0) & (units.judged[units.asked] > 0)
+    weights = units.sample_weights[both]
+    judge, people = units.judge[units.asked][both], units.people[both]
+    if len(weights) < MINIMUM_QUERIES or min(np.ptp(judge), np.ptp(people)) == 0:
+        return None
+    judge, people = judge - _mean(judge, weights), people - _mean(people, weights)
+    value = float(weights @ (judge * people) / sqrt((weights @ judge**2) * (weights @ people**2)))
+    inside = min(max(value, -ALMOST_ONE), ALMOST_ONE)
+    reach = NORMAL / sqrt(max(weights.sum() ** 2 / (weights @ weights) - 3, 1.0))
+    return Correlation(value, tanh(atanh(inside) - reach), tanh(atanh(inside) + reach), len(weights))
+
+
+def _saved_between(units: _Units, ratio: float, found: Correlation | None) -> tuple[float, float] | None:
+    """What a judge saves at both ends of its correlation ρ: with the best weight 1 − ρ² of the variance is left.
+
+    The measured share is scaled by that, so that what is measured is within.
+    """
+    if found is None or found.value >= ALMOST_ONE:
+        return None
+    left = [1 - max(rho, 0.0) ** 2 for rho in (found.low, found.value, found.high)]
+    low, high = (_effective(units, ratio * end / left[1]) - units.sampled for end in (left[0], left[2]))
+    return low, high
 
 
 def _variance_over_samples(units: _Units, values: Floats, kept: Floats) -> float:

@@ -202,3 +202,26 @@ def test_the_interval_holds_whatever_the_judge_is_worth(judge: str, unequal: boo
     if judge == "good":
         assert found.width < found.classical_width / 1.5
         assert found.saved > 60
+
+
+def test_a_judge_as_real_ones_are_saves_little_and_its_correlation_says_so() -> None:
+    """With ρ = 0.4 and 100 of 1,000, 1 / (1 / 1,000 + (1 − ρ²)(1 / 100 − 1 / 1,000)) − 100 is 17 queries."""
+    random = np.random.default_rng(3)
+    found, inside = [], 0
+    for _ in range(100):
+        people = random.normal(size=1000)
+        judge = 0.4 * people + np.sqrt(1 - 0.4**2) * random.normal(size=1000)
+        one = prediction_powered_mean(judge, np.where(np.arange(1000) < 100, people, np.nan))
+        assert one.correlation is not None
+        assert one.saved is not None and one.saved_low is not None and one.saved_high is not None
+        assert one.saved_low <= one.saved <= one.saved_high
+        inside += one.correlation.low <= 0.4 <= one.correlation.high
+        found.append((one.correlation.value, one.saved))
+    assert np.mean(found, axis=0) == pytest.approx([0.4, 17], abs=3)
+    assert inside >= 90
+
+
+def test_a_judge_that_never_varies_has_no_correlation_and_no_interval_of_what_it_saves() -> None:
+    people = np.where(np.arange(100) < 30, np.arange(100) / 100, np.nan)
+    found = prediction_powered_mean(np.ones(100), people)
+    assert (found.correlation, found.saved_low, found.saved_high) == (None, None, None)

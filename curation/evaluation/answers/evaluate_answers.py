@@ -94,7 +94,9 @@ class AnsweringSystem:
     strata: facet → value → figures.
     answered, missing: queries with references that the system answered, and did not: these count 0.
     empty: of those answered, with nothing.
-    refused: unanswerable queries (tagged so, without references): the share with an empty answer.
+    refused: unanswerable queries (tagged so, without references): the share of all of them with an empty
+        answer. One without a row is not known to be silence, so it counts 0.
+    unsent: how many of these have no row in the file; None where that would tell of few sealed queries.
     ungraded: what people grade → answers that nobody graded.
     left_out: reason → rows of the file.
     per_query: measure → value of each of `AnswerEvaluation.query_ids`; None of a sealed part.
@@ -108,6 +110,7 @@ class AnsweringSystem:
     missing: int
     empty: int
     refused: AnswerFigure
+    unsent: int | None
     ungraded: Mapping[str, int]
     left_out: Mapping[str, int]
     per_query: Mapping[str, tuple[float | None, ...]] | None
@@ -260,7 +263,8 @@ def _system(
     ids = evaluated.release.qrels.query_ids
     answered = np.array([query_id in found.answers for query_id in ids])
     empty = np.array([query_id in found.answers and not found.answers[query_id].answer for query_id in ids])
-    silent_on = np.where(evaluated.unanswerable & answered, empty, np.nan)
+    unanswerable = evaluated.unanswerable
+    few = any(0 < (unanswerable & secret).sum() < LEAST for secret in secrets)
     return AnsweringSystem(
         name=found.name,
         source=found.source,
@@ -269,7 +273,10 @@ def _system(
         answered=int((evaluated.known & answered).sum()),
         missing=int((evaluated.known & ~answered).sum()),
         empty=int((evaluated.known & empty).sum()),
-        refused=_refused(silent_on, evaluated.unanswerable, options.seed, secrets),
+        refused=AnswerFigure(None, None, None, 0, SMALL)
+        if few
+        else _figures({"refused": np.where(unanswerable, empty, np.nan)}, options.seed)["refused"],
+        unsent=None if few else int((unanswerable & ~answered).sum()),
         ungraded={name: int((answered & ~empty & np.isnan(values[name])).sum()) for name in options.grades},
         left_out=found.left_out,
         per_query=None if evaluated.release.sealed else _per_query(values),
@@ -325,13 +332,6 @@ def _strata(
             figures = _figures({name: column[mask] for name, column in values.items()}, seed)
         found[value] = StratumAnswers(int(mask.sum()), figures, hidden.get(value))
     return found
-
-
-def _refused(silent_on: Floats, unanswerable: Mask, seed: int, secrets: Sequence[Mask]) -> AnswerFigure:
-    """The share of unanswerable queries with an empty answer, but of no few of a secret set."""
-    if any(0 < (unanswerable & secret).sum() < LEAST for secret in secrets):
-        return AnswerFigure(None, None, None, 0, SMALL)
-    return _figures({"refused": silent_on}, seed)["refused"]
 
 
 def _per_query(values: Mapping[str, Floats]) -> dict[str, tuple[float | None, ...]]:

@@ -1,14 +1,15 @@
 """The effect of hard negatives: what systems reach on the judged documents, with hard negatives and without.
 
-A candidate list holds a query's judged documents: the relevant ones, the easy negatives and the hard ones. A
-hard negative is a document below relevant that a system proposed for the query's pool. Each run orders the
-list; what it did not return is at the end. Without the hard negatives the task is easier than the one that a
+A candidate list holds a query's judged documents: the relevant ones and the negatives. A hard negative is a
+document below relevant that a system proposed for the query's pool, an easy one was drawn at random from
+outside every system's reach. Of any other, such as one that came with imported judgments, nobody here knows
+where a system ranks it: it is neither, and counted apart. Each run orders the list; what it did not return is at the end. Without the hard negatives the task is easier than the one that a
 search engine has, which says how far figures on lists of random negatives flatter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, RunRows, rank
 from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
 from curation.evaluation.metrics.summaries import mean_of
+from curation.text import amount
 
 Mask = NDArray[np.bool_]
 
@@ -60,7 +62,8 @@ class HardNegativeEffect:
     Attributes
     ----------
     relevant, hard, easy: judged documents of the evaluated queries: relevant, proposed by a system and not
-        relevant, and all other ones that are not relevant.
+        relevant, and drawn at random and not relevant.
+    unknown: other ones that are not relevant, such as those of imported judgments; they are in both lists.
     queries: how many have a relevant document and a hard negative; only they can differ.
     systems: by name; of a sealed part none where fewer than `strata.LEAST` queries can differ.
     """
@@ -68,8 +71,24 @@ class HardNegativeEffect:
     relevant: int
     hard: int
     easy: int
+    unknown: int
     queries: int
     systems: Mapping[str, CandidateFigures]
+
+    @property
+    def sentence(self) -> str:
+        """What the candidate lists hold, for people."""
+        lists = (
+            f"Candidate lists of {self.relevant:,} relevant documents, {self.hard:,} hard and "
+            f"{self.easy:,} easy negatives"
+        )
+        if self.unknown:
+            lists += (
+                f", and {self.unknown:,} not relevant from elsewhere, such as imported judgments: no system "
+                "placed them and nobody drew them at random, so they are neither"
+            )
+        which = f"{amount(self.queries, 'query has', 'queries have')} a relevant document and a hard negative"
+        return f"{lists}. {which}, and only they can differ."
 
 
 def hard_negative_effect(
@@ -80,13 +99,14 @@ def hard_negative_effect(
     seed: int,
 ) -> HardNegativeEffect:
     """The figures of each system on both lists; of several runs of one system each query gets the mean."""
-    hard = hard_negatives_of(qrels, pooled)
+    hard, easy = hard_negatives_of(qrels, pooled), _among(qrels, pooled.random)
     relevant = qrels.grade >= qrels.relevant
     have_hard = np.bincount(qrels.query[hard], minlength=len(qrels.query_ids)) > 0
     return HardNegativeEffect(
         relevant=int(relevant.sum()),
         hard=int(hard.sum()),
-        easy=int((~relevant & ~hard).sum()),
+        easy=int((~relevant & easy).sum()),
+        unknown=int((~relevant & ~hard & ~easy).sum()),
         queries=int((have_hard & (qrels.relevant_documents > 0)).sum()),
         systems={name: _system(found, qrels, hard, measures, seed) for name, found in runs.items()},
     )
@@ -105,10 +125,14 @@ def candidate_lists(run: RunRows, qrels: Qrels, pooled: PooledPairs) -> tuple[Ru
 
 def hard_negatives_of(qrels: Qrels, pooled: PooledPairs) -> Mask:
     """Which of the grades are of hard negatives, shape (J,)."""
+    return _among(qrels, pooled.ranks) & (qrels.grade < qrels.relevant)
+
+
+def _among(qrels: Qrels, chosen: Container[tuple[str, str]]) -> Mask:
+    """Which of the graded pairs are among these, shape (J,)."""
     documents = qrels.documents.to_pylist()
     pairs = zip(qrels.query.tolist(), qrels.document.tolist(), strict=True)
-    proposed = np.array([(qrels.query_ids[q], documents[d]) in pooled.ranks for q, d in pairs], bool)
-    return proposed & (qrels.grade < qrels.relevant)
+    return np.array([(qrels.query_ids[q], documents[d]) in chosen for q, d in pairs], bool)
 
 
 def _system(

@@ -97,7 +97,8 @@ class RefusalFigures:
     kept: the share of answerable queries that the threshold keeps, at least `KEPT`.
     refused: share of the unanswerable queries below the threshold; its interval is a bootstrap over both
         classes, because the threshold moves with the answerable queries.
-    empty_unanswerable, empty_answerable: share of the queries for which the run returned no document.
+    empty_unanswerable, empty_answerable: share of all queries of the class for which the file has no document.
+        A run file cannot say whether the system found nothing there or was not asked: see `note`.
     curve: from the highest threshold to the lowest. Together with the run it tells which queries are
         unanswerable, so it is not for sealed parts.
     """
@@ -119,6 +120,17 @@ class RefusalFigures:
     empty_answerable: ShareFigure
     undefined: str | None
     curve: tuple[RefusalPoint, ...]
+
+    @property
+    def note(self) -> str:
+        """What a reader must know of these figures: why some are not there, and whom silence is not proven of."""
+        share, _, _, n = self.empty_unanswerable
+        unsent = round((share or 0.0) * n)
+        silence = (
+            f"{unsent:,} of the {n:,} unanswerable have no row in the file: they count as refused, though the "
+            "system may never have been asked"
+        )
+        return "; ".join([*([self.undefined] if self.undefined else []), *([silence] if unsent else [])])
 
 
 def run_refusal(

@@ -88,7 +88,7 @@ KINDS = {
         ),
         MeasureKind("recall", True, "needed", "share of the relevant documents that are found"),
         MeasureKind("success", True, "needed", "whether a relevant document is found (hit rate)"),
-        MeasureKind("precision", True, "needed", "share of the places that hold relevant documents"),
+        MeasureKind("precision", True, "needed", "share of the first k places that are relevant (P@k)"),
         MeasureKind("rprec", True, "", "precision at the number of relevant documents"),
         MeasureKind("bpref", True, "", "relevant documents above judged irrelevant ones"),
         MeasureKind("iprec", True, "recall", "best precision with so much recall or more", sealed=False),

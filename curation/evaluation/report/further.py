@@ -22,7 +22,8 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
         "people those of "
         f"{found.people:,} of them. People's grades correct the judge's, so a poor judge makes intervals "
         "wide, not wrong. A judge that differs on fewer than 10 of these queries is doubted. Saved is how "
-        "many more queries people would have to grade without it."
+        "many more queries people would have to grade without it. The correlation of its figures with "
+        "people's, query by query, decides that, and both have their 95 % intervals."
     )
     if found.not_drawn:
         sentence += f"\n{undrawn_sentence(found)}"
@@ -43,8 +44,17 @@ def undrawn_sentence(found: JudgedEvaluation) -> str:
     )
 
 
+def saved_text(one: PredictionPoweredMean) -> str:
+    """The queries of people's that a judge saves, with the interval that its correlation leaves."""
+    if one.saved is None:
+        return "–"
+    if one.saved_low is None or one.saved_high is None:
+        return f"{one.saved:+,.0f}"
+    return f"{one.saved:+,.0f} ({one.saved_low:+,.0f}\u00a0to\u00a0{one.saved_high:+,.0f})"
+
+
 def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Table:
-    columns = ("measure", "estimate", "people alone", "judge alone", "weight", "saved", "note")
+    columns = ("measure", "estimate", "people alone", "judge alone", "weight", "correlation", "saved", "note")
     rows = tuple(
         (
             measure,
@@ -52,7 +62,8 @@ def _estimates(caption: str, figures: Mapping[str, PredictionPoweredMean]) -> Ta
             told(one.classical),
             one.judge,
             one.power,
-            "–" if one.saved is None else f"{one.saved:+,.0f}",
+            "–" if one.correlation is None else told(one.correlation),
+            saved_text(one),
             one.no_interval or one.doubt or "",
         )
         for measure, one in figures.items()
@@ -71,10 +82,17 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
         "references; what people graded is a share of the scale."
     )
     measures = list(found.systems[0].overall)
+    counts = ["answered", "missing", "empty"]
+    if found.unanswerable:
+        sentence += (
+            f"\n{amount(found.unanswerable, 'query is', 'queries are')} unanswerable: silence is the share of "
+            "all of them with an empty answer. One without a row counts as not silent, and is counted."
+        )
+        counts += ["silent on unanswerable", "unanswerable without a row"]
     overall = Table(
         "Means over queries",
-        ("system", *measures, "answered", "missing", "silent"),
-        tuple(_row(system) for system in found.systems),
+        ("system", *measures, *counts),
+        tuple(_row(system, bool(found.unanswerable)) for system in found.systems),
     )
     drawn = tuple(
         intervals(
@@ -86,9 +104,10 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     return [Section("Answers", sentence, drawn, (overall, *_strata(found)), looks)]
 
 
-def _row(system: AnsweringSystem) -> tuple[object, ...]:
+def _row(system: AnsweringSystem, unanswerable: bool) -> tuple[object, ...]:
     figures = (told(figure) for figure in system.overall.values())
-    return (system.name, *figures, system.answered, system.missing, system.empty)
+    silence = (told(system.refused), system.unsent) if unanswerable else ()
+    return (system.name, *figures, system.answered, system.missing, system.empty, *silence)
 
 
 def _strata(found: AnswerEvaluation) -> list[Table]:

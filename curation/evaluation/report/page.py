@@ -17,7 +17,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.judges.estimates import JudgedEvaluation
 from curation.evaluation.report import sections
 from curation.evaluation.report.further import answer_sections, judge_sections
-from curation.evaluation.report.section import ReportSection, told
+from curation.evaluation.report.section import ReportSection, gains_sentence, headline_measures, told
 from curation.evaluation.report.triple import triple_findings, triple_sections
 from curation.releases.card.limits import synthetic_sentence
 from curation.reports.page import Section, Table, html_page
@@ -63,16 +63,20 @@ def report_sections(found: Evaluation) -> list[Section]:
 
 def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """What a reader wants to know first, in sentences."""
-    headline = found.measures[0]
+    headline = headline_measures(found)
     if answers is not None:
         sentences = triple_findings(found, answers)
     else:
-        first = [(system.name, system.overall[headline]) for system in found.runs[:5]]
         sentences = [
-            f"{name}: {headline} {told(one)}, {amount(one.n, 'query', 'queries')}." for name, one in first
+            f"{system.name}: "
+            f"{'; '.join(f'{name} {told(system.overall[name])}' for name in headline)}, "
+            f"{amount(system.overall[headline[0]].n, 'query', 'queries')}."
+            for system in found.runs[:5]
         ]
     if len(found.runs) > 5:
         sentences.append(f"{len(found.runs) - 5:,} more systems are in the tables.")
+    if gains := gains_sentence(found):
+        sentences.append(gains)
     if found.synthetic:
         sentences.append(synthetic_sentence(found.synthetic, found.queries))
     sentences += [look.sentence for look in (*found.looks, *(answers.looks if answers else ()))]

@@ -7,12 +7,15 @@ from typing import NamedTuple, Protocol
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.metrics.measures import measures_named
 from curation.reports.charts import Mark
 from curation.reports.page import Section, Table
 from curation.text import decimal, percent
 
 MOST_COLUMNS = 6
 """Systems that are columns of a table."""
+NDCG_FORMS = {"ndcg_exp": "ndcg", "ndcg": "ndcg_exp"}
+"""nDCG by one gain → by the other."""
 
 
 class ReportSection(NamedTuple):
@@ -55,6 +58,29 @@ def told(figure: _Figure) -> str:
 def figure_text(value: float) -> str:
     """A figure with three decimals, or a total."""
     return f"{value:,}" if isinstance(value, int) else decimal(value)
+
+
+def headline_measures(found: Evaluation) -> list[str]:
+    """The first measure, and where it is nDCG of more than two grades the other form of it, if it was asked for."""
+    first = measures_named(found.measures[:1])[0]
+    if first.kind not in NDCG_FORMS or len(found.scale) <= 2:
+        return [first.name]
+    other = first._replace(kind=NDCG_FORMS[first.kind]).name
+    return [first.name, *([other] if other in found.measures else [])]
+
+
+def gains_sentence(found: Evaluation) -> str:
+    """Which gain nDCG has, where more than two grades make the two forms differ; else nothing."""
+    first = measures_named(found.measures[:1])[0]
+    if first.kind not in NDCG_FORMS or len(found.scale) <= 2:
+        return ""
+    linear = first._replace(kind="ndcg").name
+    exponential = first._replace(kind="ndcg_exp").name
+    missing = "" if len(headline_measures(found)) == 2 else " Ask for both with --measures to compare."
+    return (
+        f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as trec_eval, BEIR and MTEB "
+        f"have it: compare like with like.{missing}"
+    )
 
 
 def by_measure(caption: str, found: Evaluation, cell: Callable[[MeasureFigure], object]) -> Table:

@@ -32,7 +32,7 @@ from curation.store import Store, open_store
 from curation.store.rows import Query
 from tests.support import ROOT
 from tests.support.command_line import invoke
-from tests.support.gold_project import LEXICAL, TOPICS, gold_project
+from tests.support.gold_project import LEXICAL, TOPICS, gold_project, labelled
 from tests.support.projects import add_names, new_project, rows_of
 
 
@@ -125,6 +125,35 @@ def test_silence_is_right_for_an_unanswerable_query(project: Store, tmp_path: Pa
     assert system.overall["exact_match"].n == len(part(project, "dev")) - 1
     assert system.overall["exact_match"].value == pytest.approx(1 / 3)
     assert system.empty == 2
+
+
+def test_silence_is_over_all_unanswerable_queries_and_rows_not_sent_are_counted(tmp_path: Path) -> None:
+    """Four are unanswerable: two have an empty answer, two have no row, which is not known to be silence."""
+    store, four = labelled(tmp_path), TOPICS[:4]
+    import_answers(store, jsonl(tmp_path / "r.jsonl", [{"query_id": f"q-{TOPICS[-1]}", "answers": ["x"]}]))
+    with store.transaction() as cursor:
+        cursor.execute(
+            """INSERT INTO query_tags SELECT unnest(?::TEXT[]), 'unanswerable', 0, true, true, 'r',
+            now()::TIMESTAMP""",
+            [[f"q-{topic}" for topic in four]],
+        )
+    make_split(store, {"dev": 1.0}, 1, LEXICAL)
+    freeze(store, "v1")
+    file = source(tmp_path, dict.fromkeys([*four[:2], TOPICS[-1]], ""))
+    [system] = evaluate_answers(store, "v1", [file], AnswerOptions("all")).systems
+    assert (system.refused.value, system.refused.n, system.unsent) == (0.5, 4, 2)
+    asked = [
+        "--project",
+        str(store.path),
+        "evaluate",
+        "v1",
+        "--answers",
+        f"new={file.path}",
+        "--split",
+        "all",
+    ]
+    shown = " ".join(invoke(asked).stdout.split())
+    assert "Of 4 unanswerable queries it kept silent on 50.0 %; 2 of them have no row in the file." in shown
 
 
 def test_a_release_without_references_says_how_to_get_them(tmp_path: Path) -> None:

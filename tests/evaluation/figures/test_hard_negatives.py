@@ -38,6 +38,19 @@ def test_a_hard_negative_was_ranked_by_a_system_and_is_below_relevant() -> None:
     assert not pooled_pairs(CANDIDATES, [], {"other"}).ranks
 
 
+def test_what_imported_judgments_bring_is_no_easy_negative() -> None:
+    imported = [
+        {"query_id": query, "document_id": document, "system": "imported", "rank": None}
+        for query, documents in GRADES.items()
+        for document in documents
+    ]
+    qrels = qrels_from(GRADES, relevant=1)
+    run = run_rows({query: {"easy": 2.0, "right": 1.0} for query in GRADES}, qrels)
+    effect = hard_negative_effect({"ours": [run]}, qrels, pooled_pairs(imported, [], GRADES), MEASURES, 0)
+    assert (effect.hard, effect.easy, effect.unknown) == (0, 0, 12)
+    assert "and 12 not relevant from elsewhere, such as imported judgments" in effect.sentence
+
+
 def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> None:
     """The run has an unjudged document, the hard negative, the relevant one and an easy negative."""
     qrels = qrels_from(GRADES, relevant=2)
@@ -47,7 +60,7 @@ def test_without_hard_negatives_a_run_looks_better_by_what_they_cost_it() -> Non
     effect = hard_negative_effect(
         {"ours": [run_rows(run, qrels)], "short": [run_rows(worse, qrels)]}, qrels, POOLED, MEASURES, 0
     )
-    assert (effect.relevant, effect.hard, effect.easy, effect.queries) == (6, 6, 12, 6)
+    assert (effect.relevant, effect.hard, effect.easy, effect.unknown, effect.queries) == (6, 6, 6, 6, 6)
     ours = effect.systems["ours"]
     assert ours.with_hard["mrr@10"].value == 0.5
     assert ours.without_hard["mrr@10"].value == 1

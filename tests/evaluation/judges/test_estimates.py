@@ -255,9 +255,13 @@ def test_the_command_shows_estimates_beside_the_evaluation(project: Store, tmp_p
     asked = [*path, "evaluate", "v1", "--run", str(made.path), "--judge", "llm", "--measures", "ndcg_exp@10"]
     shown = invoke(asked, catch_exceptions=False).stdout
     assert "run with the judge llm, on 70 queries" in shown
+    assert "correlation" in shown
     page = tmp_path / "report.html"
     invoke([*asked, "--report", str(page)], catch_exceptions=False)
     assert "The judge llm graded the pools of 70 queries" in page.read_text(encoding="utf-8")
     found = json.loads(invoke([*asked, "--json"]).stdout)
-    assert found["judge"]["runs"][0]["overall"]["ndcg_exp@10"]["estimate"]["low"] is not None
+    figure = found["judge"]["runs"][0]["overall"]["ndcg_exp@10"]
+    assert figure["estimate"]["low"] is not None
+    assert figure["correlation"]["low"] < figure["correlation"]["value"] < figure["correlation"]["high"]
+    assert figure["saved_low"] <= figure["saved"] <= figure["saved_high"]
     assert found["runs"][0]["overall"]["ndcg_exp@10"]["n"] == found["judge"]["people"]

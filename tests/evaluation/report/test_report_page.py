@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,16 @@ def test_the_page_needs_no_script_and_no_network_and_is_the_same_again(two: Eval
     assert "<script" not in page
     assert "default-src 'none'" in page
     assert not re.search(r"\b(src|href)=|url\(|https?:", page)
+
+
+def test_the_headline_has_both_forms_of_ndcg_with_their_gains(two: Evaluation) -> None:
+    first, second = (two.runs[0].overall[name].value for name in ("ndcg_exp@10", "ndcg@10"))
+    findings = evaluation_report(two).findings
+    assert findings[0].startswith(f"run a: ndcg_exp@10 {first:.3f} (")
+    assert f"; ndcg@10 {second:.3f} (" in findings[0]
+    gains = "ndcg_exp@10 has the gain 2^grade − 1, ndcg@10 the grade itself, as trec_eval, BEIR and MTEB"
+    assert any(one.startswith(gains) for one in findings)
+    assert "BEIR" not in " ".join(evaluation_report(replace(two, scale=(0, 1))).findings)
 
 
 def test_what_files_and_people_named_is_text(store: Store, tmp_path: Path) -> None:

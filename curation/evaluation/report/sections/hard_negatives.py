@@ -5,7 +5,6 @@ from __future__ import annotations
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection, share, told
 from curation.reports.page import Section, Table
-from curation.text import amount
 
 COLUMNS = ("system", "measure", "without", "with", "difference", "returned")
 
@@ -14,12 +13,7 @@ def write(found: Evaluation) -> list[Section]:
     effect = found.hard_negatives
     if effect is None:
         return []
-    sentence = (
-        f"Candidate lists of {effect.relevant:,} relevant documents, {effect.hard:,} hard and "
-        f"{effect.easy:,} easy negatives. {amount(effect.queries, 'query has', 'queries have')} a "
-        "relevant document and a hard "
-        "negative, and only they can differ. What a run did not return is at the end of its list."
-    )
+    sentence = f"{effect.sentence} What a run did not return is at the end of its list."
     rows = tuple(
         (
             *(name, measure),

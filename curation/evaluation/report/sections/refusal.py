@@ -31,8 +31,8 @@ def write(found: Evaluation) -> list[Section]:
         "area",
         "95 %",
         "refused at 95 % kept",
-        "empty, unanswerable",
-        "empty, answerable",
+        "no row, unanswerable",
+        "no row, answerable",
         "note",
     )
     rows = tuple(_row(name, facts) for name, facts in files)
@@ -58,7 +58,7 @@ def write(found: Evaluation) -> list[Section]:
 def _row(name: str, facts: RunFacts) -> tuple[object, ...]:
     one = facts.refusal
     shares = (told(one.refused), told(one.empty_unanswerable), told(one.empty_answerable))
-    return (name, one.area, interval(_Area(one.area, one.low, one.high)), *shares, one.undefined or "")
+    return (name, one.area, interval(_Area(one.area, one.low, one.high)), *shares, one.note)
 
 
 class _Area:
