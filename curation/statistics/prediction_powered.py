@@ -39,8 +39,6 @@ FEW_APART = 10
 MOST_LEVERAGE = 0.5
 """A single unit on which the judge differs from all others would have a residual of 0 and a leverage of 1."""
 ALMOST_ONE = 1 - 1e-9
-NORMAL = 1.959964
-"""The 97.5 % quantile."""
 NO_SPREAD = "no interval: people's figures are all the same, so nothing tells how far they vary"
 
 
@@ -54,7 +52,12 @@ class MeanInterval(NamedTuple):
 
 
 class Correlation(NamedTuple):
-    """Pearson's correlation of n pairs with its 95 % interval (R. A. Fisher 1921, Metron 1: z, with Kish's n)."""
+    """Pearson's correlation of n pairs with its 95 % interval.
+
+    The interval is Student's t on Fisher's z (1921, Metron 1), with the variance that supposes no
+    distribution (J. H. Steiger and A. R. Hakstian 1982, British Journal of Mathematical and Statistical
+    Psychology 35), at least that of the normal one.
+    """
 
     value: float
     low: float
@@ -279,17 +282,27 @@ def _correlation(units: _Units) -> Correlation | None:
     judge, people = units.judge[units.asked][both], units.people[both]
     if len(weights) < MINIMUM_QUERIES or min(np.ptp(judge), np.ptp(people)) == 0:
         return None
-    judge, people = judge - _mean(judge, weights), people - _mean(people, weights)
-    value = float(weights @ (judge * people) / sqrt((weights @ judge**2) * (weights @ people**2)))
+    judge, people = (_standard(values, weights) for values in (judge, people))
+    value = _mean(judge * people, weights)
     inside = min(max(value, -ALMOST_ONE), ALMOST_ONE)
-    reach = NORMAL / sqrt(max(weights.sum() ** 2 / (weights @ weights) - 3, 1.0))
+    apart = weights / weights.sum() * (judge * people - value * (judge**2 + people**2) / 2)
+    size = weights.sum() ** 2 / (weights @ weights)
+    error = sqrt(apart @ apart * size / max(size - 3, 1.0)) / (1 - inside**2)
+    reach = float(stdtrit(max(size - 3, 1.0), 0.975)) * max(error, 1 / sqrt(size))
     return Correlation(value, tanh(atanh(inside) - reach), tanh(atanh(inside) + reach), len(weights))
 
 
-def _saved_between(units: _Units, ratio: float, found: Correlation | None) -> tuple[float, float] | None:
-    """What a judge saves at both ends of its correlation ρ: with the best weight 1 − ρ² of the variance is left.
+def _standard(values: Floats, weights: Floats) -> Floats:
+    apart = values - _mean(values, weights)
+    standard: Floats = apart / sqrt(_mean(apart**2, weights))
+    return standard
 
-    The measured share is scaled by that, so that what is measured is within.
+
+def _saved_between(units: _Units, ratio: float, found: Correlation | None) -> tuple[float, float] | None:
+    """What a judge saves at both ends of its correlation ρ.
+
+    With the best weight 1 − ρ² of the variance is left. The measured share is scaled by that, so that what is
+    measured is within.
     """
     if found is None or found.value >= ALMOST_ONE:
         return None

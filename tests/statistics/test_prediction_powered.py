@@ -213,7 +213,9 @@ def test_a_judge_as_real_ones_are_saves_little_and_its_correlation_says_so() -> 
         judge = 0.4 * people + np.sqrt(1 - 0.4**2) * random.normal(size=1000)
         one = prediction_powered_mean(judge, np.where(np.arange(1000) < 100, people, np.nan))
         assert one.correlation is not None
-        assert one.saved is not None and one.saved_low is not None and one.saved_high is not None
+        assert one.saved is not None
+        assert one.saved_low is not None
+        assert one.saved_high is not None
         assert one.saved_low <= one.saved <= one.saved_high
         inside += one.correlation.low <= 0.4 <= one.correlation.high
         found.append((one.correlation.value, one.saved))

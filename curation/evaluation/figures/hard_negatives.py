@@ -3,8 +3,9 @@
 A candidate list holds a query's judged documents: the relevant ones and the negatives. A hard negative is a
 document below relevant that a system proposed for the query's pool, an easy one was drawn at random from
 outside every system's reach. Of any other, such as one that came with imported judgments, nobody here knows
-where a system ranks it: it is neither, and counted apart. Each run orders the list; what it did not return is at the end. Without the hard negatives the task is easier than the one that a
-search engine has, which says how far figures on lists of random negatives flatter.
+where a system ranks it: it is neither, and counted apart. Each run orders the list; what it did not return
+is at the end. Without the hard negatives the task is easier than the one that a search engine has, which
+says how far figures on lists of random negatives flatter.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ class RefusalFigures:
     kept: the share of answerable queries that the threshold keeps, at least `KEPT`.
     refused: share of the unanswerable queries below the threshold; its interval is a bootstrap over both
         classes, because the threshold moves with the answerable queries.
-    empty_unanswerable, empty_answerable: share of all queries of the class for which the file has no document.
-        A run file cannot say whether the system found nothing there or was not asked: see `note`.
+    empty_unanswerable, empty_answerable: share of all queries of the class that have no row in the
+        file. A run file cannot say whether the system found nothing there or was not asked: see `note`.
     curve: from the highest threshold to the lowest. Together with the run it tells which queries are
         unanswerable, so it is not for sealed parts.
     """
@@ -123,12 +123,12 @@ class RefusalFigures:
 
     @property
     def note(self) -> str:
-        """What a reader must know of these figures: why some are not there, and whom silence is not proven of."""
+        """Why figures are missing, and of how many queries silence is not known."""
         share, _, _, n = self.empty_unanswerable
         unsent = round((share or 0.0) * n)
         silence = (
-            f"{unsent:,} of the {n:,} unanswerable have no row in the file: they count as refused, though the "
-            "system may never have been asked"
+            f"{unsent:,} of the {n:,} unanswerable have no row in the file: they count as refused, though "
+            "the system may never have been asked"
         )
         return "; ".join([*([self.undefined] if self.undefined else []), *([silence] if unsent else [])])
 

@@ -85,8 +85,8 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
     counts = ["answered", "missing", "empty"]
     if found.unanswerable:
         sentence += (
-            f"\n{amount(found.unanswerable, 'query is', 'queries are')} unanswerable: silence is the share of "
-            "all of them with an empty answer. One without a row counts as not silent, and is counted."
+            f"\n{amount(found.unanswerable, 'query is', 'queries are')} unanswerable: silence is the share "
+            "of all of them with an empty answer. One without a row counts as not silent, and is counted."
         )
         counts += ["silent on unanswerable", "unanswerable without a row"]
     overall = Table(

@@ -61,7 +61,7 @@ def figure_text(value: float) -> str:
 
 
 def headline_measures(found: Evaluation) -> list[str]:
-    """The first measure, and where it is nDCG of more than two grades the other form of it, if it was asked for."""
+    """The first measure, and the other form of nDCG where that was asked for and grades make them differ."""
     first = measures_named(found.measures[:1])[0]
     if first.kind not in NDCG_FORMS or len(found.scale) <= 2:
         return [first.name]
