@@ -265,7 +265,7 @@ class Loop {
 
   #banner(showing, answered = false) {
     const practice = showing.kind === "practice" && this.state.practice;
-    const before = showing.wasReason ? `: you could not tell. ${showing.wasReason}.` : ".";
+    const before = showing.withheld ? ". It is not shown while items are open to you; what you answer now replaces it, with its note." : showing.wasReason ? `: you could not tell. ${showing.wasReason}.` : ".";
     const changing = showing.changing ? `You are changing an earlier answer${before}` : "";
     put(this.root.querySelector(".banner span"), practice ? this.practice.banner(practice, answered) : changing);
     this.root.querySelector(".banner").hidden = !practice && !changing;
@@ -321,7 +321,7 @@ class Loop {
     const worth = kind !== "later" && !changing ? 1 : 0;
     const later = Number(kind === "later") - Number(Boolean(showing.put_off));
     this.past = this.past.filter((one) => one.showing.presentation_id !== presentation_id);
-    if (showing.kind !== "practice") this.past = [...this.past.slice(-49), { showing, kind, note, flagged, ...more }];
+    if (showing.kind !== "practice") this.past = [...this.past.slice(-49), { showing, kind, note, flagged }]; // no grade: its repeat may come
     this.#countAct();
     this.state.done += worth;
     this.state.hour += worth;
@@ -351,7 +351,7 @@ class Loop {
     const last = this.past.pop() ?? (await this.#lastOfAll());
     if (!last) return this.status.notice("There is nothing to take back.");
     this.#countAct();
-    const { showing, kind, note, flagged, grade, reason } = last;
+    const { showing, kind, note, flagged } = last;
     this.trace.clear();
     const { presentation_id } = showing;
     let { revision } = showing;
@@ -370,7 +370,7 @@ class Loop {
     const asks = showing.asks || this.#asksAbout(presentation_id); // what the server gives back does not say
     if (this.card?.kind === "question") this.#setCard(null);
     const draft = { note, flagged, active: 0 };
-    this.queue.unshift({ ...showing, asks, revision, draft, was: grade, wasReason: reason, changing: false, back: kind === "later", put_off: kind === "later" });
+    this.queue.unshift({ ...showing, asks, revision, draft, changing: false, back: kind === "later", put_off: kind === "later" });
     this.#next();
   }
 
@@ -486,6 +486,7 @@ class Loop {
         `, or a click, ${answers ? "bring an item back to be changed." : "take one up now."}`),
       node("span", { className: "by-touch" }, answers ? "Touch an item to change it." : "Touch one to take it up now."));
     this.root.querySelector(".filter").hidden = !answers;
+    this.root.querySelector(".history .withheld").hidden = true;
     this.root.querySelector(".pages").hidden = true;
     this.#showPhase("history", `${title}.`);
     this.#fillHistory(true);
@@ -542,9 +543,9 @@ class Loop {
     this.#next();
   }
 
-  #change({ showing, grade, reason, note, flagged }) {
+  #change({ showing, kind, grade, reason, note, flagged }) {
     if (!this.#seen("history") || this.outbox.waiting.length) return;
-    const asked = { ...showing, asks: false, changing: true, was: grade, wasReason: reason, draft: { note, flagged, active: 0 } };
+    const asked = { ...showing, asks: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, active: 0 } };
     this.queue = this.queue.filter((held) => held.presentation_id !== showing.presentation_id);
     this.queue.unshift(asked);
     this.#closeHistory();

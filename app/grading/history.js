@@ -55,6 +55,7 @@ export class History {
 
   // `given` is the grade as the guide has it under which it was given, null where that is not known; its key is today's.
   #answer({ kind, grade, given, reason, otherwise = "Cannot tell" }) {
+    if (kind === null) return node("span", {}); // withheld
     if (kind !== "grade") return node("span", { className: "chip", title: reason ?? "" }, otherwise);
     const today = this.guide.grade(grade);
     const found = given === undefined ? today : given && { ...given, key: today?.key ?? given.key };

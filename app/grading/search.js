@@ -45,9 +45,11 @@ export class Search {
     this.#press();
   }
 
-  show({ total, page, pages, size, answers, grades }) {
+  show({ total, page, pages, size, answers, grades, withheld }) {
     Object.assign(this, { page, pages });
     this.#take(grades);
+    this.root.querySelector(".filter .pills").hidden = withheld;
+    this.root.querySelector(".history .withheld").hidden = !withheld;
     const first = page * size + 1;
     this.root.querySelector(".pages").hidden = pages < 2;
     this.root.querySelector(".pages .which").textContent = `${thousands(first)}–${thousands(first + answers.length - 1)} of ${thousands(total)}`;

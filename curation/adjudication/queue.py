@@ -4,7 +4,8 @@ A reviewer reads the grades and notes of a pair but never who gave them; `ShownO
 Sealed pairs are among them, as nobody could decide what they
 cannot read: the log of the seal gets a line a day for the reviewer who had some on screen (`door`).
 The pairs come in the order of `disputes`. What another reviewer has on screen just now is left out, and
-comes later if they do not decide it (`claims`).
+comes later if they do not decide it (`claims`). What the reviewer has still to grade comes after that: its
+opinions would not leave them blind.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from curation.adjudication.decisions import Pair, recent_decisions
 from curation.adjudication.disputes import Case, about_versions, cases, disputes, unjudged
 from curation.adjudication.second_opinions import awaited_opinions
 from curation.door import reviewers_door
+from curation.errors import RefusedError
 from curation.guides.guide import Guide, guide_by_hash
 from curation.labeling.session.documents.drawing import NOBODY, draw
 from curation.labeling.session.documents.elements import Fact, Node
 from curation.labeling.session.excerpts import Segment
+from curation.labeling.session.own_answers import open_pairs
 from curation.people.annotators import require_author
 from curation.store import Cursor, Store, require_setting
 from curation.text import digest
@@ -97,7 +100,7 @@ class CaseQueue(NamedTuple):
     ----------
     disputed: the pairs that wait for a decision, those below among them.
     elsewhere: of these, how many another reviewer has on screen.
-    waiting: pairs that wait for one more opinion.
+    waiting: pairs that wait for one more opinion, or that the reviewer has still to grade.
     """
 
     showings: list[CaseShowing]
@@ -121,7 +124,9 @@ def next_cases(
     """
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-    disputed = {pair_id(*pair): pair for pair in _pairs(store)}
+        own = open_pairs(cursor, reviewer)
+    pairs = _pairs(store)
+    disputed = {pair_id(*pair): pair for pair in pairs if pair not in own}
     others = claimed_by_others(store, reviewer)
     free = [name for name, pair in disputed.items() if pair not in others]
     wanted = [name for name in free if name not in set(after)][:limit]
@@ -129,7 +134,7 @@ def next_cases(
     claim(store, reviewer, [disputed[name] for name in [*after, *wanted] if name in disputed])
     with store.reading() as cursor:
         found = cases(cursor, [disputed[name] for name in wanted])
-        guide, waiting = _guide(cursor), len(awaited_opinions(cursor))
+        guide, waiting = _guide(cursor), len(awaited_opinions(cursor)) + len(pairs) - len(disputed)
     showings = [showing_of_case(case, guide, image_hosts) for case in found]
     return CaseQueue(showings, len(disputed), len(disputed) - len(free), waiting)
 
@@ -138,7 +143,9 @@ def recent_cases(store: Store, reviewer: str, image_hosts: frozenset[str] = NOBO
     """The pairs that the reviewer decided last, newest first, to be decided once more."""
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
-    pairs = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
+        own = open_pairs(cursor, reviewer)
+    decided = [(one.decision.query_id, one.decision.document_id) for one in recent_decisions(store, reviewer)]
+    pairs = [pair for pair in decided if pair not in own]
     reviewers_door(store, reviewer, {query_id for query_id, _ in pairs})
     with store.reading() as cursor:
         guide, found = _guide(cursor), cases(cursor, pairs)
@@ -153,7 +160,7 @@ def one_case(
     Raises
     ------
     NotFoundError: nobody has judged the pair.
-    RefusedError: adjudication is not theirs.
+    RefusedError: adjudication is not theirs, or they have still to grade the pair.
     """
     return showing_of_case(*_one(store, reviewer, (query_id, document_id)), image_hosts)
 
@@ -212,6 +219,8 @@ def _pairs(store: Store) -> list[Pair]:
 def _one(store: Store, reviewer: str, pair: Pair) -> tuple[Case, Guide]:
     with store.reading() as cursor:
         require_author(cursor, reviewer, *REVIEWERS)
+        if pair in open_pairs(cursor, reviewer):
+            raise RefusedError("You have still to grade this pair yourself. Decide it afterwards.")
         found, guide = cases(cursor, [pair]), _guide(cursor)
     if not found:
         raise unjudged(*pair)

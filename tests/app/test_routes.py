@@ -476,7 +476,9 @@ def test_the_last_answer_can_be_asked_for(anna: TestClient) -> None:
     send(anna, grade(item, note="why"))
     last = anna.get("/api/presentations/previous").json()
     assert last["showing"]["presentation_id"] == item["presentation_id"]
-    assert (last["showing"]["revision"], last["grade"], last["note"]) == (1, 2, "why")
+    assert (last["showing"]["revision"], last["grade"], last["note"]) == (1, None, "why"), (
+        "open once taken back"
+    )
 
 
 def test_the_history_is_ones_own_and_a_change_from_it_is_a_new_event(
@@ -486,20 +488,26 @@ def test_the_history_is_ones_own_and_a_change_from_it_is_a_new_event(
     first, second, _ = items(anna)
     send(anna, grade(first), grade(second, grade=1, note="why"))
     newest, oldest = anna.get("/api/history").json()["answers"]
-    assert (newest["grade"], newest["note"], newest["showing"]["revision"]) == (1, "why", 1)
+    assert (newest["grade"], newest["note"], newest["showing"]["revision"]) == (None, None, 1), "one is open"
     assert oldest["showing"]["presentation_id"] == first["presentation_id"]
     change = grade(oldest["showing"], grade=0, client_key="changed-it")
     assert send(anna, change).json()["outcomes"][0]["status"] == "saved"
-    assert [one["grade"] for one in anna.get("/api/history").json()["answers"]] == [1, 0]
+    close_round(project, "first")
+    newest, oldest = anna.get("/api/history").json()["answers"]
+    assert (newest["grade"], newest["note"], oldest["grade"]) == (1, "why", 0)
     enter(anna, "ben")
     assert anna.get("/api/history").json()["answers"] == []
     with project.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM judgment_events").fetchone() == (3,)
 
 
-def test_the_history_is_filtered_and_answers_are_counted_by_the_server(anna: TestClient) -> None:
+def test_the_history_is_filtered_and_answers_are_counted_by_the_server(
+    anna: TestClient, project: Store
+) -> None:
     first, second, *_ = items(anna)
     send(anna, grade(first), grade(second, grade=1, note="why"))
+    assert anna.get("/api/history", params={"grade": 1}).status_code == 403, "an item is open"
+    close_round(project, "first")
 
     def listed(**asked: object) -> list[str]:
         found = anna.get("/api/history", params=asked).json()["answers"]

@@ -1,8 +1,9 @@
 """Agreement of each annotator with themselves, on blind duplicates.
 
-A repeat is a pair that was shown to the same annotator twice and graded both times. Repeats
-close together look falsely consistent. So the distance between the showings is reported with the share, and
-the nearer half is compared with the farther one.
+A repeat is a pair that was shown to the same annotator twice and graded both times. Of the showing that was
+answered first, the answer counts that was in force when the other one was answered: a later change is made by
+somebody who has seen both. Repeats close together look falsely consistent. So the distance between the
+showings is reported with the share, and the nearer half is compared with the farther one.
 """
 
 from __future__ import annotations
@@ -57,6 +58,26 @@ class IntraAgreement:
     distance: float | None
 
 
+_ANSWERED_TWICE = """
+WITH began AS (
+    SELECT presentation_id, min(rowid) AS at FROM judgment_events
+    WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
+twice AS (
+    SELECT a.presentation_id, a.position - f.position AS distance,
+           arg_max({'kind': e.kind, 'grade': e.grade}, e.rowid) FILTER (
+               e.presentation_id = f.presentation_id
+               AND (b.at < g.at OR e.rowid < b.at)) AS one,
+           arg_max({'kind': e.kind, 'grade': e.grade, 'at': e.submitted_at}, e.rowid) FILTER (
+               e.presentation_id = a.presentation_id
+               AND (g.at < b.at OR e.rowid < g.at)) AS two
+    FROM presentations a JOIN presentations f ON f.presentation_id = a.duplicate_of
+    JOIN began b ON b.presentation_id = a.presentation_id
+    JOIN began g ON g.presentation_id = f.presentation_id
+    JOIN judgment_events e ON e.presentation_id IN (a.presentation_id, f.presentation_id)
+    GROUP BY ALL)
+"""
+
+
 class Repeats(NamedTuple):
     """What one annotator did with their blind duplicates, counted."""
 
@@ -73,20 +94,18 @@ def read_repeats(cursor: Cursor, round_id: str | None = None) -> list[Repeats]:
     return fetch(
         cursor,
         Repeats,
-        """
+        f"""
+        {_ANSWERED_TWICE}
         SELECT p.annotator,
                count(p.duplicate_of),
-               count(*) FILTER (again.kind = 'grade' AND first.kind = 'grade'),
-               count(*) FILTER (again.grade = first.grade),
-               count(*) FILTER (again.kind = 'cannot_tell' OR first.kind = 'cannot_tell'),
-               avg(again.position - first.position) FILTER (again.kind = 'grade' AND first.kind = 'grade')
-        FROM live_presentations p JOIN rounds r USING (round_id)
-        LEFT JOIN (
-            current_judgments again JOIN current_judgments first ON first.presentation_id = again.duplicate_of
-        ) ON again.presentation_id = p.presentation_id
+               count(*) FILTER (one.kind = 'grade' AND two.kind = 'grade'),
+               count(*) FILTER (one.grade = two.grade),
+               count(*) FILTER ('cannot_tell' IN (one.kind, two.kind)),
+               avg(distance) FILTER (one.kind = 'grade' AND two.kind = 'grade')
+        FROM live_presentations p JOIN rounds r USING (round_id) LEFT JOIN twice USING (presentation_id)
         WHERE p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice'))
         GROUP BY p.annotator ORDER BY p.annotator
-        """,
+        """,  # noqa: S608
         [round_id, round_id],
     )
 
@@ -268,13 +287,11 @@ def _share(alike: NDArray[np.bool_], distance: Ints, part: NDArray[np.bool_]) ->
     return DistanceShare(same, n, same / n, *wilson(same, n), int(far.min()), int(far.max()))
 
 
-_SHOWINGS = """
-SELECT again.annotator AS annotator, first.grade AS first, again.grade AS again,
-       again.position - first.position AS distance, again.submitted_at AS at
-FROM current_judgments again
-JOIN current_judgments first ON first.presentation_id = again.duplicate_of
-JOIN rounds r ON r.round_id = again.round_id
-WHERE again.kind = 'grade' AND first.kind = 'grade'
-  AND (again.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice')))
-ORDER BY again.annotator, again.submitted_at, again.position, again.presentation_id
-"""
+_SHOWINGS = f"""
+{_ANSWERED_TWICE}
+SELECT p.annotator, one.grade AS first, two.grade AS again, distance, two.at AS at
+FROM twice JOIN presentations p USING (presentation_id) JOIN rounds r USING (round_id)
+WHERE one.kind = 'grade' AND two.kind = 'grade'
+  AND (p.round_id = ? OR (?::TEXT IS NULL AND r.kind NOT IN ('pilot', 'practice')))
+ORDER BY p.annotator, two.at, p.position, presentation_id
+"""  # noqa: S608

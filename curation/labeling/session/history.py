@@ -1,17 +1,18 @@
 """The history: all that an annotator has answered, by page, to look at and change. A change is a new event.
 
-Of a pair only the newest showing is listed. The first showing of an item that is or may be on screen is never
-listed, because that would give a blind duplicate away.
+While something is open to the annotator, the last items are listed without their answers, so that neither the
+list nor its length says which item is a repeat (`own_answers`). Afterwards all are, of each pair the newest.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from curation.errors import RefusedError
 from curation.guides.guide import guide_by_hash
 from curation.labeling.session.documents.drawing import NOBODY
-from curation.labeling.session.put_off import put_off_items
-from curation.labeling.session.showings import Answered, next_showings, read_answered
+from curation.labeling.session.own_answers import LAST_ITEMS, may_see_own_answers
+from curation.labeling.session.showings import Answered, read_answered
 from curation.store import Cursor, Store
 from curation.store.documents import VERSION
 
@@ -58,6 +59,8 @@ class HistoryPage(NamedTuple):
     page, pages: which page this is, from 0, and how many there are, at least 1.
     size: answers of a full page.
     grades: those of each guide under which the annotator gave a grade, the last guide first, whatever fits.
+    withheld: something is open to the annotator, so only the last items are there, and these without grade,
+        words and marks.
     """
 
     answers: list[Answered]
@@ -66,6 +69,7 @@ class HistoryPage(NamedTuple):
     pages: int
     size: int
     grades: list[GivenGrade]
+    withheld: bool
 
 
 def history_page(
@@ -80,19 +84,26 @@ def history_page(
     Answers are in the order in which each was first written. Practice answers are not listed, because they
     cannot be changed. Those of a closed round are, and a change there is marked late. A page beyond the last
     is the last.
+
+    Raises
+    ------
+    RefusedError: answers of a kind are wanted while the answers are withheld.
     """
-    hidden = [one.presentation_id for one in next_showings(store, annotator, 1).showings]
-    hidden += [item.presentation_id for item in put_off_items(store, annotator)]
     with store.reading() as cursor:
-        parameters = {**wanted._asdict(), "who": annotator, "hidden": hidden}
+        withheld = not may_see_own_answers(cursor, annotator)
+        if withheld and wanted != HistoryFilter(wanted.text):
+            raise RefusedError("Your answers can be chosen by grade or mark once no item is open to you.")
+        parameters = {**wanted._asdict(), "who": annotator, "withheld": withheld, "last": LAST_ITEMS}
         ((total,),) = cursor.execute(_COUNT, parameters).fetchall()
         pages = max(1, -(-total // SHOWN))
         page = min(page, pages - 1)
         place = {"limit": SHOWN, "offset": page * SHOWN}
         found = read_answered(cursor, _PAGE, {**parameters, **place}) if total else []
-        grades = _given_grades(cursor, annotator)
+        grades = [] if withheld else _given_grades(cursor, annotator)
     answers = [one.drawn(image_hosts) for one in found]
-    return HistoryPage(answers, total, page, pages, SHOWN, grades)
+    if withheld:
+        answers = [Answered(one.showing) for one in answers]
+    return HistoryPage(answers, total, page, pages, SHOWN, grades, withheld)
 
 
 def _given_grades(cursor: Cursor, annotator: str) -> list[GivenGrade]:
@@ -115,10 +126,8 @@ mine AS (
     JOIN presentations p USING (presentation_id)
     JOIN round_states r USING (round_id)
     WHERE p.annotator = $who AND r.kind NOT IN ('practice', 'imported')
-      AND p.presentation_id NOT IN (
-          SELECT duplicate_of FROM presentations
-          WHERE duplicate_of IS NOT NULL AND presentation_id IN (SELECT unnest($hidden::TEXT[])))
-    QUALIFY row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1),
+    QUALIFY CASE WHEN $withheld THEN row_number() OVER (ORDER BY f.written DESC) <= $last
+            ELSE row_number() OVER (PARTITION BY p.query_id, p.document_id ORDER BY f.written DESC) = 1 END),
 fitting AS (
     SELECT m.presentation_id, s.next_revision, q.text, q.information_need, d.title, d.body, d.url,
            d.published, d.metadata, m.guide_hash, m.round_kind, false AS asks, s.kind, s.grade, s.reason,

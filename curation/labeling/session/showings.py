@@ -67,21 +67,22 @@ class Showing(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """A showing that its annotator has answered, with the answer.
+    """A showing that its annotator has answered, with the answer where it may be seen.
 
     Attributes
     ----------
+    kind: 'grade' or 'cannot_tell'; None where the answer is withheld, and the grade and reason with it.
     changed: answered more than once; told in the history only.
     guide_hash: the guide under which the answer was given, which may be older than that of the showing; told
         in the history only.
     """
 
     showing: Showing
-    kind: str
-    grade: int | None
-    reason: str | None
-    note: str | None
-    flagged: bool
+    kind: str | None = None
+    grade: int | None = None
+    reason: str | None = None
+    note: str | None = None
+    flagged: bool = False
     changed: bool = False
     guide_hash: str | None = None
 
@@ -276,10 +277,13 @@ def pace(cursor: Cursor, annotator: str) -> tuple[int, float | None]:
 
 
 def previous_answered(store: Store, annotator: str, image_hosts: frozenset[str] = NOBODY) -> Answered | None:
-    """The presentation that the annotator answered last, or None: what undo takes back."""
+    """The presentation that the annotator answered last, or None: what undo takes back.
+
+    Taken back it is open, so the answer is withheld. Note and flag are there, to be sent once more.
+    """
     with store.reading() as cursor:
         found = read_answered(cursor, _LAST, [annotator])
-    return found[0].drawn(image_hosts) if found else None
+    return found[0].drawn(image_hosts)._replace(kind=None, grade=None, reason=None) if found else None
 
 
 def read_answered(cursor: Cursor, sql: str, parameters: list[str] | dict[str, Any]) -> list[FoundAnswer]:

@@ -15,6 +15,7 @@ from curation.labeling.rounds.rounds import asked_from, open_round
 from curation.labeling.rounds.status import round_status
 from curation.labeling.rounds.upcoming import TOO_NEAR, unshown
 from curation.labeling.session.history import HistoryFilter, history_page
+from curation.labeling.session.own_answers import LAST_ITEMS
 from curation.labeling.session.put_off import put_off_showings
 from curation.labeling.session.showings import next_showings, previous_answered
 from curation.labeling.session.submit import submit
@@ -83,11 +84,12 @@ def test_history_has_the_newest_first_and_a_change_is_a_new_event(opened: Store)
     assert [one.showing.presentation_id for one in found] == items[::-1]
     oldest = found[-1]
     submit(opened, "ada", [Submission(items[0], oldest.showing.revision, "grade", "change-0001", grade=3)])
+    last = previous_answered(opened, "ada")
+    close_round(opened, "first")
     again = history_page(opened, "ada").answers
     assert [one.showing.presentation_id for one in again] == items[::-1]
     assert (again[-1].grade, again[-1].showing.revision) == (3, 2)
     assert rows_of(opened, "SELECT count(*) FROM judgment_events") == [(4,)]
-    last = previous_answered(opened, "ada")
     assert last is not None
     assert last.showing.presentation_id == items[0]
 
@@ -156,6 +158,7 @@ def test_history_is_filtered_by_words_answer_and_marks(opened: Store) -> None:
     for item, more in zip(items, sent, strict=True):
         submit(opened, "ada", [Submission(item.presentation_id, 0, client_key=f"k-{item[0]}", **more)])
     submit(opened, "ada", [Submission(items[2].presentation_id, 1, "grade", "change-0001", grade=1)])
+    close_round(opened, "first")
 
     def places(**wanted: str | int | bool) -> list[int]:
         found = history_page(opened, "ada", HistoryFilter(**wanted))
@@ -182,6 +185,7 @@ def test_history_has_each_grade_as_the_guide_has_it_under_which_it_was_given(
     guide.write_text(shipped.replace("name: Useful", "name: In part"), encoding="utf-8")
     use_guide(opened, guide, open_rounds="switch")
     grade_next(opened, "ada")
+    close_round(opened, "first")
     found = history_page(opened, "ada")
     named = {(one.guide_hash, one.value): one.name for one in found.grades}
     assert [named[one.guide_hash or "", 2] for one in found.answers] == ["In part", "Useful"]
@@ -208,41 +212,13 @@ def test_history_is_ones_own_and_by_pages_of_twenty(store: Store) -> None:
     add_pairs(store, grid(6, 5))
     add_names(store, "ada", "grace")
     open_round(store, "first", ["ada", "grace"], overlap=2, duplicates=0)
-    grade_next(store, "ada", 30)
+    grade_next(store, "ada", 15)
+    assert len(history_page(store, "ada").answers) == LAST_ITEMS
+    grade_next(store, "ada", 15)
     assert len(history_page(store, "ada").answers) == 20
     second = history_page(store, "ada", page=7)
     assert (len(second.answers), second.total, second.page, second.pages) == (10, 30, 1, 2)
     assert history_page(store, "grace").answers == []
-
-
-def test_history_never_holds_the_first_showing_of_what_is_on_screen(store: Store) -> None:
-    """Also when the first one was put off, so that the repeat is near."""
-    add_pairs(store, grid(10, 5))
-    add_names(store, "ada")
-    open_round(store, "first", ["ada"], overlap=1, duplicates=0.2)
-    firsts = dict(rows_of(store, "SELECT presentation_id, duplicate_of FROM presentations"))
-    put_off = 0
-    while showings := next_showings(store, "ada", 1).showings:
-        item = showings[0]
-        seen = [one.showing.presentation_id for one in history_page(store, "ada").answers]
-        assert firsts[item.presentation_id] not in seen
-        pairs = rows_of(
-            store,
-            """
-            SELECT count(*) - count(DISTINCT (query_id, document_id)) FROM presentations
-            WHERE presentation_id IN (SELECT unnest(?::TEXT[]))
-            """,
-            seen,
-        )
-        assert pairs == [(0,)]
-        again = item.presentation_id in firsts.values() and item.revision == 0 and put_off < 3
-        put_off += again
-        kind = "later" if again else "grade"
-        key = f"{item.presentation_id}-{item.revision}"
-        submit(
-            store, "ada", [Submission(item.presentation_id, item.revision, kind, key, None if again else 1)]
-        )
-    assert put_off == 3
 
 
 def put_off_a_first_showing(store: Store) -> tuple[str, str]:

@@ -1,0 +1,141 @@
+"""Own earlier answers are not shown while anything is open: a session with repeats looks like one without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from curation.adjudication.queue import next_cases, one_case, recent_cases
+from curation.agreement.annotators.intra_annotator import read_repeats, read_showings
+from curation.errors import RefusedError
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.rounds.rounds import open_round
+from curation.labeling.session.history import HistoryFilter, HistoryPage, history_page
+from curation.labeling.session.put_off import put_off_showings
+from curation.labeling.session.showings import next_showings, previous_answered
+from curation.labeling.session.submit import submit
+from curation.store import Store
+from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
+
+
+def session(store: Store, put_off: str) -> Iterator[tuple[str, list[Any]]]:
+    """Answer all that is open, one item later: before each answer the item, and everything that is shown."""
+    step = 0
+    while (queue := next_showings(store, "ada", 6)).showings:
+        item = queue.showings[0]
+        title = "".join(text for text, _ in item.title)
+        kind = "later" if item.presentation_id == put_off and not item.revision else "grade"
+        shown = [
+            queue._replace(showings=[]),
+            len(queue.showings),
+            history_page(store, "ada"),
+            history_page(store, "ada", HistoryFilter(text=title)),
+            previous_answered(store, "ada"),
+            len(put_off_showings(store, "ada")),
+        ]
+        key = f"{step:03}-of-the-session"
+        grade = step % 4 if kind == "grade" else None
+        sent = Submission(item.presentation_id, item.revision, kind, key, grade, flagged=step % 5 == 0)
+        yield item.presentation_id, [*shown, *(one.status for one in submit(store, "ada", [sent]))]
+        step += 1
+
+
+def bytes_but_the_items(shown: list[Any]) -> str:
+    def bare(value: Any) -> Any:
+        if isinstance(value, HistoryPage):
+            return [bare(list(value)), [bare(one) for one in value.answers]]
+        if hasattr(value, "showing"):
+            return list(value._replace(showing=None))
+        return list(map(bare, value)) if isinstance(value, list | tuple) else value
+
+    return json.dumps(bare(shown), default=list)
+
+
+def project(path: Path, *, items: int = 0, **options: Any) -> Store:
+    """Ada answered 32 pairs in an earlier round; now she gets them again, or so many items that are new."""
+    store = new_project(path)
+    add_names(store, "ada")
+    add_pairs(store, grid(8, 4))
+    open_round(store, "earlier", ["ada"], overlap=1, duplicates=0)
+    grade_next(store, "ada", 32, grade=3)
+    if items:
+        add_pairs(
+            store,
+            {
+                f"new {n // 5}": [f"document of {m:03}" for m in range(n, min(n + 5, items))]
+                for n in range(0, items, 5)
+            },
+        )
+    open_round(store, "now", ["ada"], overlap=1, again=not items, **options)
+    return store
+
+
+def test_a_session_with_repeats_and_relabels_is_byte_for_byte_one_without(tmp_path: Path) -> None:
+    """But for the items themselves: lists, search, counts, undo and what is said of each answer."""
+    repeated = project(tmp_path / "repeated.duckdb", duplicates=0.2)
+    repeats = "SELECT presentation_id, duplicate_of FROM presentations WHERE duplicate_of <> ''"
+    planted, firsts = map(set, zip(*rows_of(repeated, repeats), strict=True))
+    assert len(planted) > 1
+    plain = project(tmp_path / "plain.duckdb", items=32 + len(planted), duplicates=0)
+    once = [one.presentation_id for one in next_showings(repeated, "ada", 9).showings]
+    step = next(place for place, item in enumerate(once) if item not in firsts)
+    later = next_showings(plain, "ada", 9).showings[step].presentation_id
+    one, two = list(session(repeated, once[step])), list(session(plain, later))
+    assert planted <= {item for item, _ in one}
+    assert len(one) == len(two)
+    for step, ((_, first), (_, second)) in enumerate(zip(one, two, strict=True)):
+        assert bytes_but_the_items(first) == bytes_but_the_items(second), f"step {step}"
+
+
+def test_no_earlier_answer_is_shown_or_chosen_by_until_nothing_is_open(tmp_path: Path) -> None:
+    store = project(tmp_path / "project.duckdb", duplicates=0.2)
+    grade_next(store, "ada", 12, grade=1)
+    page = history_page(store, "ada")
+    assert page.withheld
+    assert {(one.kind, one.grade, one.note, one.guide_hash) for one in page.answers} == {
+        (None, None, None, None)
+    }
+    assert page.grades == []
+    with pytest.raises(RefusedError, match="once no item is open to you"):
+        history_page(store, "ada", HistoryFilter(grade=1))
+    last = previous_answered(store, "ada")
+    assert last is not None
+    assert (last.kind, last.grade) == (None, None)
+    grade_next(store, "ada", 60, grade=1)
+    page = history_page(store, "ada")
+    assert (page.withheld, page.total, {one.grade for one in page.answers}) == (False, 32, {1})
+
+
+def test_consistency_counts_the_first_answer_as_it_was_when_the_repeat_came(tmp_path: Path) -> None:
+    store = project(tmp_path / "project.duckdb", items=32, duplicates=0.2)
+    first = dict(
+        rows_of(store, "SELECT duplicate_of, presentation_id FROM presentations WHERE duplicate_of <> ''")
+    )
+    while showings := next_showings(store, "ada", 1).showings:
+        item = showings[0].presentation_id
+        grade_next(store, "ada", grade=1 if item in first else 3)
+    submit(store, "ada", [Submission(item, 1, "grade", f"copied-{item}", 3) for item in first])
+    with store.reading() as cursor:
+        [ada] = read_repeats(cursor)
+        [showings_of_ada] = read_showings(cursor)
+    assert (ada.graded, ada.identical) == (len(first), 0)
+    assert {*showings_of_ada.first.tolist()} == {1}
+
+
+def test_a_reviewer_gets_no_opinions_on_what_they_have_still_to_grade(store: Store) -> None:
+    add_pairs(store, grid(1, 2))
+    add_names(store, "ada", "ben", "rita")
+    add_names(store, "lea", role="lead")
+    open_round(store, "first", ["ada", "ben"], overlap=2, duplicates=0)
+    grade_next(store, "ada", 2, grade=0)
+    grade_next(store, "ben", 2, grade=3)
+    assert len(next_cases(store, "lea").showings) == 2
+    decide_pairs(store, {("query 0", "document 0.0"): 2})
+    open_round(store, "again", ["lea"], overlap=1, duplicates=0, again=True)
+    assert next_cases(store, "lea").showings == recent_cases(store, "lea") == []
+    with pytest.raises(RefusedError, match="still to grade this pair"):
+        one_case(store, "lea", "query 0", "document 0.0")
