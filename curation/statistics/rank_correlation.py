@@ -27,7 +27,7 @@ def kendall_taus(values: Floats, others: Floats) -> Floats:
     return taus
 
 
-def ap_correlations(ranks: NDArray[np.integer[Any]], times: Ints) -> Floats:
+def ap_correlations(ranks: NDArray[np.integer[Any]], times: Ints, both: bool = False) -> Floats:
     """The AP correlation of R orders with other orders, shape (R,): 1 for the same, −1 for the reverse.
 
     E. Yilmaz, J. A. Aslam and S. Robertson (2008), A new rank correlation coefficient for information
@@ -38,12 +38,14 @@ def ap_correlations(ranks: NDArray[np.integer[Any]], times: Ints) -> Floats:
     Parameters
     ----------
     ranks: shape (R, N), for the things of each order, from its first on, their ranks in the other one, none
-        twice.
+        twice. With `both` they are from 1 without a gap.
     times: shape (R,), how many of the N things an order has, two or more.
+    both: the mean of both directions. A thing has the same things rightly above it in either.
     """
     total = np.zeros(len(ranks))
     for place in range(1, ranks.shape[1]):
         right = (ranks[:, :place] < ranks[:, place, None]).sum(axis=1)
-        total += np.where(times > place, right / place, 0.0)
+        weight = (1 / place + 1 / np.maximum(ranks[:, place] - 1, 1)) / 2 if both else 1 / place
+        total += np.where(times > place, right * weight, 0.0)
     found: Floats = 2 * total / (times - 1) - 1
     return found

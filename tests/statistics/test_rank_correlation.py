@@ -31,3 +31,7 @@ def test_ap_correlation_has_the_published_value_and_looks_at_as_many_places_as_t
     ranks = np.array([places, [2, 1, 99, 99, 99, 99, 99, 99, 99, 99], range(10)])
     found = ap_correlations(ranks, np.array([10, 2, 10]))
     assert found.tolist() == pytest.approx([0.7491182, -1.0, 1.0])
+    turned = ap_correlations(np.argsort(places)[None] + 1, np.array([10]))[0]
+    assert ap_correlations(ranks, np.array([10, 2, 10]), both=True)[0] == pytest.approx(
+        (found[0] + turned) / 2
+    )

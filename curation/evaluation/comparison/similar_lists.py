@@ -180,12 +180,11 @@ def _taus(query: Ints, ranks: NDArray[np.int16], queries: int) -> Floats:
     chosen = times > 1
     if not chosen.any():
         return found
-    starts = np.cumsum(times) - times
-    directions = []
-    for own, other in (ranks, ranks[::-1]):
-        order = np.lexsort((own, query))
-        table = np.full((queries, width), np.iinfo(np.int16).max, np.int16)
-        table[query[order], np.arange(len(order)) - starts[query[order]]] = other[order]
-        directions.append(ap_correlations(table[chosen], times[chosen]))
-    found[chosen] = np.mean(directions, axis=0)
+    starts = (np.cumsum(times) - times)[query]
+    by_own, by_other = (np.lexsort((own, query)) for own in ranks)
+    place = np.empty(len(query), np.int16)
+    place[by_other] = np.arange(1, len(query) + 1) - starts[by_other]
+    table = np.full((queries, width), np.iinfo(np.int16).max, np.int16)
+    table[query[by_own], np.arange(len(query)) - starts[by_own]] = place[by_own]
+    found[chosen] = ap_correlations(table[chosen], times[chosen], both=True)
     return found
