@@ -152,7 +152,7 @@ def test_growing_the_set_never_moves_a_released_query(
         assert len(inside) == 2, "a chain leads from a released query to one of another part"
     if chains:
         with pytest.raises(RefusedError, match="A released query never changes its part"):
-            refuse_joined(chains, released, {name: name for name in queries})
+            refuse_joined(chains, released, SplitInputs({name: name for name in queries}, {}, {}))
         return
     grown = assign_parts(groups, dict.fromkeys(queries, ()), parts, 1, sides).parts
     assert {query: grown[query] for query in released} == released
