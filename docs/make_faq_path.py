@@ -16,6 +16,7 @@ from tests.support import faq
 TARGET = Path(__file__).with_name("faq-path.md")
 MARKED = re.compile(r"(<!-- generated: ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 PARTS = ("dev", "test")
+SHOWN_ROWS = 6
 LISTS = ("without_hard", "with_hard", "drop")
 
 
@@ -26,7 +27,11 @@ def page(text: str, answers: Mapping[str, Any]) -> str:
     ----------
     answers: of the steps, as `faq.walk` gives them.
     """
-    tables = {"figures": _figures(answers), "hard negatives": _hard_negatives(answers)}
+    tables = {
+        "figures": _figures(answers),
+        "hard negatives": _hard_negatives(answers),
+        "pairs": _pairs(answers),
+    }
     return MARKED.sub(lambda match: match[1] + "".join(tables[match[2]]) + match[3], text)
 
 
@@ -40,12 +45,17 @@ def _figures(answers: Mapping[str, Any]) -> Iterator[str]:
 
 def _hard_negatives(answers: Mapping[str, Any]) -> Iterator[str]:
     yield "| part | measure | without hard negatives | with them | difference |\n|---|---|---|---|---|\n"
-    for part in PARTS:
-        found = answers[part]["hard_negatives"]["systems"]["bm25"]
-        for measure in answers[part]["measures"]:
-            cells = [found[name][measure] for name in LISTS]
-            shown = (f"{one['value']:.3f} ({one['low']:.3f} – {one['high']:.3f})" for one in cells)
-            yield f"| {part} | {measure} | {' | '.join(shown)} |\n"
+    found = answers["dev"]["hard_negatives"]["systems"]["bm25"]
+    for measure in answers["dev"]["measures"]:
+        cells = [found[name][measure] for name in LISTS]
+        shown = (f"{one['value']:.3f} ({one['low']:.3f} – {one['high']:.3f})" for one in cells)
+        yield f"| dev | {measure} | {' | '.join(shown)} |\n"
+
+
+def _pairs(answers: Mapping[str, Any]) -> Iterator[str]:
+    yield "```\n"
+    yield from (f"{row}\n" for row in answers["rows"][:SHOWN_ROWS])
+    yield "```\n"
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
 """A help centre's FAQ, its search log and two people's grades, all made up here; and the path over them.
 
-Nothing was copied and nobody was logged. 24 services with 11 questions each are 264 entries. An entry answers
-a search if both are the same. The other questions about the service, and the same question about other
-services, are what a search engine ranks next to it, and they do not answer.
+Nothing was copied and nobody was logged. 96 services with 11 questions each are 1,056 entries. An entry
+answers a search if both are the same. The other questions about the service, and the same question about
+other services, are what a search engine ranks next to it, and they do not answer.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ import shlex
 from itertools import product
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
+import pyarrow.parquet as pq
+
+from curation.labeling.judgments.submissions import Submission
+from curation.labeling.session.submit import submit
 from curation.store import open_store
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
@@ -23,7 +27,17 @@ SERVICES = """
     parcel locker|gift card|season ticket|library pass|bike rental|guest wifi|meal plan|parking permit|
     loyalty account|museum tour|laundry room|storage box|gym membership|travel insurance|photo print|
     repair voucher|language course|seat reservation|data roaming|power bank|garden plot|tool loan|
-    music lesson|charging station
+    music lesson|charging station|pet sitting|window cleaning|dance class|rail voucher|ferry crossing|
+    camp site|cinema evening|swim lane|tennis court|meeting room|desk booking|coffee subscription|
+    flower delivery|grocery basket|laptop loan|printer credit|phone contract|home broadband|smart meter|
+    solar panel|heating plan|water supply|waste pickup|snow removal|school bus|taxi account|scooter hire|
+    car wash|winter tyre|fuel discount|toll badge|harbour berth|ski pass|theatre box|concert seat|
+    festival wristband|zoo visit|castle walk|city map|audio guide|hotel night|breakfast buffet|spa day|
+    sauna slot|yoga course|boxing club|climbing wall|running group|chess league|choir practice|
+    pottery workshop|sewing studio|photo lab|recording booth|news archive|science journal|exam certificate|
+    student hostel|alumni network|career fair|job board|tax adviser|legal clinic|notary appointment|
+    blood test|dental check|eye examination|vaccine record|baby monitor|senior helpline|funeral wreath|
+    wedding hall
 """.replace("\n", " ")
 QUESTIONS = {
     "cancel": "cancel|stop|end early",
@@ -104,23 +118,41 @@ def grade(text: str, document_id: str) -> int:
     return int(entry_id(*searches()[text]) == document_id)
 
 
-def write_grades(path: Path, pairs: list[tuple[str, str]]) -> int:
-    """Both people's grades of (search, entry) pairs; returns on how many they differ.
+def slips(person: str, text: str, document_id: str, again: bool) -> bool:
+    """Whether a person grades a presentation wrongly: only the second one does, one in some forty.
 
-    The second person grades one pair in some forty differently, mostly an entry about the same service.
+    Mostly it is an entry about the same service, and at a blind duplicate chance decides anew.
     """
+    service, _ = searches()[text]
+    near = document_id.startswith(service.replace(" ", "-"))
+    chance = Random(f"slip {text} {document_id}{' again' if again else ''}").random()
+    return person == PEOPLE[1] and chance < (0.04 if near else 0.005)
+
+
+class GradedRound(NamedTuple):
+    """What was answered: presentations by person, and the pairs on which the two people differ."""
+
+    graded: dict[str, int]
+    differ: int
+
+
+def grade_round(path: Path) -> GradedRound:
+    """Answer all of the open round as the grading page does, blind duplicates too."""
+    store = open_store(path)
+    sql = """SELECT annotator, presentation_id, text, document_id, duplicate_of IS NOT NULL
+        FROM presentations JOIN queries USING (query_id) ORDER BY annotator, position"""
+    given: dict[str, list[Submission]] = {person: [] for person in PEOPLE}
     differ = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["query", "document", *PEOPLE])
-        for text, document_id in sorted(pairs):
-            first = grade(text, document_id)
-            service, _ = searches()[text]
-            near = document_id.startswith(service.replace(" ", "-"))
-            slips = Random(f"slip {text} {document_id}").random() < (0.04 if near else 0.005)
-            differ += slips
-            writer.writerow([text, document_id, first, 1 - first if slips else first])
-    return differ
+    for person, presentation_id, text, document_id, again in rows_of(store, sql):
+        right = grade(text, document_id)
+        wrong = slips(person, text, document_id, again)
+        differ += wrong and not again
+        said = 1 - right if wrong else right
+        given[person].append(Submission(presentation_id, 0, "grade", f"faq {presentation_id}", said))
+    for person, found in given.items():
+        assert {outcome.status for outcome in submit(store, person, found)} == {"saved"}
+    store.close()
+    return GradedRound({person: len(found) for person, found in given.items()}, differ)
 
 
 def write_decisions(path: Path, pairs: list[tuple[str, str]]) -> None:
@@ -143,8 +175,8 @@ def commands(folder: Path) -> dict[str, str]:
         "sample": f"sample --size {HEAD + TAIL} --seed 1 --quota head={HEAD} --quota tail={TAIL}",
         "pool": f"pool --systems bm25 --depth {DEPTH} --random-negatives {RANDOM_NEGATIVES} --seed 1",
         **{name: f"annotator add {name} --role annotator --password-stdin" for name in PEOPLE},
-        "round": f"round open first --annotators {people} --overlap 2 --duplicates 0 --seed 1",
-        "grades": f"import judgments {folder / 'grades.csv'} {fields} --annotator-columns {people}",
+        "round": f"round open first --annotators {people} --overlap 2 --duplicates 0.08 --seed 1",
+        "close": "round close first",
         "agreement": "agreement --by type",
         "disputes": "adjudicate list --limit 1000",
         "decisions": f"adjudicate decide --from {folder / 'decisions.csv'} {fields} --grade-field grade "
@@ -156,20 +188,26 @@ def commands(folder: Path) -> dict[str, str]:
         "run": f"run v1 --systems bm25 --out {folder / 'runs'}",
         "dev": f"evaluate v1 {measured} --split dev --hard-negatives",
         "test": f"evaluate v1 {measured} --split test --hard-negatives --reason 'the first figures'",
+        **{
+            f"pairs-{form}": f"export v1 --format {form} --out {folder / f'pairs-{form}'} "
+            "--reason 'the labelled pairs'"
+            for form in ("csv", "parquet")
+        },
     }
 
 
 def walk(folder: Path) -> dict[str, Any]:
     """Run all commands in a folder: step → what was printed as JSON; `notes` is the text of the agreement.
 
-    `differ` is on how many pairs the two people differ.
+    `graded` is how many presentations each person answered, and `rows` and `parquet` are those of both files
+    of labelled pairs.
     """
     write_corpus(folder / "faq.jsonl")
     write_traffic(folder / "log.csv")
     found: dict[str, Any] = {}
     for step, command in commands(folder).items():
-        if step == "grades":
-            found["differ"] = write_grades(folder / "grades.csv", _pooled(folder / "faq.duckdb"))
+        if step == "close":
+            found["graded"], found["differ"] = grade_round(folder / "faq.duckdb")
         if step == "decisions":
             disputes = found["disputes"]["disputes"]
             write_decisions(
@@ -181,11 +219,6 @@ def walk(folder: Path) -> dict[str, Any]:
         found[step] = json.loads(done.stdout)
         if step == "agreement":
             found["notes"] = " ".join(invoke(arguments[:-1]).stdout.split())
+    found["rows"] = (folder / "pairs-csv" / "qrels.csv").read_text(encoding="utf-8").splitlines()
+    found["parquet"] = pq.read_table(folder / "pairs-parquet" / "qrels.parquet").to_pylist()
     return found
-
-
-def _pooled(path: Path) -> list[tuple[str, str]]:
-    store = open_store(path)
-    pairs = rows_of(store, "SELECT text, document_id FROM candidates JOIN queries USING (query_id)")
-    store.close()
-    return [(text, document_id) for text, document_id in pairs]
