@@ -26,7 +26,8 @@ from curation.evaluation.sealed.flattery import flattery
 from curation.evaluation.sealed.ladder import LadderState, climb
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.p_values import holm
-from curation.statistics.paired.differences import paired_intervals, paired_moments, paired_t_p
+from curation.statistics.paired.differences import paired_moments, paired_t_p
+from curation.statistics.paired.intervals import paired_intervals
 from curation.statistics.paired.power import detectable_difference
 from curation.statistics.paired.randomisation import randomisation_ps
 
@@ -124,7 +125,7 @@ def means(runs: int) -> None:
         truth = float(of.figures(np.random.default_rng(0), TRUTH).mean())
         for n in (5, *SIZES):
             sets = of.figures(np.random.default_rng(n), runs * n).reshape(n, runs)
-            ends = np.array([found or (np.nan, np.nan) for found, _ in mean_intervals(sets, 1)]).T
+            ends = np.array([found or (np.nan, np.nan) for found, _ in mean_intervals(sets)]).T
             old = held(truth, *plain(sets, 1)).partition(" |")[0]
             print(f"| {of.name} | {n} | {truth:.3f} | {old} | {held(truth, *ends)} |", flush=True)
 
@@ -147,27 +148,31 @@ def differences(runs: int) -> None:
 
 
 def traffic(runs: int) -> None:
-    """Three strata of 200, 800 and 4,000 queries, a third of the sample from each."""
     print(f"| population | queries | for all searches | {HELD} |\n|---|---:|---:|{HELD_LINE}|")
-    sizes, names = (200, 800, 4000), ("head", "torso", "tail")
     for of in POPULATIONS[:3]:
-        random = np.random.default_rng(0)
-        figures = [
-            of.figures(random, size) * weight for size, weight in zip(sizes, (1, 0.9, 0.7), strict=True)
-        ]
-        searches = [
-            random.pareto(1.5, size) * times + times for size, times in zip(sizes, (50, 5, 1), strict=True)
-        ]
-        total = sum(float(asked.sum()) for asked in searches)
-        truth = sum(float(values @ asked) for values, asked in zip(figures, searches, strict=True)) / total
         for n in (9, *SIZES[1:]):
-            ends = np.array(
-                [
-                    _drawn_estimate(np.random.default_rng([n, run]), figures, searches, n // 3, names)
-                    for run in range(runs)
-                ]
-            ).T
+            ends, truth = drawn_estimates(of.figures, n, runs)
             print(f"| {of.name} | {n} | {truth:.3f} | {held(truth, *ends)} |", flush=True)
+
+
+def drawn_estimates(figures_of: Draw, n: int, runs: int) -> tuple[Floats, float]:
+    """Ends of the estimates for all searches, shape (2, runs), and the truth.
+
+    Three strata of 200, 800 and 4,000 queries, a third of the sample from each.
+    """
+    sizes, names = (200, 800, 4000), ("head", "torso", "tail")
+    random = np.random.default_rng(0)
+    figures = [figures_of(random, size) * weight for size, weight in zip(sizes, (1, 0.9, 0.7), strict=True)]
+    searches = [
+        random.pareto(1.5, size) * times + times for size, times in zip(sizes, (50, 5, 1), strict=True)
+    ]
+    total = sum(float(asked.sum()) for asked in searches)
+    truth = sum(float(values @ asked) for values, asked in zip(figures, searches, strict=True)) / total
+    ends = [
+        _drawn_estimate(np.random.default_rng([n, run]), figures, searches, n // 3, names)
+        for run in range(runs)
+    ]
+    return np.array(ends).T, truth
 
 
 def _drawn_estimate(
@@ -184,7 +189,7 @@ def _drawn_estimate(
     stratum = tuple(name for name in names for _ in range(n))
     chance = np.array([n / sizes[name] for name in stratum])
     drawn = DrawnQueries(stratum, asked, chance, dict.fromkeys(names, n), sizes, "stratified")
-    (found,) = traffic_estimates(values, drawn)
+    (found,) = traffic_estimates(values, drawn, np.ones(values.shape))
     return (np.nan, np.nan) if found.low is None or found.high is None else (found.low, found.high)
 
 

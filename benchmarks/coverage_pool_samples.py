@@ -173,7 +173,7 @@ def report(name: str, given: Collection, bands: str, sets: int, draws: int) -> N
         for place, measure in enumerate(MEASURES):
             values = found[seeds, chosen, place]
             highest = np.full(sets, max(1.0, np.nanmax(values)))
-            low, high = mean_intervals(values, 0, np.zeros(sets), highest)
+            low, high = mean_intervals(values, highest)
             true = np.nanmean(truth[:, place])
             held = int(((low <= true) & (true <= high)).sum())
             ends = wilson(held, sets)

@@ -103,6 +103,10 @@ def show_answers(found: AnswerEvaluation) -> None:
     )
     for system in found.systems:
         _show_system(system, found)
+    from curation.evaluation.figures.means import rate_of_few
+
+    few = rate_of_few(figure.n for system in found.systems for figure in system.overall.values())
+    say(*([few] if few else []))
     if found.sealed:
         say(f"{', '.join(found.sealed)} is sealed: there is nothing by query, and looks are logged.")
     for look in found.looks:

@@ -62,6 +62,10 @@ def show_evaluation(
     show_inferred(found)
     for system in found.runs:
         _show_strata(system, found)
+    from curation.evaluation.figures.means import rate_of_few
+
+    few = rate_of_few(figure.n for system in found.runs for figure in system.overall.values())
+    say(*([few] if few else []))
     show_other_means(found)
     show_summaries(found)
     show_refusal(found)

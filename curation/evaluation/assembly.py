@@ -80,8 +80,8 @@ def assembled(
     hidden = [[release.sealed_queries] if secrets is None else secrets[name] for name in systems]
     stratum = release.facets["stratum"]
     every = {facet.name: facet for facet in (stratum, *facets)}
-    by_facet = {name: facet_figures(scores, facet, seed, hidden) for name, facet in every.items()}
-    overall = mean_figures(scores, seed)
+    by_facet = {name: facet_figures(scores, facet, hidden) for name, facet in every.items()}
+    overall = mean_figures(scores)
     shown = {facet.name for facet in facets}
     evaluated = [
         EvaluatedSystem(
@@ -195,7 +195,7 @@ def _reranking(
         return ()
     rows = _rows(read)
     [first] = rows.pop(options.first_stage)
-    found = tuple(reranking(first, rows, release.qrels, measures, options.seed, options.depths))
+    found = tuple(reranking(first, rows, release.qrels, measures, options.depths))
     return tuple(map(without_ties_at_depth, found)) if release.sealed else found
 
 
@@ -226,7 +226,7 @@ def _inferred(
     else:
         return None
     sealed = release.sealed_queries if release.sealed else None
-    return inferred_figures(_rows(read), release.qrels, strata, options.seed, sealed)
+    return inferred_figures(_rows(read), release.qrels, strata, sealed)
 
 
 def _unjudged(

@@ -254,9 +254,7 @@ def _scored_runs(
     found = []
     for system in evaluation.runs:
         name, scores = system.name, scored[system.name]
-        figures = (
-            [system.overall] if len(scores) == 1 else rounded_figures(mean_figures(scores, evaluation.seed))
-        )
+        figures = [system.overall] if len(scores) == 1 else rounded_figures(mean_figures(scores))
         for run, own, figure, sums in zip(read[name], scores, figures, sealed.sums[name], strict=True):
             found.append(ScoredRun(name, run.source, sums, own.values[:, 0], figure))
     return found

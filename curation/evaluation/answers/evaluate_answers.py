@@ -268,14 +268,14 @@ def _system(
     return AnsweringSystem(
         name=found.name,
         source=found.source,
-        overall=_figures(values, options.seed),
-        strata={facet.name: _strata(values, facet, evaluated, options.seed, secrets) for facet in facets},
+        overall=_figures(values),
+        strata={facet.name: _strata(values, facet, evaluated, secrets) for facet in facets},
         answered=int((evaluated.known & answered).sum()),
         missing=int((evaluated.known & ~answered).sum()),
         empty=int((evaluated.known & empty).sum()),
         refused=AnswerFigure(None, None, None, 0, SMALL)
         if few
-        else _figures({"refused": np.where(unanswerable, empty, np.nan)}, options.seed)["refused"],
+        else _figures({"refused": np.where(unanswerable, empty, np.nan)})["refused"],
         unsent=None if few else int((unanswerable & ~answered).sum()),
         ungraded={name: int((answered & ~empty & np.isnan(values[name])).sum()) for name in options.grades},
         left_out=found.left_out,
@@ -308,10 +308,10 @@ def _values(
     return values
 
 
-def _figures(values: Mapping[str, Floats], seed: int) -> dict[str, AnswerFigure]:
+def _figures(values: Mapping[str, Floats]) -> dict[str, AnswerFigure]:
     columns = np.stack(list(values.values()), axis=1)
     figures = {}
-    for (name, column), (ends, why) in zip(values.items(), mean_intervals(columns, seed), strict=True):
+    for (name, column), (ends, why) in zip(values.items(), mean_intervals(columns), strict=True):
         low, high = ends or (None, None)
         n = int((~np.isnan(column)).sum())
         figures[name] = AnswerFigure(mean_of(column), low, high, n, why if n else NO_VALUE)
@@ -319,7 +319,7 @@ def _figures(values: Mapping[str, Floats], seed: int) -> dict[str, AnswerFigure]
 
 
 def _strata(
-    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated, seed: int, secrets: Sequence[Mask]
+    values: Mapping[str, Floats], facet: Facet, evaluated: _Evaluated, secrets: Sequence[Mask]
 ) -> dict[str, StratumAnswers]:
     """Figures of each kind of query that has references, but of no few of a secret set."""
     masks = {value: mask & evaluated.known for value, mask in facet.values.items()}
@@ -329,7 +329,7 @@ def _strata(
     for value, mask in answerable.values.items():
         figures: dict[str, AnswerFigure] = {}
         if value not in hidden:
-            figures = _figures({name: column[mask] for name, column in values.items()}, seed)
+            figures = _figures({name: column[mask] for name, column in values.items()})
         found[value] = StratumAnswers(int(mask.sum()), figures, hidden.get(value))
     return found
 

@@ -31,7 +31,7 @@ from curation.evaluation.comparison.pairs import (
     system_pairs,
 )
 from curation.evaluation.figures.strata import hidden_values
-from curation.evaluation.figures.traffic import traffic_estimates
+from curation.evaluation.figures.traffic import traffic_differences
 from curation.evaluation.inputs.facets import COVERAGE, Facet
 from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.metrics.scores import RunScores
@@ -176,7 +176,7 @@ def _with_traffic(
         return tuple(compared)
     traffic = {}
     for place, measure in enumerate(of.measures):
-        estimates = traffic_estimates(pair_differences(of.values[:, :, place], pairs), drawn, lowest=-1.0)
+        estimates = traffic_differences(pair_differences(of.values[:, :, place], pairs), drawn)
         for pair, estimate in zip(pairs, estimates, strict=True):
             traffic[measure, of.systems[pair.system], of.systems[pair.other]] = estimate
     return tuple(

@@ -29,11 +29,11 @@ from curation.evaluation.figures.traffic import TrafficFigure
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import (
     paired_effects,
-    paired_intervals,
     paired_moments,
     paired_t_p,
     wins_ties_losses,
 )
+from curation.statistics.paired.intervals import paired_intervals
 from curation.statistics.paired.power import detectable_difference, queries_needed
 from curation.statistics.paired.randomisation import LEAST_ASSIGNMENTS, assignments_for, randomisation_ps
 from curation.statistics.paired.signed_ranks import sign_ps, wilcoxon_ps

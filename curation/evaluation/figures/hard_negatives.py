@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from curation.evaluation.figures.means import MeasureFigure, mean_figures, mean_intervals
+from curation.evaluation.figures.means import MeasureFigure, mean_figures
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.pooled import PooledPairs
 from curation.evaluation.metrics.measures import Measure
@@ -26,6 +26,8 @@ from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, RunRows, rank
 from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
 from curation.evaluation.metrics.summaries import mean_of
+from curation.statistics.intervals import MINIMUM_QUERIES
+from curation.statistics.paired.intervals import paired_intervals
 from curation.text import amount
 
 Mask = NDArray[np.bool_]
@@ -145,7 +147,7 @@ def _system(
     with_hard, without_hard = (
         mean_scores([score_rows(one, qrels, measures) for one in found]) for found in (lists, without)
     )
-    figures = mean_figures([with_hard, without_hard], seed)
+    figures = mean_figures([with_hard, without_hard])
     returned = sum(len(one.query) for one in lists) / (len(lists) * len(qrels.grade))
     lowest = -1.0 if (qrels.grade[hard] > 0).any() else 0.0  # nobody gains by a document without gain
     return CandidateFigures(figures[0], figures[1], _drops(with_hard, without_hard, seed, lowest), returned)
@@ -164,10 +166,13 @@ def _drops(with_hard: RunScores, without_hard: RunScores, seed: int, lowest: flo
     means = np.array([measure.summary == "mean" for measure in with_hard.measures])
     differences = np.where(means, without_hard.values - with_hard.values, np.nan)
     differences = np.maximum(differences, lowest)  # rounding goes below
-    ends = mean_intervals(differences, seed, lowest)
+    low, high = paired_intervals(differences, seed)
+    enough = (~np.isnan(differences)).sum(axis=0) >= MINIMUM_QUERIES
     return {
-        measure.name: FigureDrop(mean_of(differences[:, place]), *(ends[place][0] or (None, None)))
-        if measure.summary == "mean"
-        else FigureDrop(None, None, None)
+        measure.name: FigureDrop(
+            mean_of(differences[:, place]),
+            max(float(low[place]), lowest) if enough[place] else None,
+            float(high[place]) if enough[place] else None,
+        )
         for place, measure in enumerate(with_hard.measures)
     }

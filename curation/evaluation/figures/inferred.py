@@ -117,7 +117,6 @@ def inferred_figures(
     runs: Mapping[str, Sequence[RunRows]],
     qrels: Qrels,
     strata: PoolStrata,
-    seed: int,
     sealed: Mask | None = None,
 ) -> InferredFigures:
     """The figures of each system; of several runs of one system each query gets the mean.
@@ -136,8 +135,8 @@ def inferred_figures(
             found[:, (known > 0) & (known < LEAST)] = np.nan
     together = np.concatenate(list(values.values()), axis=1)
     highest = np.maximum(np.nanmax(together, axis=0, initial=1.0), 1.0)  # an estimate may be above 1
-    ends = mean_intervals(together, seed, np.zeros(len(highest)), highest)
-    ordinary = _ordinary(runs, qrels, seed)
+    ends = mean_intervals(together, highest)
+    ordinary = _ordinary(runs, qrels)
     systems = {}
     for number, (name, found) in enumerate(values.items()):
         first = number * len(MEASURES)
@@ -230,13 +229,11 @@ def _grades(qrels: Qrels) -> defaultdict[str, dict[str, int]]:
     return grades
 
 
-def _ordinary(
-    runs: Mapping[str, Sequence[RunRows]], qrels: Qrels, seed: int
-) -> dict[str, dict[str, MeasureFigure]]:
+def _ordinary(runs: Mapping[str, Sequence[RunRows]], qrels: Qrels) -> dict[str, dict[str, MeasureFigure]]:
     """System → the measures themselves, of what was judged."""
     measures = measures_for(qrels.scale, list(MEASURES.values()))
     scores = [mean_scores([score_rows(run, qrels, measures) for run in found]) for found in runs.values()]
-    return dict(zip(runs, mean_figures(scores, seed), strict=True))
+    return dict(zip(runs, mean_figures(scores), strict=True))
 
 
 def _has_few(strata: Sequence[SampledStratum], relevant: int) -> bool:

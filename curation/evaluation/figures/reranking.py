@@ -117,7 +117,6 @@ def reranking(
     rerankers: Mapping[str, Sequence[RunRows]],
     qrels: Qrels,
     measures: Sequence[Measure],
-    seed: int,
     depths: Sequence[int] = DEPTHS,
 ) -> list[RerankingDepth]:
     """The figures at each depth, ascending.
@@ -131,7 +130,7 @@ def reranking(
     InputError: a depth below 1.
     """
     candidates = _Candidates(first_stage, rerankers, qrels)
-    return [_at_depth(depth, candidates, qrels, measures, seed) for depth in check_depths(depths)]
+    return [_at_depth(depth, candidates, qrels, measures) for depth in check_depths(depths)]
 
 
 def reranked_lists(
@@ -146,11 +145,7 @@ def reranked_lists(
 
 
 def _at_depth(
-    depth: int,
-    candidates: _Candidates,
-    qrels: Qrels,
-    measures: Sequence[Measure],
-    seed: int,
+    depth: int, candidates: _Candidates, qrels: Qrels, measures: Sequence[Measure]
 ) -> RerankingDepth:
     ranking = candidates.ranking
     inside = np.flatnonzero(ranking.rank <= depth)
@@ -163,8 +158,8 @@ def _at_depth(
 
     best = inside[np.lexsort((inside, -ranking.grade[inside], ranking.query[inside]))]
     reranked = [mean_scores([scores(cut.places) for cut in runs]) for runs in cuts.values()]
-    first, oracle, *others = mean_figures([scores(inside), scores(best), *reranked], seed)
-    recall = mean_figures([scores(inside, [Measure("recall", depth)])], seed)[0][f"recall@{depth}"]
+    first, oracle, *others = mean_figures([scores(inside), scores(best), *reranked])
+    recall = mean_figures([scores(inside, [Measure("recall", depth)])])[0][f"recall@{depth}"]
     return RerankingDepth(
         depth=depth,
         candidates=len(inside),

@@ -18,9 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
-from curation.evaluation.figures.means import MeasureFigure, mean_figures
+from curation.evaluation.figures.means import MeasureFigure, highest_of, mean_figures
 from curation.evaluation.inputs.facets import Facet
-from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.metrics.summaries import averaged, of_mean
 from curation.statistics.intervals import MINIMUM_QUERIES
@@ -89,7 +88,7 @@ class OtherMeans(NamedTuple):
 
 
 def facet_figures(
-    scores: Sequence[RunScores], facet: Facet, seed: int, secrets: Sequence[Sequence[Mask]]
+    scores: Sequence[RunScores], facet: Facet, secrets: Sequence[Sequence[Mask]]
 ) -> list[dict[str, StratumFigures]]:
     """For each run, value of the facet → figures.
 
@@ -102,7 +101,7 @@ def facet_figures(
     found: list[dict[str, StratumFigures]] = [{} for _ in scores]
     for value, mask in facet.values.items():
         none: list[dict[str, MeasureFigure]] = [{} for _ in scores]
-        figures = none if all(value in one for one in hidden) else mean_figures(scores, seed, mask)
+        figures = none if all(value in one for one in hidden) else mean_figures(scores, mask)
         for run, row, why in zip(found, figures, hidden, strict=True):
             shown = {} if value in why else row
             run[value] = StratumFigures(int(mask.sum()), shown, why.get(value))
@@ -188,7 +187,7 @@ def other_means(
     counted = [mask for name, mask in strata.values.items() if not sealed or figures[name].figures]
     return {
         measure.name: OtherMeans(
-            _macro(measure, [scores.values[mask, place] for mask in counted]),
+            _macro(scores, place, counted),
             Median(None, None, None, 0) if sealed else median(scores.values[:, place]),
             None if measure.summary == "total" else worst_stratum(measure.name, figures),
         )
@@ -196,14 +195,22 @@ def other_means(
     }
 
 
-def _macro(measure: Measure, strata: Sequence[Floats]) -> MacroMean:
-    found = macro_mean([averaged(measure, one) for one in strata])
+def _macro(scores: RunScores, place: int, strata: Sequence[Mask]) -> MacroMean:
+    measure = scores.measures[place]
+    values, highest = (averaged(measure, of[:, place : place + 1]) for of in (scores.values, scores.highest))
+    most = float(highest_of(values, highest)[0])
+    found = macro_mean([values[mask, 0] for mask in strata], most)
     value, low, high = (None if end is None else of_mean(measure, end) for end in found[:3])
     return MacroMean(value, low, high, found.strata)
 
 
-def macro_mean(strata: Sequence[Floats]) -> MacroMean:
-    """The mean of the strata's means; strata without a value are left out and not counted."""
+def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> MacroMean:
+    """The mean of the strata's means; strata without a value are left out and not counted.
+
+    Parameters
+    ----------
+    highest: what a query can have at most.
+    """
     values = [one[~np.isnan(one)] for one in strata]
     values = [one for one in values if len(one)]
     if not values:
@@ -217,7 +224,7 @@ def macro_mean(strata: Sequence[Floats]) -> MacroMean:
     # Satterthwaite's degrees of freedom of a sum of independent variances
     free = errors.sum() ** 2 / (errors**2 / np.array([len(one) - 1 for one in values])).sum()
     half = float(stdtrit(free, 0.975)) * sqrt(float(errors.sum())) / len(values)
-    return MacroMean(mean, max(0.0, mean - half), min(1.0, mean + half), len(values))
+    return MacroMean(mean, max(0.0, mean - half), min(highest, mean + half), len(values))
 
 
 def median(values: Floats) -> Median:

@@ -4,18 +4,17 @@ A query counts as often as it was asked, over its probability of being evaluated
 measures that some queries do not have need no other formula. The evaluated queries are a part of the sample,
 so the probability is that of being drawn, times the share of the stratum's drawn queries that are evaluated.
 
-The interval is design-based: the variance of the ratio, stratum by stratum, with Student's t. A query counts
-by how the estimate moves without it (the jackknife), and the degrees of freedom are at most those of as many
-queries of equal weight. Linearised, and with all degrees, intervals of heavy-tailed traffic held the truth in
-88 to 92 % of samples. In the stratified design a stratum whose queries were nearly all drawn has little left
-to vary (the finite population correction). The design pps has no unbiased variance, so its queries are taken
-as drawn with replacement, which makes the interval a little too wide. A stratum with one evaluated query
-shares the variance of the other such strata, or of the smallest stratum where there is no other.
+The interval is the score interval of `statistics.means` with a design-based variance: that of the ratio,
+stratum by stratum. A query counts by how the estimate moves without it (the jackknife), and queries are as
+many as would say as much with equal weight. In the stratified design a stratum whose queries were nearly all
+drawn has little left to vary (the finite population correction), and as much less is added as unseen. The
+design pps has no unbiased variance, so its queries are taken as drawn with replacement, which makes the
+interval a little too wide. A stratum with one evaluated query shares the variance of the other such strata,
+or of the smallest stratum where there is no other.
 
-Where fewer than `means.CARRIED_BY` queries differ from the most common figure, a sample easily misses such
-queries, and their variance says little: the interval held the truth in 83 to 87 % of such samples. It then
-reaches as far as with one query more that nobody has seen, at its worst and at its best, in the stratum of
-which most searches were not drawn. So estimates from a few queries are wide, as plain means are.
+Differences of systems are often 0. Their interval is Student's t; where fewer than `CARRIED_BY` differ from
+the most common one, it reaches as far as with one query more that nobody has seen, at its worst and at its
+best, in the stratum of which most searches were not drawn.
 
 Särndal, Swensson & Wretman (1992), Model Assisted Survey Sampling, sections 5.7 and 7.3.
 """
@@ -29,13 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from curation.evaluation.figures.means import TOTAL
+from curation.evaluation.figures.means import TOTAL, highest_of
 from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.metrics.summaries import averaged, of_mean
 from curation.statistics.intervals import MINIMUM_QUERIES
-from curation.statistics.means import CARRIED_BY, carriers
+from curation.statistics.means import UNSEEN, most_common, score_intervals, with_unseen
+from curation.statistics.paired.intervals import CARRIED_BY
 
 Floats = NDArray[np.float64]
 
@@ -77,25 +77,37 @@ class _Design(NamedTuple):
 def traffic_figures(scores: RunScores, drawn: DrawnQueries) -> dict[str, TrafficFigure]:
     """Measure → the estimate for all searches; of a total there is none."""
     columns = [averaged(measure, scores.values[:, place]) for place, measure in enumerate(scores.measures)]
-    estimates = traffic_estimates(np.stack(columns, axis=1), drawn)
+    highest = [averaged(measure, scores.highest[:, place]) for place, measure in enumerate(scores.measures)]
+    estimates = traffic_estimates(np.stack(columns, axis=1), drawn, np.stack(highest, axis=1))
     return {
         measure.name: _of_measure(measure, one)
         for measure, one in zip(scores.measures, estimates, strict=True)
     }
 
 
-def traffic_estimates(values: Floats, drawn: DrawnQueries, lowest: float = 0.0) -> list[TrafficFigure]:
+def traffic_estimates(values: Floats, drawn: DrawnQueries, highest: Floats) -> list[TrafficFigure]:
     """The estimate of each of P columns.
 
     Parameters
     ----------
-    values: shape (Q, P), between `lowest` and 1, NaN where a query has none; differences begin at −1.
+    values: shape (Q, P), at least 0, NaN where a query has none.
+    highest: shape (Q, P), what a query could have at most.
     """
     design = _design(drawn)
-    columns = values[design.queries]
-    few = carriers(columns) < CARRIED_BY
+    most = highest_of(values[design.queries], highest[design.queries])
     return [
-        _guarded(column, design, lowest) if guarded else _figure(column, design, lowest)
+        _bounded(column, design, end)
+        for column, end in zip(values[design.queries].T, most.tolist(), strict=True)
+    ]
+
+
+def traffic_differences(differences: Floats, drawn: DrawnQueries) -> list[TrafficFigure]:
+    """The estimate of each of P columns of differences, shape (Q, P), between −1 and 1 or NaN."""
+    design = _design(drawn)
+    columns = differences[design.queries]
+    few = most_common(columns)[1] < CARRIED_BY
+    return [
+        _guarded(column, design) if guarded else _student(column, design)
         for column, guarded in zip(columns.T, few.tolist(), strict=True)
     ]
 
@@ -129,34 +141,66 @@ def _design(drawn: DrawnQueries) -> _Design:
     return _Design(queries, weights[queries], strata, open_share)
 
 
-def _figure(values: Floats, design: _Design, lowest: float) -> TrafficFigure:
+class _Estimate(NamedTuple):
+    """An estimate without an interval, the variance of it, and the degrees of freedom."""
+
+    figure: TrafficFigure
+    variance: float = 0.0
+    free: float = 1.0
+
+
+def _bounded(values: Floats, design: _Design, highest: float) -> TrafficFigure:
+    found = _estimate(values, design)
+    figure = found.figure
+    if figure.no_interval is not None or figure.value is None or figure.effective is None:
+        return figure
+    weights = np.where(np.isnan(values), 0.0, design.weights)
+    unseen = float((weights * design.open_share[design.strata]).sum() / weights.sum())
+    if not unseen:
+        return figure._replace(no_interval=NO_VARIATION)
+    mean, n = np.array([figure.value]), np.array([figure.effective])
+    ends = score_intervals(mean, found.variance, n, found.free, highest, UNSEEN * unseen)
+    low, high = with_unseen(ends, mean, values[:, None], n, highest)[:, 0].tolist()
+    return figure._replace(low=low, high=high)
+
+
+def _student(differences: Floats, design: _Design) -> TrafficFigure:
+    found = _estimate(differences, design)
+    value = found.figure.value
+    if found.figure.no_interval is not None or value is None:
+        return found.figure
+    if found.variance == 0:
+        return found.figure._replace(no_interval=NO_VARIATION)
+    half = float(stdtrit(found.free, 0.975)) * sqrt(found.variance)
+    return found.figure._replace(low=max(-1.0, value - half), high=min(1.0, value + half))
+
+
+def _estimate(values: Floats, design: _Design) -> _Estimate:
     defined = ~np.isnan(values)
     n = int(defined.sum())
     if not n:
-        return TrafficFigure(None, None, None, 0, None, NOT_SAMPLED)
+        return _Estimate(TrafficFigure(None, None, None, 0, None, NOT_SAMPLED))
     weights = np.where(defined, design.weights, 0.0)
     total = float(weights.sum())
     value = float((weights * np.where(defined, values, 0.0)).sum() / total)
     effective = total**2 / float((weights**2).sum())
+    figure = TrafficFigure(value, None, None, n, effective, None)
     if n < MINIMUM_QUERIES:
-        return TrafficFigure(value, None, None, n, effective, TOO_FEW_DRAWN)
+        return _Estimate(figure._replace(no_interval=TOO_FEW_DRAWN))
     off = weights * np.where(defined, values - value, 0.0) / (total - weights)
     variance, free = _variance(off, design)
     if free < 1:
-        return TrafficFigure(value, None, None, n, effective, "each stratum has one query")
-    if variance == 0:
-        return TrafficFigure(value, None, None, n, effective, NO_VARIATION)
-    half = float(stdtrit(max(1.0, min(free, effective - 1)), 0.975)) * sqrt(variance)
-    return TrafficFigure(value, max(lowest, value - half), min(1.0, value + half), n, effective, None)
+        return _Estimate(figure._replace(no_interval="each stratum has one query"))
+    return _Estimate(figure, variance, max(1.0, min(free, effective - 1)))
 
 
-def _guarded(values: Floats, design: _Design, lowest: float) -> TrafficFigure:
+def _guarded(differences: Floats, design: _Design) -> TrafficFigure:
     """The figure with an interval that holds one more query, at its worst and at its best.
 
-    Of differences that is the largest one that was seen, or 1 where there was none, as in `means`.
+    That is the largest difference that was seen, or 1 where there was none, as in `paired.intervals`.
     """
-    found = _figure(values, design, lowest)
-    weights = np.where(np.isnan(values), 0.0, design.weights)
+    found = _student(differences, design)
+    weights = np.where(np.isnan(differences), 0.0, design.weights)
     unseen = np.bincount(design.strata, weights, len(design.open_share)) * design.open_share
     if found.n < MINIMUM_QUERIES or not unseen.any():
         return found
@@ -165,8 +209,8 @@ def _guarded(values: Floats, design: _Design, lowest: float) -> TrafficFigure:
     more = design._replace(
         weights=np.append(design.weights, weight), strata=np.append(design.strata, stratum)
     )
-    farthest = 1.0 if lowest == 0 else float(np.nanmax(np.abs(values))) or 1.0
-    ends = [_figure(np.append(values, end), more, lowest) for end in (max(lowest, -farthest), farthest)]
+    farthest = float(np.nanmax(np.abs(differences))) or 1.0
+    ends = [_student(np.append(differences, end), more) for end in (-farthest, farthest)]
     known = [one for one in (found, *ends) if one.low is not None and one.high is not None]
     if not known:
         return found

@@ -15,6 +15,7 @@ import numpy as np
 
 from curation.evaluation.metrics.bounds import unjudged_bounds
 from curation.evaluation.metrics.engine import engine_values, judged_places, of_queries
+from curation.evaluation.metrics.highest import highest_values
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.own_values import own_values
 from curation.evaluation.metrics.qrels import Ints, Qrels
@@ -32,7 +33,7 @@ from curation.evaluation.metrics.rankings import (
 )
 from curation.evaluation.metrics.rbp import judged_weight, residual
 
-BY_MEASURE = ("values", "judged", "residual", "best", "worst", "if_none", "if_all")
+BY_MEASURE = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""
 
 
@@ -46,6 +47,7 @@ class RunScores:
     measures: M of them.
     values: shape (Q, M), NaN where the query has nothing relevant (for judged@k: where it got no document;
         for alpha_ndcg@k: where it has no subtopic). Totals have a value of each query.
+    highest: as `values`, what a query can have at most on the data (`metrics.highest`).
     judged: share of judged documents among those that each measure looks at, NaN where these are none, shape
         (Q, M).
     residual: what unjudged and unseen documents could add to rbp, with either gain, NaN for other measures,
@@ -58,6 +60,7 @@ class RunScores:
     query_ids: tuple[str, ...]
     measures: tuple[Measure, ...]
     values: Floats
+    highest: Floats
     judged: Floats
     residual: Floats
     best: Floats
@@ -106,6 +109,7 @@ def score_ranking(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) 
         query_ids=qrels.query_ids,
         measures=tuple(measures),
         values=values,
+        highest=highest_values(measures, qrels),
         judged=_judged(ranking, qrels, measures),
         residual=_residuals(ranking, measures),
         best=best,

@@ -12,10 +12,8 @@ import numpy as np
 from scipy.special import nctdtrinc, stdtr
 
 from curation.statistics.intervals import Floats, Ints
-from curation.statistics.means import mean_intervals, ratio
-
-TIED_WITHIN = 1e-9
-"""Two figures of a query that differ by no more than this are equal: the last digits are the machine's."""
+from curation.statistics.means import ratio
+from curation.statistics.paired.intervals import TIED_WITHIN
 
 CONSTANT_WITHIN = 1e-12
 """A standard deviation below this is rounding: the differences are all the same."""
@@ -96,18 +94,6 @@ def wins_ties_losses(differences: Floats, tolerance: float = TIED_WITHIN) -> Win
     wins, losses = (differences > tolerance).sum(axis=0), (differences < -tolerance).sum(axis=0)
     ties = (np.abs(differences) <= tolerance).sum(axis=0)
     return WinsTiesLosses(*(count.astype(np.int64) for count in (wins, ties, losses)))
-
-
-def paired_intervals(differences: Floats, seed: int) -> Floats:
-    """95 % intervals of the mean differences: low and high, shape (2, P), NaN with fewer than two queries.
-
-    The bootstrap over queries, the same draws for all pairs. Where only a few queries differ, the interval
-    allows for a query that nobody has seen (`means`). It is taken to differ no more than the largest
-    difference that was seen, or by 1 where none was: the range of nearly all measures.
-    """
-    largest = np.abs(np.nan_to_num(differences)).max(axis=0, initial=0.0)
-    largest = np.where(largest > TIED_WITHIN, largest, 1.0)
-    return mean_intervals(differences, seed, -largest, largest)
 
 
 def _t(moments: PairedMoments) -> Floats:

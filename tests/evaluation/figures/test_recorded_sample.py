@@ -126,9 +126,9 @@ def test_a_sealed_part_has_rounded_estimates_and_none_of_few_queries(
     few = {query: sample[query] for query in release.qrels.query_ids[:9]}
     rows = run_rows({}, release.qrels)
     strata = recorded_strata(release.qrels, few)
-    hidden = inferred_figures({"a": [rows]}, release.qrels, strata, 0, release.sealed_queries)
+    hidden = inferred_figures({"a": [rows]}, release.qrels, strata, release.sealed_queries)
     assert {(one.value, one.low, one.n) for one in hidden.systems["a"].values()} == {(None, None, 0)}
-    shown = inferred_figures({"a": [rows]}, release.qrels, strata, 0)
+    shown = inferred_figures({"a": [rows]}, release.qrels, strata)
     assert shown.systems["a"]["inferred_ap"].n == 9
 
 

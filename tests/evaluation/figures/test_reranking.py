@@ -30,7 +30,7 @@ def reranked(
     first: Lists, others: Mapping[str, Lists], qrels: Qrels, depths: Sequence[int]
 ) -> list[RerankingDepth]:
     rows = {name: [run_rows(as_run(lists), qrels)] for name, lists in others.items()}
-    return reranking(run_rows(as_run(first), qrels), rows, qrels, MEASURES, 0, depths)
+    return reranking(run_rows(as_run(first), qrels), rows, qrels, MEASURES, depths)
 
 
 def test_a_list_is_cut_to_the_candidates_and_what_it_lacks_stays_below() -> None:

@@ -13,6 +13,7 @@ from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.metrics.qrels import qrels_from
 from curation.evaluation.metrics.scores import RunScores, score_run
+from curation.statistics.means import UNSEEN, score_intervals
 
 HEAD, TAIL = "head", "tail"
 
@@ -57,7 +58,10 @@ def test_the_interval_is_the_jackknifes_variance_with_the_finite_population_corr
     moves = np.array([10 * (value - found.value) / 90 for value in tail])
     # All weights are equal, and worth 10 queries; each stratum has one degree of freedom less.
     half = t.ppf(0.975, df=8) * np.sqrt((1 - 7 / 70) * 7 * moves.var(ddof=1))
-    assert (found.low, found.high) == (pytest.approx(found.value - half), pytest.approx(found.value + half))
+    # Of the searches, 70 · (1 − 7 / 70) of 100 are of queries that were not drawn.
+    ends = score_intervals(found.value, (half / t.ppf(0.975, df=8)) ** 2, 10, 8, 1.0, UNSEEN * 0.63)
+    assert (found.low, found.high) == pytest.approx(tuple(ends))
+    assert found.high - found.low == pytest.approx(2 * half, rel=0.2)
 
 
 def test_the_interval_holds_the_truth_of_the_traffic_in_95_of_100_samples() -> None:

@@ -10,11 +10,11 @@ from curation.statistics.intervals import Floats
 from curation.statistics.paired.differences import (
     PairedMoments,
     paired_effects,
-    paired_intervals,
     paired_moments,
     paired_t_p,
     wins_ties_losses,
 )
+from curation.statistics.paired.intervals import paired_intervals
 
 # C. Darwin (1876), as R. A. Fisher (1935), The Design of Experiments, Table 3 has them: how much taller
 # crossed plants were than self-fertilised ones of the same pot, in eighths of an inch.
@@ -95,6 +95,13 @@ def test_few_differences_allow_for_queries_that_nobody_has_seen() -> None:
         low, high = paired_intervals(np.zeros((n, 1)), seed=1)[:, 0]
         assert high == pytest.approx(1 - 0.025 ** (1 / n), rel=0.1)
         assert low == pytest.approx(-high, rel=0.2)
+
+
+def test_queries_without_a_difference_change_no_draw() -> None:
+    """All queries and the stratum of those with a difference have one interval."""
+    known = np.random.default_rng(4).normal(0.1, 0.2, 30)
+    whole = paired_intervals(column(np.insert(known, [0, 7, 30], np.nan)), seed=2)
+    np.testing.assert_array_equal(whole, paired_intervals(column(known), seed=2))
 
 
 def test_intervals_mirror_when_the_systems_change_places_and_skip_unknown_queries() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
+from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.report.section import ReportSection, by_measure, interval, mark, share, told
 from curation.reports.charts import intervals
@@ -20,6 +21,7 @@ def write(found: Evaluation) -> list[Section]:
         sentence += f"\n{amount(found.without_relevant, one, many)} in no figure of a measure that needs one."
     if found.subtopics is not None:
         sentence += f"\n{found.subtopics.sentence}"
+    few = rate_of_few(figure.n for system in found.runs for figure in system.overall.values())
     tables = [_headline(found, headline), _all_measures(found), _files(found)]
     spread = _seeds(found, headline)
     return [
@@ -28,7 +30,8 @@ def write(found: Evaluation) -> list[Section]:
             sentence,
             (intervals(f"{headline} of each system", marks),),
             tuple(tables if spread is None else [*tables, spread]),
-            "The interval says how far the mean would differ on other queries of the same kind.",
+            "The interval says how far the mean would differ on other queries of the same kind."
+            + (f" {few}" if few else ""),
         )
     ]
 

@@ -1,0 +1,214 @@
+"""Which interval of a mean over queries holds the truth on real topics? For docs/evaluation-method.md.
+
+Each system on each of five collections is a population: sets of 10, 25 and 50 topics are drawn from its
+topics with replacement, and the truth is the mean over all of them. `score` is what goldset shows.
+`bootstrap` is what it showed before: expanded percentiles of the bootstrap, and Gaffke's bound where fewer
+than eight topics differ from the most common value. The other three are Student's t on the logit, the
+studentised bootstrap and Willink's t corrected for skewness, with Gaffke's bound for the same sets. Values of
+0 and 1 alone have Wilson's interval in all of them. `wider` is the width over that of `bootstrap`.
+
+For all searches, a log of 5,000 queries in three strata with heavy-tailed traffic has the values of topics.
+
+Usage: python -m benchmarks.coverage_means [sets] [systems of each collection]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit, stdtrit
+
+from benchmarks.coverage_evaluation import drawn_estimates
+from benchmarks.topic_values import SHARED, real_topics
+from curation.evaluation.figures.means import mean_intervals
+from curation.statistics.intervals import percentile_interval, resampled, wilson
+from curation.statistics.means import most_common
+from curation.statistics.paired.intervals import CARRIED_BY
+
+Floats = NDArray[np.float64]
+Rule = Callable[[Floats, Floats], Floats]
+SIZES = (10, 25, 50)
+WEIGHINGS = 1000
+
+
+class Series(NamedTuple):
+    """What a system reaches on a collection's topics by one measure, and at most could: shape (T,) each."""
+
+    collection: str
+    system: str
+    measure: str
+    values: Floats
+    highest: Floats
+
+
+class Found(NamedTuple):
+    """How the intervals of one series did: shares of sets, and the mean width."""
+
+    held: float
+    below: float
+    above: float
+    width: float
+
+
+def score(values: Floats, highest: Floats) -> Floats:
+    """What goldset shows."""
+    return np.array([ends or (np.nan, np.nan) for ends, _ in mean_intervals(values, highest)]).T
+
+
+def bootstrap(values: Floats, highest: Floats) -> Floats:
+    """Expanded percentiles of resampled means (Hesterberg 2015)."""
+    means = np.concatenate(list(resampled(values, 1))) / len(values)
+    return np.array([percentile_interval(column, len(values)) for column in means.T], np.float64).T
+
+
+def logit_t(values: Floats, highest: Floats) -> Floats:
+    """Student's t on the logit of the mean."""
+    mean, error, t = _moments(values)
+    with np.errstate(all="ignore"):
+        reach = t * error / (mean * (1 - mean))
+        return np.array(expit([logit(mean) - reach, logit(mean) + reach]))
+
+
+def studentised(values: Floats, highest: Floats) -> Floats:
+    """The studentised bootstrap (Efron and Tibshirani 1993, section 12.5)."""
+    mean, error, _ = _moments(values)
+    sums = np.concatenate(list(resampled(np.hstack([values, values**2]), 1))) / len(values)
+    means, squares = np.hsplit(sums, 2)
+    with np.errstate(all="ignore"):
+        errors = np.sqrt(np.maximum(squares - means**2, 0) / (len(values) - 1))
+        off = np.where(errors > 1e-12, (means - mean) / errors, np.nan)
+        high, low = np.nanquantile(np.where(np.isfinite(off).any(axis=0), off, 0.0), [0.025, 0.975], axis=0)
+    return np.array(np.clip([mean - low * error, mean - high * error], 0, 1))
+
+
+def willink(values: Floats, highest: Floats) -> Floats:
+    """The t corrected for skewness (R. Willink (2005), Communications in Statistics 34)."""
+    (mean, error, t), n = _moments(values), len(values)
+    with np.errstate(all="ignore"):
+        third = ((values - mean) ** 3).sum(axis=0) * n / ((n - 1) * (n - 2))
+        skew = third / (6 * np.sqrt(n) * values.var(axis=0, ddof=1) ** 1.5)
+        ends = [(np.cbrt(1 + 6 * skew * (end - skew)) - 1) / (2 * skew) for end in (t, -t)]
+        ends = [np.where(np.abs(skew) < 1e-9, end, found) for end, found in zip((t, -t), ends, strict=True)]
+    return np.array(np.clip([mean - ends[0] * error, mean - ends[1] * error], 0, 1))
+
+
+def _moments(values: Floats) -> tuple[Floats, Floats, float]:
+    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return values.mean(axis=0), error, float(stdtrit(len(values) - 1, 0.975))
+
+
+def guarded(rule: Rule) -> Rule:
+    """With Gaffke's bound where few topics carry the mean, and Wilson's interval of a share."""
+
+    def ends_of(values: Floats, highest: Floats) -> Floats:
+        ends = rule(values, highest)
+        weights = np.random.default_rng(1).standard_exponential((WEIGHINGS, len(values) + 1))
+        weights /= weights.sum(axis=1, keepdims=True)
+        for place in np.flatnonzero(most_common(values)[1] < CARRIED_BY):
+            seen = weights[:, :-1] @ values[:, place]
+            ends[:, place] = np.quantile(seen, 0.025), np.quantile(seen + weights[:, -1], 0.975)
+        for place in np.flatnonzero(np.isin(values, (0.0, 1.0)).all(axis=0)):
+            ends[:, place] = wilson(int(values[:, place].sum()), len(values))
+        return ends
+
+    return ends_of
+
+
+RULES: dict[str, Rule] = {
+    "bootstrap": guarded(bootstrap),
+    "logit t": guarded(logit_t),
+    "studentised": guarded(studentised),
+    "Willink": guarded(willink),
+    "score": score,
+}
+
+
+def series(systems: int | None) -> Iterator[Series]:
+    """Of so many systems of each collection; a series whose topics all have one value has nothing to show."""
+    taken: Counter[str] = Counter()
+    for one in real_topics():
+        taken[one.collection] += 1
+        if systems is not None and taken[one.collection] > systems:
+            continue
+        for place, measure in enumerate(one.scores.measures):
+            values, highest = one.scores.values[:, place], one.scores.highest[:, place]
+            known = ~np.isnan(values)
+            if np.ptp(values[known]) > 0:
+                yield Series(one.collection, one.system, measure.name, values[known], highest[known])
+
+
+def tried(of: Series, n: int, sets: int) -> dict[str, Found]:
+    """The rules on the same sets of n topics."""
+    random = np.random.default_rng([n, *f"{of.collection} {of.system} {of.measure}".encode()])
+    drawn = random.integers(len(of.values), size=(n, sets))
+    truth = float(of.values.mean())
+    return {name: _found(rule(of.values[drawn], of.highest[drawn]), truth) for name, rule in RULES.items()}
+
+
+def _found(ends: Floats, truth: float) -> Found:
+    low, high = ends[0] - 1e-12, ends[1] + 1e-12
+    below, above = float((truth < low).mean()), float((truth > high).mean())
+    return Found(1 - below - above, below, above, float((high - low).mean()))
+
+
+def row(name: str, n: int, rule: str, found: Sequence[Found], before: Sequence[Found]) -> str:
+    """Over series: the lowest, the mean and the highest share, where the truth is else, and the width."""
+    held = [one.held for one in found]
+    wider = [one.width / old.width for one, old in zip(found, before, strict=True)]
+    cells = [name, str(n), rule, f"{min(held):.1%}", f"{np.mean(held):.1%}", f"{max(held):.1%}"]
+    cells += [f"{np.mean([one.below for one in found]):.1%}", f"{np.mean([one.above for one in found]):.1%}"]
+    cells += [f"{np.mean([one.width for one in found]):.3f}", f"{np.mean(wider):.2f}", f"{max(wider):.2f}"]
+    return f"| {' | '.join(cells)} |"
+
+
+def traffic(of: Sequence[Series], sets: int) -> dict[int, list[Found]]:
+    """Size → how estimates for all searches did, for each series."""
+    found = defaultdict(list)
+    for one in of:
+        for n in (9, *SIZES[1:], 100):
+            ends, truth = drawn_estimates(partial(_topics_again, one.values), n, sets)
+            found[n].append(_found(ends, truth))
+    return found
+
+
+def _topics_again(values: Floats, random: np.random.Generator, size: int) -> Floats:
+    return random.choice(values, size)
+
+
+HEAD = "held, lowest | mean | highest | truth below | above | mean width | wider | most"
+
+
+def main() -> None:
+    sets = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
+    systems = int(sys.argv[2]) if len(sys.argv) > 2 else None
+    if not SHARED.is_dir():
+        sys.exit(f"the collections are not at {SHARED}")
+    found: dict[tuple[str, int, str], list[Found]] = defaultdict(list)
+    every = sorted(series(systems), key=lambda one: one.measure)
+    print(f"| measure | topics | rule | {HEAD} |\n|---|---:|---|{'---:|' * 8}")
+    for measure, own in groupby(every, key=lambda one: one.measure):
+        for n, one in ((n, one) for one in own for n in SIZES):
+            for rule, result in tried(one, n, sets).items():
+                found[measure, n, rule].append(result)
+                found["all", n, rule].append(result)
+        for n in SIZES:
+            for rule in RULES:
+                before = found[measure, n, "bootstrap"]
+                print(row(measure, n, rule, found[measure, n, rule], before), flush=True)
+    for n in SIZES:
+        for rule in RULES:
+            print(row("all", n, rule, found["all", n, rule], found["all", n, "bootstrap"]), flush=True)
+    chosen = [one for one in every if one.measure in ("map", "ndcg@10", "mrr@10", "success@10")]
+    for n, results in traffic(chosen[::4], max(sets // 5, 20)).items():
+        print(row("for all searches", n, "score", results, results), flush=True)
+
+
+if __name__ == "__main__":
+    main()
