@@ -13,6 +13,7 @@ Units are taken with replacement from real ones, people grade a part of them, an
   final grade, on a list ordered by the hash of the product.
 
 Usage: python -m benchmarks.coverage_real_judges [runs]
+Smallest: python -m benchmarks.coverage_real_judges 2
 """
 
 from __future__ import annotations
