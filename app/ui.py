@@ -98,7 +98,9 @@ def confirmation(sentence: str) -> None:
 
 
 def sentences(text: str) -> None:
-    """Remarks, one a line of the text; `commands` as such."""
+    """Remarks, one a line of the text; `commands` as such. Of no text, nothing is drawn."""
+    if not text.strip():
+        return
     lines = "".join(f"<p>{_commands(line)}</p>" for line in text.splitlines() if line.strip())
     st.html(f'<div class="gs-sentences" dir="auto">{lines}</div>')
 
