@@ -102,7 +102,7 @@ def compare_scores(
     measures = tuple(scores[0].measures[place].name for place in places)
     of = SystemValues(names, measures, np.stack([one.values[:, places] for one in scores]))
     strata = [_shown(facet, secrets) for facet in facets]
-    every = {name: mask for values in strata for name, mask in values.items()}
+    every = {name: mask for values in strata for name, mask in values.items() if not mask.all()}
     compared = compare_systems(
         of,
         every,

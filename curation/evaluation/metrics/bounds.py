@@ -10,7 +10,7 @@ for a grade does not say to which subtopic a document is relevant.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,6 +26,18 @@ from curation.evaluation.metrics.rbp import unjudged_weight
 DEEPEST_UNJUDGED = 100
 UNBOUNDED = ("judged", "bpref", "alpha_ndcg", "num_ret")
 """Kinds of measures without either end."""
+
+
+BELOW = (
+    "With all relevant a figure may be lower than with none: the best list then holds the documents made "
+    "relevant, too, and those that the run has far below count against it."
+)
+
+
+def why_below(ends: Iterable[tuple[float | None, float | None]]) -> str:
+    """Why some figure is lower if all are relevant, for pairs of if none and if all; empty where none is."""
+    known = [(none, every) for none, every in ends if none is not None and every is not None]
+    return BELOW if any(every < none for none, every in known) else ""
 
 
 class UnjudgedBounds(NamedTuple):

@@ -1,7 +1,7 @@
 """The highest value that a query can have on the data: that of a list of its relevant documents, best first.
 
 A query with one relevant document cannot have more than 0.1 in precision@10, whatever the run. So no interval
-of a mean reaches above the mean of these values.
+of a mean reaches above the highest of these values.
 """
 
 from __future__ import annotations

@@ -84,6 +84,12 @@ def test_with_a_baseline_there_is_no_leaderboard_and_an_unknown_one_is_refused()
         compared(ComparisonOptions(baseline="bm25"))
 
 
+def test_a_stratum_that_holds_all_queries_is_not_tested_again() -> None:
+    alone = Facet("band", {"all": np.ones(40, bool)}, apart=True)
+    found = compare_scores(RUNS, [alone, TAGS], NOT_DRAWN, OPEN, ComparisonOptions(), seed=1)
+    assert {one.stratum for one in found.comparisons} == {None, ("tag", "question"), ("tag", "no tag")}
+
+
 def test_of_a_sealed_part_there_are_no_counts_no_median_and_no_stratum_that_is_hidden_of_a_system() -> None:
     every = np.ones(40, bool)
     found = compared(secrets=[[every], [every]])

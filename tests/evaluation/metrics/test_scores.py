@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curation.errors import InputError
+from curation.evaluation.metrics.bounds import why_below
 from curation.evaluation.metrics.measures import (
     Measure,
     further_measures,
@@ -272,6 +273,17 @@ def test_if_every_unjudged_document_were_relevant_is_what_such_grades_would_give
         column = names.index(name)
         np.testing.assert_allclose(found.if_all[:, column], score(more, run, name).values[:, 0])
         np.testing.assert_array_equal(found.if_none[:, column], found.values[:, column])
+
+
+def test_with_all_relevant_ndcg_may_be_lower_and_that_is_explained() -> None:
+    """The list has the only relevant document first, and one that nobody judged tenth."""
+    run = {"q": {f"d{place}": -float(place) for place in range(1, 11)}}
+    found = score({"q": {f"d{place}": int(place == 1) for place in range(1, 10)}}, run, "ndcg@10")
+    none, every = found.if_none.item(), found.if_all.item()
+    assert every == pytest.approx((1 + 1 / math.log2(11)) / (1 + 1 / math.log2(3)))
+    assert every < none == 1
+    assert "the best list then holds" in why_below([(None, None), (0.5, 0.6), (none, every)])
+    assert why_below([(0.5, 0.6), (0.0, 0.0)]) == ""
 
 
 def test_bpref_passes_unjudged_documents_over_and_so_has_neither_end() -> None:

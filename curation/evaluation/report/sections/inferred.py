@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.inferred import FEW_RELEVANT, MEASURES, InferredFigures
+from curation.evaluation.metrics.bounds import why_below
 from curation.evaluation.report.section import ReportSection, interval, mark
 from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
@@ -69,7 +70,9 @@ def sentences(inferred: InferredFigures) -> list[str]:
             "estimate. Their estimates are too high on average, and intervals then hold the truth less often "
             "than 95 %."
         )
-    return told
+    figures = (figure for rows in inferred.systems.values() for figure in rows.values())
+    why = why_below((figure.if_none, figure.if_all) for figure in figures)
+    return [*told, why] if why else told
 
 
 def _estimates(inferred: InferredFigures) -> Table:

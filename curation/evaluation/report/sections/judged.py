@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.means import MeasureFigure
+from curation.evaluation.metrics.bounds import why_below
 from curation.evaluation.report.section import ReportSection, by_measure, figure_text, share
 from curation.reports.page import Section, Table
 from curation.reports.plots import SharesRow, shares
@@ -36,7 +37,7 @@ def _bar(name: str, judged: float | None) -> SharesRow:
 
 
 def _bounds(found: Evaluation) -> Table:
-    """Every figure at both ends; with all relevant it may be lower, as the best list then holds more."""
+    """Every figure at both ends."""
 
     def cell(figure: MeasureFigure) -> str:
         if figure.if_none is None or figure.if_all is None:
@@ -45,7 +46,9 @@ def _bounds(found: Evaluation) -> Table:
 
     caption = "If none / if all of the unjudged documents returned were relevant"
     passes_over = "; bpref passes them over and has neither" if "bpref" in found.measures else ""
-    return by_measure(f"{caption}{passes_over}", found, cell)
+    every = (figure for system in found.runs for figure in system.overall.values())
+    why = why_below((figure.if_none, figure.if_all) for figure in every)
+    return by_measure(f"{caption}{passes_over}{f'. {why}' if why else ''}", found, cell)
 
 
 def _ties(found: Evaluation, headline: str) -> Table | None:
