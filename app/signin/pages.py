@@ -9,14 +9,12 @@ from importlib.resources import files
 from string import Template
 from urllib.parse import parse_qs
 
-from anyio import CapacityLimiter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from app.monitoring import failures
 
 LARGEST_FORM = 8_192
-_limiters: list[CapacityLimiter] = []
 
 
 def template(name: str) -> Template:
@@ -76,10 +74,3 @@ async def form(request: Request) -> dict[str, str] | None:
             return None
     fields = parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)
     return {name: values[0] for name, values in fields.items()}
-
-
-def hashing() -> CapacityLimiter:
-    """The limit for checking passwords: argon2 takes some 50 ms and 64 MB, so two at a time."""
-    if not _limiters:  # needs a running event loop
-        _limiters.append(CapacityLimiter(2))
-    return _limiters[0]

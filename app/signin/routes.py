@@ -6,6 +6,7 @@ change their own password is linked from the header of every page.
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from urllib.parse import quote, urlencode
 
@@ -17,16 +18,18 @@ from starlette.routing import Route
 from app.context import project_store, unreadable
 from app.entry import fetched_ahead
 from app.signin import oidc, pages
+from app.signin.checking import CHANGES, KNOWN_BROWSERS, RETRY_AFTER, STRANGERS, QueueFullError
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
 from app.signin.sessions import KNOWN_FOR, LASTS, SignIn
-from app.signin.throttle import Tried, login_throttle, tried_at_change, tried_at_sign_in
+from app.signin.throttle import Tried, login_throttle, network, tried_at_change, tried_at_sign_in
 from curation.errors import CurationError, InputError, StoreError
 from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
 from curation.people.emails import find_identity
 from curation.people.identities import end_sign_in, sign_in_states
 
 _FORM = pages.template("signin.html")
+_FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
 _THIS_BROWSER_ONLY = (
     "This browser is signed out, but the project could not record that the sign-in has ended."
 )
@@ -47,8 +50,12 @@ async def sign_in(request: Request) -> Response:
     if wait := login_throttle.attempt(tried):
         problem = f"Too many wrong tries for this name. Try again in {wait} s."
         return sign_in_page(target, name, 429, problem, {"Retry-After": str(wait)})
+    lane = KNOWN_BROWSERS if tried[0].key[0] == "browser" else STRANGERS
     try:
-        found = await to_thread.run_sync(_check, name, form.get("password", ""), limiter=pages.hashing())
+        found = await lane.run(request, _network(request), partial(_check, name, form.get("password", "")))
+    except QueueFullError:
+        login_throttle.withdrawn(tried)
+        return sign_in_page(target, name, 503, _FULL, {"Retry-After": str(RETRY_AFTER)})
     except CurationError as error:  # nothing was found out about the password
         login_throttle.withdrawn(tried)
         return sign_in_page(target, name, 503, unreadable(error))
@@ -98,6 +105,10 @@ def _tried(request: Request, name: str) -> list[Tried]:
     """What a wrong password for a name counts for; behind a proxy, uvicorn has put the visitor's address."""
     browser = sessions().browser_of(name, request.cookies.get(sessions().known_cookie(name), ""))
     return tried_at_sign_in(name, request.client.host if request.client else "", browser)
+
+
+def _network(request: Request) -> str:
+    return network(request.client.host if request.client else "", 48)
 
 
 def _know_browser(request: Request, response: Response, name: str) -> Response:
@@ -180,9 +191,10 @@ async def _change(request: Request, sign_in: SignIn, old: str, new: str, again: 
         problem = f"Too many wrong tries. Try again in {rest} s."
         return _password_page(name, 429, problem, {"Retry-After": str(rest)})
     try:
-        revision = await to_thread.run_sync(
-            change_password, project_store(), name, old, new, limiter=pages.hashing()
-        )
+        revision = await CHANGES.run(request, name, partial(change_password, project_store(), name, old, new))
+    except QueueFullError:
+        login_throttle.withdrawn(tried)
+        return _password_page(name, 503, _FULL, {"Retry-After": str(RETRY_AFTER)})
     except InputError as error:  # about the new one: the old one was right
         login_throttle.succeeded(tried)
         return _password_page(name, 422, str(error))

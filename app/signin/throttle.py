@@ -1,9 +1,11 @@
 """The login throttle: repeated wrong passwords make the next try wait.
 
 Wrong passwords are counted by name and address, so that nobody keeps the owner of a name out from elsewhere.
-A browser in which the name has signed in before has a count of its own, whatever happens at its address. All
-unknown browsers together have a larger count for each name, against guesses from many addresses. A change of
-the password is counted by the sign-in that asks for it. A name waits whether or not it exists.
+A browser in which the name has signed in before has a count of its own, whatever happens at its address. The
+others are counted together as well: each network over all names, and each name over all networks, against
+guesses from many addresses. Of IPv6, where one customer has many addresses, a name is counted by the first
+64, 56 and 48 bits. A change of the password is counted by the sign-in that asks for it. A name waits whether
+or not it exists.
 """
 
 from __future__ import annotations
@@ -35,8 +37,15 @@ def tried_at_sign_in(name: str, address: str, browser: str | None) -> list[Tried
     """What a sign-in counts for; `browser` is the key of one in which this name has signed in before."""
     if browser is not None:
         return [Tried(("browser", name, browser))]
+    customer = network(address, 48)
     return [
         Tried(("address", name, network(address))),
+        *(
+            Tried(("address", name, wider), free=free)
+            for wider, free in ((network(address, 56), 10), (customer, 20))
+            if wider != network(address)
+        ),
+        Tried(("network", customer), free=60, longest_wait=60.0),
         Tried(("name", name), free=100, longest_wait=30.0),
     ]
 
@@ -46,8 +55,8 @@ def tried_at_change(name: str, sign_in: str) -> list[Tried]:
     return [Tried(("change", name, sign_in))]
 
 
-def network(address: str) -> str:
-    """An address as it is counted: of IPv6 the first 64 bits, which one customer has as a whole."""
+def network(address: str, bits: int = 64) -> str:
+    """An address as it is counted: of IPv6 the first bits, which one customer has as a whole."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -55,7 +64,7 @@ def network(address: str) -> str:
     if isinstance(parsed, ipaddress.IPv4Address):
         return address
     mapped = parsed.ipv4_mapped
-    return str(mapped or ipaddress.ip_network((int(parsed) >> 64 << 64, 64)))
+    return str(mapped or ipaddress.ip_network((address, bits), strict=False))
 
 
 class LoginThrottle:
@@ -81,7 +90,7 @@ class LoginThrottle:
         return 0
 
     def succeeded(self, tried: Sequence[Tried]) -> None:
-        """The password was right: forget the wrong ones, but for those of a name from everywhere."""
+        """The password was right: forget the wrong ones of this address, and count this try nowhere."""
         self._failures.pop(tried[0].key, None)
         self.withdrawn(tried[1:])
 

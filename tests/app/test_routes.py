@@ -318,6 +318,20 @@ def test_guesses_from_many_addresses_wait_together_and_a_known_browser_passes() 
     assert throttle.attempt(tried_at_sign_in("anna", "192.0.2.1", None), 3_601.0) == 0
 
 
+def test_guesses_from_a_hundred_networks_of_one_customer_lock_no_name() -> None:
+    throttle = LoginThrottle()
+    for second, subnet in enumerate(range(100)):
+        throttle.attempt(tried_at_sign_in("anna", f"2001:db8:0:{subnet:x}::1", None), float(second))
+    assert throttle.attempt(tried_at_sign_in("anna", "2001:db8:1::1", None), 100.0) == 0
+
+
+def test_one_network_waits_for_names_that_it_invents_and_no_other_does() -> None:
+    throttle = LoginThrottle()
+    tries = [throttle.attempt(tried_at_sign_in(f"n{n}", "192.0.2.1", None), 0.0) for n in range(200)]
+    assert tries.count(0) == 60
+    assert throttle.attempt(tried_at_sign_in("anna", "192.0.2.2", None), 0.0) == 0
+
+
 def test_one_network_of_ipv6_is_one_address() -> None:
     assert network("2001:db8::1") == network("2001:db8::ffff") != network("2001:db8:0:1::1")
     assert network("::ffff:192.0.2.1") == network("192.0.2.1")

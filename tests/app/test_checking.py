@@ -1,0 +1,70 @@
+"""Passwords are checked one at a time, in a short queue, and only for who is still here."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Any
+
+import anyio
+import pytest
+from starlette.requests import ClientDisconnect, Request
+
+from app.signin.checking import LONGEST_QUEUE, OF_ONE_NETWORK, Lane, QueueFullError
+
+
+def request(gone: anyio.Event) -> Request:
+    async def receive() -> dict[str, Any]:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    return Request({"type": "http"}, receive)
+
+
+async def trial(networks: list[str]) -> tuple[list[type[Exception] | None], int]:
+    """How each of the requests ended that came at once, all but the first gone while waiting; the checks."""
+    lane, gone, go_on, checked = Lane(), anyio.Event(), threading.Event(), []
+    ended: list[type[Exception] | None] = []
+
+    def check(number: int) -> None:
+        checked.append(number)
+        go_on.wait(10)
+
+    async def ask(number: int, network: str) -> None:
+        try:
+            await lane.run(request(anyio.Event() if number == 0 else gone), network, partial(check, number))
+            ended.append(None)
+        except (ClientDisconnect, QueueFullError) as error:
+            ended.append(type(error))
+
+    async with anyio.create_task_group() as tasks:
+        for number, network in enumerate(networks):
+            tasks.start_soon(ask, number, network)
+        while len(checked) < 1:
+            await anyio.sleep(0.01)
+        gone.set()
+        await anyio.sleep(0.05)
+        go_on.set()
+    await lane.run(request(anyio.Event()), "a", int)  # there is room again
+    return ended, len(checked)
+
+
+@pytest.mark.parametrize(
+    ("networks", "kept"),
+    [(["a"] * 200, OF_ONE_NETWORK), ([f"n{number}" for number in range(200)], LONGEST_QUEUE)],
+)
+def test_two_hundred_tries_at_once_fill_a_short_queue_and_who_has_gone_is_not_checked(
+    networks: list[str], kept: int
+) -> None:
+    ended, checks = anyio.run(trial, networks)
+    assert ended.count(QueueFullError) == 200 - kept
+    assert ended.count(ClientDisconnect) == kept - 1
+    assert (ended.count(None), checks) == (1, 1)
+
+
+def test_what_a_check_says_is_what_its_lane_says() -> None:
+    async def ask() -> None:
+        await Lane().run(request(anyio.Event()), "a", partial(int, "no number"))
+
+    with pytest.raises(ValueError, match="no number"):
+        anyio.run(ask)
