@@ -93,7 +93,8 @@ def evaluate(
         bool,
         typer.Option(
             "--ladder",
-            help="On a sealed part show a figure only where it beats the best one so far by more than noise.",
+            help="On a sealed part show a figure only where it beats the best one so far by more than noise. "
+            "Evaluators have nothing but that.",
         ),
     ] = False,
     by: Annotated[
@@ -285,8 +286,8 @@ def evaluate(
       goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
-    from curation.evaluation.answers.answer_files import AnswerFields
-    from curation.evaluation.answers.evaluate_answers import AnswerOptions
+    from curation.evaluation.answers.answer_files import AnswerFields, named_answers
+    from curation.evaluation.answers.evaluate_answers import AnswerOptions, ladder_answers
     from curation.evaluation.comparison.compared import ComparisonOptions
     from curation.evaluation.comparison.deciding import DecidingTest
     from curation.evaluation.evaluate_runs import evaluate_runs
@@ -295,6 +296,7 @@ def evaluate(
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates
     from curation.evaluation.sealed.ladder_looks import ladder_looks
+    from curation.evaluation.sealed.looking import by_ladder
     from curation.evaluation.to_pool import check_pooling, pool_runs
     from curation.sources.run_files import RunFields
 
@@ -320,10 +322,15 @@ def evaluate(
     of_runs: dict[str, object] = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if}
     of_runs |= {"--turning": turning or None, "--table": tables or None, "--per-query": per_query}
     beside = [option for option, value in of_runs.items() if value is not None]
+    ladder = ladder or by_ladder(store, name, split, actor)
     if ladder:
-        _refuse_beside_ladder(
-            [*beside, *(["--answers"] if answers else []), *(["--report"] if report else [])]
-        )
+        others = {
+            "--report": report,
+            "--first-stage": first_stage,
+            "--hard-negatives": hard_negatives or None,
+        }
+        others |= {"--baseline": baseline, "--correctness": correctness, "--faithfulness": faithfulness}
+        _refuse_beside_ladder([*beside, *(option for option, value in others.items() if value is not None)])
     if to_pool is not None:
         check_pooling(store, to_pool, actor)
     graded = GradedIn(correctness, faithfulness)
@@ -333,17 +340,25 @@ def evaluate(
         )
     answer_fields = AnswerFields(query_field if answers else None, answer_field, context_field)
     asked = AnswerOptions(split, listed(by), layout=layout, seed=seed, fields=answer_fields)
+    if ladder:
+        climbed = []
+        with progress_bar() as progress:
+            if run:
+                climbed.append(
+                    ladder_looks(
+                        store, name, sources, split, named, relevant, reading, reason, actor, progress
+                    )
+                )
+            if answers:
+                files = named_answers(answers)
+                climbed.append(ladder_answers(store, name, files, asked, reason, actor, progress))
+        told = plain(climbed[0]) | ({"of_answers": climbed[1]} if climbed[1:] else {})
+        emit(as_json, told, lambda: say(*(line for one in climbed for line in one.sentences)))
+        return
     answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)
     if answered is not None and not run:
         refuse_without_run(beside)
         emit_answers(answered, report, as_json)
-        return
-    if ladder:
-        with progress_bar() as progress:
-            climbed = ladder_looks(
-                store, name, sources, split, named, relevant, reading, reason, actor, progress
-            )
-        emit(as_json, climbed, lambda: say("\n".join(climbed.sentences)))
         return
     with progress_bar() as progress:
         if judge is not None:
@@ -384,8 +399,8 @@ def _refuse_beside_ladder(options: Sequence[str]) -> None:
     """The Ladder answers and shows nothing else, so what was asked for besides would be dropped."""
     if options:
         raise InputError(
-            f"--ladder shows nothing but its answer, so {', '.join(options)} cannot go with it. "
-            "Leave --ladder out, or the others."
+            f"--ladder shows nothing but its answer, so {', '.join(options)} cannot go with it. Leave them "
+            "out, or --ladder, without which leads look at a sealed part."
         )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from curation.cli.goldset import Json, ReleaseName, command_group, project_store
 from curation.cli.output import emit, left_out, say, table
-from curation.text import amount
+from curation.text import amount, percent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,15 +83,22 @@ def _show_release(found: ShownRelease) -> None:
 
 
 def _show_looks(looks: Sequence[ListedLook]) -> None:
-    """Each scoring of a run on sealed parts, with the first measure's figure."""
-    rows = []
+    """Each scoring of a run on sealed parts, with the first measure's figure, and what its lists were."""
+    rows, made_of = [], []
     for one in looks:
         measure, figure = next(iter(one.figures.items()))
         shown = (f"{one.looked_at:%Y-%m-%d %H:%M}", one.looked_by, one.system, ", ".join(one.parts))
         rows.append((one.number, *shown, measure, figure["value"], one.reason))
+        shares = [percent(share) for share in (one.unknown, one.unseen, one.overlap)]
+        made_of.append((one.number, "Ladder" if one.ladder else "all figures", *shares))
     times = "once" if len(rows) == 1 else f"{len(rows):,} times"
     columns = ["look", "when (UTC)", "who", "system", "parts", "measure", "value", "reason"]
     table(f"Runs were scored on sealed parts {times}", columns, rows)
+    table("What they showed, and lists", ["look", "at", "unknown", "unseen", "as before"], made_of)
+    say(
+        "unknown: documents that the corpus does not have. unseen: first documents that no pool and no run "
+        "of the project has. as before: queries whose list is that of the most similar earlier look."
+    )
 
 
 def _show_releases(found: list[ListedRelease]) -> None:

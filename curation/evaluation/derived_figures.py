@@ -12,6 +12,7 @@ from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.figures.hard_negatives import HardNegativeEffect, candidate_lists
 from curation.evaluation.figures.reranking import RerankingDepth, reranked_lists
 from curation.evaluation.inputs.release import EvaluatedRelease
+from curation.evaluation.metrics.measures import measures_named
 from curation.evaluation.metrics.rankings import RunRows
 from curation.evaluation.sealed.derived import ShownLists
 
@@ -20,7 +21,7 @@ def without_telling_lists(
     evaluation: Evaluation, release: EvaluatedRelease, runs: Mapping[str, Sequence[RunRows]]
 ) -> Evaluation:
     """The same without depths of reranking, and systems beside hard negatives, that tell of a few queries."""
-    lists = ShownLists(release, runs)
+    lists = ShownLists(release, runs, measures_named(evaluation.measures))
     told: list[RerankingDepth] = []
     if evaluation.first_stage is not None:
         others = {name: found for name, found in runs.items() if name != evaluation.first_stage}

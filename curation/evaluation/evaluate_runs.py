@@ -26,12 +26,20 @@ from curation.evaluation.inputs.system_runs import RunSource, SystemRun, read_ru
 from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.scores import RunScores, score_rows
 from curation.evaluation.sealed.disclosure import (
-    ListSums,
-    list_sums,
+    SeenLists,
     refuse_what_tells_of_single_queries,
     secrets,
+    seen_lists,
 )
-from curation.evaluation.sealed.looking import ScoredRun, earlier_runs, reason_for, take_looks
+from curation.evaluation.sealed.ladder_looks import with_ladder_values
+from curation.evaluation.sealed.looking import ScoredRun, earlier_runs, reason_for, run_sum_of, take_looks
+from curation.evaluation.sealed.part_ladder import scored_by
+from curation.evaluation.sealed.plausibility import (
+    Plausibility,
+    plausibility,
+    refuse_implausible,
+    seen_pairs,
+)
 from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
 from curation.store import COMMAND_LINE, Store
@@ -72,7 +80,7 @@ def evaluate_runs(
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
-    sealed = _sealed_runs(store, release, read) if release.sealed else None
+    sealed = _sealed_runs(store, release, measures, read, options) if release.sealed else None
     scored = _scores(release, measures, read, progress)
     evaluation = assembled(release, measures, facets, read, scored, options, sealed and sealed.secrets)
     evaluation = replace(evaluation, subtopics=subtopics)
@@ -80,8 +88,8 @@ def evaluate_runs(
         return _with_other_labels(store, evaluation, release, measures, read, options)
     rows = {name: [run.rows for run in found] for name, found in read.items()}
     evaluation = rounded_figures(without_telling_lists(evaluation, release, rows))
-    asked = _asked(evaluation, facets, options)
-    looking = _scored_runs(evaluation, read, scored, sealed)
+    asked = _asked(evaluation, facets, options, sealed)
+    looking = _scored_runs(store, release, evaluation, read, scored, sealed)
     return replace(evaluation, looks=take_looks(store, release, looking, asked, why, actor))
 
 
@@ -208,30 +216,47 @@ def _scores(
 
 
 class _SealedRuns(NamedTuple):
-    """System → for each of its runs the hashes of its lists, and what its figures may not tell."""
+    """System → for each of its runs what a look sees of its lists and what they are made of; and what its
+    figures may not tell."""
 
-    sums: dict[str, list[ListSums]]
+    seen: dict[str, list[SeenLists]]
+    plausible: dict[str, list[Plausibility]]
     secrets: dict[str, list[Mask]]
 
 
 def _sealed_runs(
-    store: Store, release: EvaluatedRelease, read: Mapping[str, Sequence[SystemRun]]
+    store: Store,
+    release: EvaluatedRelease,
+    measures: Sequence[Measure],
+    read: Mapping[str, Sequence[SystemRun]],
+    options: EvaluationOptions,
 ) -> _SealedRuns:
     """Refuse runs whose figures would tell of single queries, and find what others may not tell."""
     flat = [(name, run) for name, runs in read.items() for run in runs]
     names = [name if len(read[name]) == 1 else f"{name} ({run.source})" for name, run in flat]
-    sums = [list_sums(run.rows, release) for _, run in flat]
+    pairs = seen_pairs(store, release)
+    plausible = [plausibility(run.rows, release, measures, pairs) for _, run in flat]
+    refuse_implausible(release, names, plausible)
+    derived = options.first_stage is not None or options.hard_negatives or release.pool_sample is not None
+    looked_at = [*measures, Measure("map")] if derived else measures  # lists are cut from the whole ones
+    seen = [seen_lists(run.rows, release, looked_at) for _, run in flat]
     earlier = earlier_runs(store, release)
-    refuse_what_tells_of_single_queries(release, names, sums, earlier)
-    found = _SealedRuns({name: [] for name in read}, {name: [] for name in read})
-    for (name, _), own, masks in zip(flat, sums, secrets(release, names, sums, earlier), strict=True):
-        found.sums[name].append(own)
-        found.secrets[name] += masks
+    refuse_what_tells_of_single_queries(release, names, seen, earlier)
+    found = _SealedRuns({name: [] for name in read}, {name: [] for name in read}, {name: [] for name in read})
+    masks = secrets(release, names, seen, earlier)
+    for (name, _), own, shares, hidden in zip(flat, seen, plausible, masks, strict=True):
+        found.seen[name].append(own)
+        found.plausible[name].append(shares)
+        found.secrets[name] += hidden
     return found
 
 
-def _asked(evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions) -> dict[str, Any]:
-    """What a look at a run is told apart by from another one at the same run."""
+def _asked(
+    evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions, sealed: _SealedRuns
+) -> dict[str, Any]:
+    """What a look at a run is told apart by from another at the same run: also with which it is compared."""
+    together = sorted(run_sum_of(own) for runs in sealed.seen.values() for own in runs)
+    baseline = options.comparison.baseline
     return {
         "parts": evaluation.parts,
         "measures": evaluation.measures,
@@ -241,10 +266,15 @@ def _asked(evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationO
         "first_stage": options.first_stage,
         "depths": options.first_stage and options.depths,
         "hard_negatives": options.hard_negatives,
+        "together": together if len(together) > 1 else None,
+        "baseline": baseline and [run_sum_of(own) for own in sealed.seen[baseline]],
+        "wanted": options.comparison.wanted if len(together) > 1 else None,
     }
 
 
 def _scored_runs(
+    store: Store,
+    release: EvaluatedRelease,
     evaluation: Evaluation,
     read: Mapping[str, Sequence[SystemRun]],
     scored: Mapping[str, Sequence[RunScores]],
@@ -255,9 +285,12 @@ def _scored_runs(
     for system in evaluation.runs:
         name, scores = system.name, scored[system.name]
         figures = [system.overall] if len(scores) == 1 else rounded_figures(mean_figures(scores))
-        for run, own, figure, sums in zip(read[name], scores, figures, sealed.sums[name], strict=True):
-            found.append(ScoredRun(name, run.source, sums, own.values[:, 0], figure))
-    return found
+        seen, shares = sealed.seen[name], sealed.plausible[name]
+        for run, own, figure, sums, made_of in zip(read[name], scores, figures, seen, shares, strict=True):
+            values = {scored_by(own.measures[0], release.qrels.relevant): own.values[:, 0]}
+            found.append(ScoredRun(name, run.source, sums, values, figure, made_of))
+    runs = [run.rows for system in evaluation.runs for run in read[system.name]]
+    return with_ladder_values(store, release, runs, found)
 
 
 def _check_first_stage(options: EvaluationOptions, names: Sequence[str]) -> None:

@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 from curation.errors import CurationError, InputError
 from curation.evaluation.answers.answer_files import AnswerSource
-from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions, evaluate_answers
+from curation.evaluation.answers.evaluate_answers import (
+    AnswerEvaluation,
+    AnswerOptions,
+    evaluate_answers,
+    ladder_answers,
+)
 from curation.evaluation.answers.graded import GradedBeside, grades_beside
 from curation.evaluation.answers.grading import CORRECTNESS, FAITHFULNESS
 from curation.evaluation.comparison.compared import ComparisonOptions
@@ -18,6 +23,7 @@ from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource
 from curation.evaluation.sealed.ladder_looks import ladder_looks
+from curation.evaluation.sealed.looking import by_ladder
 from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import check_pooling, pool_runs
 from curation.people.annotators import EVALUATING, require_author
@@ -38,7 +44,8 @@ class RunSubmission(NamedTuple):
     test, correction: as in `DecidingTest`; sealed parts have the default ones.
     skip_repeated: as in `ReadingOptions`.
     reason: why a sealed part is scored.
-    ladder: show an improvement beyond noise and nothing else; for sealed parts.
+    ladder: show an improvement beyond noise and nothing else; for sealed parts, where evaluators have nothing
+        but that. The Ladder has a measure of its own, and begins by the first one named.
     first_stage, hard_negatives, turning, pool_sample: as in `EvaluationOptions`.
     to_pool: down to which rank the runs' documents become candidates; for leads.
     correctness, faithfulness: where people graded the answers, beside this project; for leads.
@@ -101,15 +108,8 @@ def _submitted(
     answers: Sequence[AnswerSource],
 ) -> Submitted:
     _check(store, asked, runs, answers, author)
-    if asked.ladder:
-        climbed = ladder_looks(
-            *(store, asked.release, runs, asked.part, asked.measures, asked.relevant),
-            reading=_reading(asked),
-            reason=asked.reason,
-            actor=author,
-            progress=progress,
-        )
-        return Submitted("\n".join(climbed.sentences), None)
+    if asked.ladder or by_ladder(store, asked.release, asked.part, author):
+        return Submitted("\n".join(_climbed(store, asked, runs, answers, author, progress)), None)
     answered = _answered(store, asked, answers, author, progress) if answers else None
     found = _evaluated(store, asked, runs, author, progress) if runs else None
     evaluation_id = store_submitted(store, found, answered, author)
@@ -147,15 +147,42 @@ def _check(
     about_runs = [asked.first_stage, asked.hard_negatives, asked.turning, asked.pool_sample, asked.to_pool]
     about_runs.append(asked.baseline)
     further = any(one not in (None, False) for one in about_runs)
-    if asked.ladder and (answers or further):
+    graded = asked.correctness or asked.faithfulness
+    if (further or graded) and (asked.ladder or by_ladder(store, asked.release, asked.part, author)):
         raise InputError(
-            "The Ladder shows nothing but its answer, so nothing else can be asked for with it: switch it "
-            "off, or leave out what else was asked for."
+            "The Ladder shows nothing but its answer, so nothing else can be asked for with it: leave out "
+            "what else was asked for. Of a sealed part leads may see the other figures."
         )
     if further and not runs:
         raise InputError("Something was asked about runs, and there is none: upload one.")
     if (asked.correctness or asked.faithfulness) and not answers:
         raise InputError("There are grades of answers and no answers: upload these.")
+
+
+def _climbed(
+    store: Store,
+    asked: RunSubmission,
+    runs: Sequence[RunSource],
+    answers: Sequence[AnswerSource],
+    author: str,
+    progress: Progress,
+) -> list[str]:
+    """What the Ladders of runs and of answers say."""
+    told = []
+    if runs:
+        found = ladder_looks(
+            *(store, asked.release, runs, asked.part, asked.measures or None, asked.relevant),
+            reading=_reading(asked),
+            reason=asked.reason,
+            actor=author,
+            progress=progress,
+        )
+        told += found.sentences
+    if answers:
+        options = AnswerOptions(asked.part)
+        of = ladder_answers(store, asked.release, answers, options, asked.reason, author, progress)
+        told += of.sentences
+    return told
 
 
 def _answered(

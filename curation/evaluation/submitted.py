@@ -1,8 +1,9 @@
 """Submitted runs: evaluations that were made on the page Evaluate, and the leaderboard of a release's part.
 
 Who submitted sees the whole evaluation again, and so does the lead. Everybody who may evaluate sees the rows
-of the leaderboard: system, figure, interval and who. The rows of a sealed part are its looks, from wherever
-they were taken; those of other parts are what was submitted on the page.
+of the leaderboard: system, figure, interval and who. Of a sealed part leads see the looks at all figures,
+from wherever they were taken, and evaluators what its Ladder showed: tests of pairs would tell of grades.
+The rows of other parts are what was submitted on the page.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from curation.evaluation.comparison.pairs import SystemValues, compare_systems
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.inputs.facets import facet_names
 from curation.evaluation.inputs.release import dimensions_of, scale_of
-from curation.evaluation.metrics.measures import measures_for
+from curation.evaluation.metrics.measures import measures_for, measures_named
 from curation.evaluation.report.page import EvaluationReport, answers_report, evaluation_report, stored_report
+from curation.evaluation.sealed.part_ladder import PartLadder, part_ladder, scored_by
 from curation.people.annotators import EVALUATING, require_author, require_role
 from curation.releases.looks import look_queries, looks
 from curation.releases.stored import part_rows, read_parts
@@ -200,15 +202,27 @@ def _looked_at(cursor: Cursor, release_id: str, parts: Sequence[str]) -> list[Su
     found = [
         one
         for one in looks(cursor, release_id)
-        if one.parts == list(parts) and json.loads(one.asked)["parts"] == list(parts) and not one.of_answers
+        if one.parts == list(parts)
+        and json.loads(one.asked)["parts"] == list(parts)
+        and not (one.of_answers or one.by_ladder)
     ]
-    values: dict[str, dict[str, float | None]] = {one.look_id: {} for one in found}
-    for row in look_queries(cursor, list(values)):
-        values[row.look_id][row.query_id] = row.value
-    return [
-        SubmittedRun(one.system, one.looked_by, one.looked_at, first_figure(one.shown), values[one.look_id])
-        for one in found
-    ]
+    values: dict[tuple[str, str | None], dict[str, float | None]] = {}
+    for row in look_queries(cursor, [one.look_id for one in found]):
+        values.setdefault((row.look_id, row.scored_by), {})[row.query_id] = row.value
+    runs = []
+    for one in found:
+        asked = json.loads(one.asked)
+        [measure] = measures_named(asked["measures"][:1])
+        own = values[one.look_id, scored_by(measure, asked["relevant"])]
+        runs.append(SubmittedRun(one.system, one.looked_by, one.looked_at, first_figure(one.shown), own))
+    return runs
+
+
+def part_rungs(cursor: Cursor, release_id: str, part: str) -> PartLadder:
+    """The Ladder of runs of a sealed part: what evaluators see of it."""
+    rows = part_rows(read_parts(cursor, release_id, ["queries"])["queries"])
+    queries = [row["query_id"] for row in rows if row["part"] == part]
+    return part_ladder(cursor, release_id, part, queries)
 
 
 def first_figure(figures: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from curation.store import Cursor, append, append_rows, fetch, record_event
 from curation.text import canonical_json, digest
+
+Row = TypeVar("Row", bound=tuple[Any, ...])
 
 
 class SealedLook(NamedTuple):
@@ -27,6 +29,9 @@ class SealedLook(NamedTuple):
     parts: the sealed parts that were scored.
     run_sum: hash of the run's lists, or of the answers, for the queries of these parts.
     asked, figures: JSON: measures and options; measure → value, low, high, n, judged.
+    unknown: share of the documents that the look saw and the corpus does not have; None of answers.
+    unseen: share of them that no pool and no run of the project has; None where there is no pool to say so.
+    overlap: share of the part's queries whose list is that of the most similar earlier look.
     """
 
     look_id: str
@@ -40,6 +45,9 @@ class SealedLook(NamedTuple):
     reason: str
     looked_by: str
     looked_at: datetime
+    unknown: float | None = None
+    unseen: float | None = None
+    overlap: float | None = None
 
     @property
     def family(self) -> str:
@@ -52,18 +60,37 @@ class SealedLook(NamedTuple):
         return bool(json.loads(self.asked).get("answers"))
 
     @property
+    def by_ladder(self) -> bool:
+        """Whether nothing but the Ladder's answer was shown."""
+        return bool(json.loads(self.asked).get("ladder"))
+
+    @property
     def shown(self) -> dict[str, dict[str, Any]]:
         """Measure → the figure that was shown."""
         return dict(json.loads(self.figures))
 
 
+class LookList(NamedTuple):
+    """What a look is compared with others by: the hash of what it saw of a query's list.
+
+    Attributes
+    ----------
+    seen: what was hashed, such as 'first 10'.
+    """
+
+    look_id: str
+    seen: str
+    query_id: str
+    list_sum: int
+
+
 class LookQuery(NamedTuple):
-    """What a look is compared with others by: the hash of a query's list, and the first measure's value."""
+    """The value of a query by the measure `scored_by`; None where it has none."""
 
     look_id: str
     query_id: str
-    list_sum: int | None
     value: float | None
+    scored_by: str | None
 
 
 class NumberedLook(NamedTuple):
@@ -82,7 +109,13 @@ class NumberedLook(NamedTuple):
 
 
 class ListedLook(NamedTuple):
-    """A look as a log shows it: without the parameters, and with its place."""
+    """A look as a log shows it: without the parameters, and with its place.
+
+    Attributes
+    ----------
+    ladder: nothing but the Ladder's answer was shown; else all figures were.
+    unknown, unseen, overlap: as in `SealedLook`.
+    """
 
     number: int
     of_family: int
@@ -92,6 +125,10 @@ class ListedLook(NamedTuple):
     reason: str
     looked_by: str
     looked_at: datetime
+    ladder: bool
+    unknown: float | None
+    unseen: float | None
+    overlap: float | None
 
 
 def family_of(system: str) -> str:
@@ -111,12 +148,22 @@ def looks(cursor: Cursor, release_id: str) -> list[SealedLook]:
 
 
 def look_queries(cursor: Cursor, look_ids: Sequence[str]) -> list[LookQuery]:
+    """The values of these looks, by query."""
+    return _of_looks(cursor, LookQuery, "look_queries", look_ids)
+
+
+def look_lists(cursor: Cursor, look_ids: Sequence[str]) -> list[LookList]:
     """What these looks are compared by, by query."""
-    sql = """
-        SELECT look_id, query_id, list_sum, value FROM look_queries
-        WHERE look_id IN (SELECT unnest(?::TEXT[])) ORDER BY look_id, query_id
-    """
-    return fetch(cursor, LookQuery, sql, [list(look_ids)])
+    return _of_looks(cursor, LookList, "look_lists", look_ids)
+
+
+def _of_looks(cursor: Cursor, row: type[Row], table: str, look_ids: Sequence[str]) -> list[Row]:
+    fields = ", ".join(row._fields)  # type: ignore[attr-defined]
+    sql = f"""
+        SELECT {fields} FROM {table}
+        WHERE look_id IN (SELECT unnest(?::TEXT[])) ORDER BY ALL
+    """  # noqa: S608
+    return fetch(cursor, row, sql, [list(look_ids)])
 
 
 def numbered(all_looks: Sequence[SealedLook], look: SealedLook, repeated: bool = False) -> NumberedLook:
@@ -140,12 +187,18 @@ def listed_looks(cursor: Cursor, release_id: str) -> list[ListedLook]:
             reason=look.reason,
             looked_by=look.looked_by,
             looked_at=look.looked_at,
+            ladder=look.by_ladder,
+            unknown=look.unknown,
+            unseen=look.unseen,
+            overlap=look.overlap,
         )
         for look, place in ((look, numbered(found, look)) for look in found)
     ]
 
 
-def add_look(cursor: Cursor, look: SealedLook, queries: Sequence[LookQuery]) -> NumberedLook:
+def add_look(
+    cursor: Cursor, look: SealedLook, queries: Sequence[LookQuery], lists: Sequence[LookList] = ()
+) -> NumberedLook:
     """Store a look, unless it was taken before; within the transaction of who hands its figures out."""
     known = looks(cursor, look.release_id)
     before = next((one for one in known if one.look_id == look.look_id), None)
@@ -161,12 +214,13 @@ def add_look(cursor: Cursor, look: SealedLook, queries: Sequence[LookQuery]) -> 
     if before is not None:
         return numbered(known, before, repeated=True)
     append(cursor, "looks", {field: [value] for field, value in look._asdict().items()})
-    append_rows(cursor, "look_queries", queries, _types())
+    append_rows(cursor, "look_queries", queries, _types(value="float64"))
+    append_rows(cursor, "look_lists", lists, _types(list_sum="uint64"))
     return numbered([*known, look], look)
 
 
-def _types() -> Any:
+def _types(**numbers: str) -> Any:
     import pyarrow as pa
 
-    names = {"look_id": pa.string(), "query_id": pa.string(), "list_sum": pa.uint64(), "value": pa.float64()}
-    return pa.schema(names)
+    rows = LookQuery if "value" in numbers else LookList
+    return pa.schema({name: pa.type_for_alias(numbers.get(name, "string")) for name in rows._fields})

@@ -61,11 +61,11 @@ def run(project: Store, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def reversed_run(run: Path, tmp_path: Path) -> Path:
-    """The same documents upside down, with a document that the first stage has not."""
+    """The same documents upside down, with a document that the first stage has not, for the first query."""
     path = tmp_path / "reversed.trec"
     lists: dict[str, list[str]] = {}
     for line in run.read_text().splitlines():
-        lists.setdefault(line.split()[0], ["elsewhere"]).insert(0, line.split()[2])
+        lists.setdefault(line.split()[0], [] if lists else ["elsewhere"]).insert(0, line.split()[2])
     rows = [
         f"{query} Q0 {document} {rank} {1 / rank} r"
         for query, found in lists.items()

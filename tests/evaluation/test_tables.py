@@ -80,7 +80,7 @@ def test_a_sealed_part_is_a_look_and_has_no_table_of_queries(store: Store, tmp_p
     runs = {"a": run(tmp_path, "a")}
     with pytest.raises(RefusedError, match="sealed"):
         evaluate((store.path, "v1"), runs, EvaluationOptions("test"))
-    tables = evaluate((store.path, "v1"), runs, EvaluationOptions("test"), reason="May", author="vera")
+    tables = evaluate((store.path, "v1"), runs, EvaluationOptions("test"), reason="May", author="lee")
     assert tables.queries is None
     assert [look.number for look in tables.evaluation.looks] == [1]
 

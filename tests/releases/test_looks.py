@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from curation.releases.looks import LookQuery, SealedLook, add_look, look_id_of, look_queries, looks
+from curation.releases.looks import (
+    LookList,
+    LookQuery,
+    SealedLook,
+    add_look,
+    look_id_of,
+    look_lists,
+    look_queries,
+    looks,
+)
 from curation.releases.overview import releases, show
 from curation.store import Store
 from tests.support.command_line import invoke
@@ -41,6 +50,8 @@ def look(store: Store, system: str, run_sum: str, parts: tuple[str, ...] = ("tes
         "the May report",
         "vera",
         datetime(2026, 5, 1, 9),
+        unknown=0.125,
+        overlap=0.75,
     )
 
 
@@ -48,7 +59,12 @@ def taken(store: Store, *args: str, parts: tuple[str, ...] = ("test",)) -> tuple
     """The place of a look that is stored now, on its parts and of its family, and whether it is a repeat."""
     asked = look(store, *args, parts=parts)
     with store.transaction(appends=True) as cursor:
-        found = add_look(cursor, asked, [LookQuery(asked.look_id, "q-kettle", 2**63 + 1, None)])
+        found = add_look(
+            cursor,
+            asked,
+            [LookQuery(asked.look_id, "q-kettle", None, "map")],
+            [LookList(asked.look_id, "whole", "q-kettle", 2**63 + 1)],
+        )
     return found.number, found.of_family, found.repeated
 
 
@@ -68,9 +84,9 @@ def test_the_same_run_again_is_no_other_look_even_by_another_name_but_it_is_an_e
     with gold.reading() as cursor:
         stored = looks(cursor, release_id)
         assert [one.system for one in stored] == ["dense", "bm25"]
-        assert look_queries(cursor, [stored[0].look_id]) == [
-            LookQuery(stored[0].look_id, "q-kettle", 2**63 + 1, None)
-        ]
+        of_first = [stored[0].look_id]
+        assert look_queries(cursor, of_first) == [LookQuery(*of_first, "q-kettle", None, "map")]
+        assert look_lists(cursor, of_first) == [LookList(*of_first, "whole", "q-kettle", 2**63 + 1)]
         sql = "SELECT detail->>'repeated' FROM events WHERE action = 'look at sealed part' ORDER BY rowid"
         assert [row[0] for row in cursor.execute(sql).fetchall()] == ["false", "false", "true"]
 
@@ -89,7 +105,7 @@ def test_releases_list_their_looks_beside_the_openings_of_the_seal(gold: Store) 
     assert found.figures["ndcg_exp@10"]["value"] == 0.5
     done = invoke(["--project", str(gold.path), "release", "show", "v1"], catch_exceptions=False)
     assert "Runs were scored on sealed parts once" in done.stdout
-    for words in ("dense@may", "vera", "0.500", "the May report"):
+    for words in ("dense@may", "vera", "0.500", "the May report", "12\u00a0%", "75\u00a0%", "all figures"):
         assert words in done.stdout
     answer = json.loads(invoke(["--project", str(gold.path), "release", "show", "v1", "--json"]).stdout)
     assert answer["looks"][0]["figures"]["ndcg_exp@10"]["n"] == 12

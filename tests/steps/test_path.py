@@ -215,7 +215,9 @@ def test_a_release_older_than_the_decisions_needs_attention(tmp_path: Path) -> N
 def test_a_look_at_a_sealed_part_needs_attention_for_a_week_unless_a_lead_took_it(tmp_path: Path) -> None:
     store = evaluated_project(tmp_path)
     row = ["look", "v1", ["test"], "dense@may", "sum", "{}", "{}", "to see", utc_now()]
-    sql = "INSERT INTO looks SELECT ?, release_id, ?, ?, ?, ?, ?, ?, ?, $who, ? FROM releases"
+    sql = (
+        "INSERT INTO looks SELECT ?, release_id, ?, ?, ?, ?, ?, ?, ?, $who, ?, NULL, NULL, NULL FROM releases"
+    )
     for who, state in (("lee", "done"), ("vera", "needs attention")):
         with store.transaction() as cursor:
             cursor.execute("DELETE FROM looks")

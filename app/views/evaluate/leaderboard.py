@@ -6,7 +6,14 @@ import streamlit as st
 
 from app import ui
 from app.views.evaluate.further import ChosenPart
-from curation.evaluation.submitted import SubmittedBoard, SubmittedRow, SubmittedRun, board, ranked
+from curation.evaluation.submitted import (
+    SubmittedBoard,
+    SubmittedRow,
+    SubmittedRun,
+    board,
+    part_rungs,
+    ranked,
+)
 from curation.store import Store
 from curation.text import amount, decimal
 
@@ -14,7 +21,10 @@ KEPT = 8
 """Leaderboards that are kept in memory."""
 
 
-def show(store: Store, chosen: ChosenPart) -> None:
+def show(store: Store, chosen: ChosenPart, is_lead: bool) -> None:
+    if chosen.sealed and not is_lead:
+        _show_ladder(store, chosen)
+        return
     with store.reading() as cursor:
         runs = board(cursor, chosen.release_id, [chosen.part], chosen.sealed)
     ui.heading(f"Leaderboard of {chosen.part}")
@@ -31,6 +41,30 @@ def show(store: Store, chosen: ChosenPart) -> None:
     )
     for why, count in found.left_out.items():
         ui.quiet(f"Not in the table: {amount(count, 'run')} ({why}).")
+
+
+def _show_ladder(store: Store, chosen: ChosenPart) -> None:
+    """What the Ladder of a sealed part showed: no interval and no test, which would tell of grades."""
+    with store.reading() as cursor:
+        ladder = part_rungs(cursor, chosen.release_id, chosen.part)
+    ui.heading(f"Ladder of {chosen.part}")
+    if not ladder.rungs:
+        ui.quiet("Nobody has scored a run on this part yet.")
+        return
+    rows = [
+        (
+            rung.look.system,
+            decimal(rung.shown),
+            f"{rung.look.looked_by}, {rung.look.looked_at:%d\u00a0%b\u00a0%Y}",
+        )
+        for rung in reversed(ladder.rungs)
+    ]
+    columns = ["System", f"{ladder.scored_by}", "By"]
+    ui.table(f"Runs on {chosen.release}, {chosen.part}", columns, rows, words=True)
+    ui.quiet(
+        f"Only runs that were better than all before them by more than noise, in steps of {ladder.step:.2f}. "
+        f"{amount(ladder.state.looks, 'look')} so far."
+    )
 
 
 @st.cache_resource(max_entries=KEPT, show_spinner=False)

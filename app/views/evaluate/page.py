@@ -34,7 +34,7 @@ def show(annotator: Annotator) -> None:
         submit.show(context, chosen)
         _ending(context)
     with right:
-        leaderboard.show(context.store, chosen)
+        leaderboard.show(context.store, chosen, annotator.role == "lead")
     if found:
         result: Submitted | None = context.acts.form(FORM).result
         report.show(context.store, annotator, found, result.evaluation_id if result else None)

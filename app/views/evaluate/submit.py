@@ -48,10 +48,10 @@ def show(context: CurateContext, chosen: ChosenPart) -> None:
     form, is_lead = context.acts.form(FORM), context.annotator.role == "lead"
     runs = choose_runs(form.key)
     times = choose_times(form.key) if runs else []
-    asked = _asked(chosen, form.key)
+    asked = _asked(chosen, form.key, is_lead)
     answers: list[UploadedFile] = []
     if asked.ladder:
-        ui.quiet("The Ladder answers and shows nothing else, so there is nothing else to ask.")
+        answers = ask_for_answers(context.store, asked, False, form.key)[1]
     else:
         asked = ask_about_runs(chosen, asked, runs, is_lead, form.key)
         asked, answers = ask_for_answers(context.store, asked, is_lead, form.key)
@@ -64,8 +64,12 @@ def show(context: CurateContext, chosen: ChosenPart) -> None:
         ui.sentences(form.result.sentences)
 
 
-def _asked(chosen: ChosenPart, key: str) -> RunSubmission:
+def _asked(chosen: ChosenPart, key: str, is_lead: bool) -> RunSubmission:
     """What is asked about the runs; measures and kinds stay from one submission to the next."""
+    if chosen.sealed and not is_lead:
+        repeated = _ask_repeated(chosen)
+        asked = RunSubmission(chosen.release, chosen.part, [], [], ladder=True, skip_repeated=repeated)
+        return _about_sealed(chosen, asked, key, is_lead)
     with st.popover("Measures and kinds of queries"):
         measures = st.multiselect(
             "Measures",
@@ -84,34 +88,46 @@ def _asked(chosen: ChosenPart, key: str) -> RunSubmission:
             key=f"relevant {chosen.release_id}",
             help="For measures that know only relevant and not relevant.",
         )
-        repeated = st.toggle(
-            "Leave out repeated documents",
-            key=f"repeated {chosen.release_id}",
-            help="Where a run names a document twice for one query, its best place is kept, and the others "
-            "are counted. Without this such a run is refused.",
-        )
+        repeated = _ask_repeated(chosen)
     asked = RunSubmission(
         *(chosen.release, chosen.part, measures, by),
         relevant=relevant if isinstance(relevant, int) else None,
         skip_repeated=repeated,
     )
-    return _about_sealed(chosen, asked, key) if chosen.sealed else asked
+    return _about_sealed(chosen, asked, key, is_lead) if chosen.sealed else asked
 
 
-def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str) -> RunSubmission:
-    """Why somebody looks, and whether only an improvement is shown."""
-    ladder = st.toggle(
-        "Show only an improvement beyond noise (Ladder)",
-        key=f"ladder {chosen.key}",
-        help="The first measure is shown where it beats the best figure so far by more than noise, and "
-        "nothing else. So the part stays a test for longer.",
+def _ask_repeated(chosen: ChosenPart) -> bool:
+    return st.toggle(
+        "Leave out repeated documents",
+        key=f"repeated {chosen.release_id}",
+        help="Where a run names a document twice for one query, its best place is kept, and the others "
+        "are counted. Without this such a run is refused.",
     )
-    ui.quiet(
-        f"{chosen.part} is sealed. This look is logged with your name, why, and its figures. There are "
-        "figures of all queries and of kinds with ten or more, none of single queries."
-    )
+
+
+def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str, is_lead: bool) -> RunSubmission:
+    """Why somebody looks, and whether only an improvement is shown; an evaluator has nothing else."""
+    logged = f"{chosen.part} is sealed. This look is logged with your name, why, and its figures."
+    if is_lead:
+        ladder = st.toggle(
+            "Show only an improvement beyond noise (Ladder)",
+            key=f"ladder {chosen.key}",
+            help="The Ladder's measure is shown where it beats the best figure so far by more than noise, "
+            "and nothing else. So the part stays a test for longer.",
+        )
+        ui.quiet(
+            f"{logged} There are figures of all queries and of kinds with ten or more, none of single "
+            "queries."
+        )
+        asked = asked._replace(ladder=ladder, measures=[] if ladder else asked.measures)
+    else:
+        ui.quiet(
+            f"{logged} The figure of a run is shown where it beats the best one so far by more than noise, "
+            "and nothing else (the Ladder). Other figures are for leads."
+        )
     reason = st.text_input("Why you look at a sealed part", max_chars=500, key=f"reason {key}")
-    return asked._replace(reason=reason, ladder=ladder)
+    return asked._replace(reason=reason)
 
 
 def _evaluate(
@@ -155,7 +171,7 @@ def _refuse_unready(asked: RunSubmission, files: _Files, chosen: ChosenPart) -> 
     problems += [
         f"Two files of answers are of {name}." for name in set(answering) if answering.count(name) > 1
     ]
-    if not asked.measures:
+    if not asked.measures and not asked.ladder:
         problems.append("No measure is chosen: choose at least one.")
     if chosen.sealed and not (asked.reason or "").strip():
         problems.append(f"{asked.part} is sealed: say why you look at it.")

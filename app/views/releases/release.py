@@ -25,10 +25,13 @@ from curation.releases.verify import Verified, opened, verify
 from curation.splits.certificate.page import certificate_page
 from curation.splits.sealed_ties import shown_certificate
 from curation.store import Store
-from curation.text import amount
+from curation.text import amount, percent
 
 COLUMNS = ["Name", "Frozen (UTC)", "By", "Judged pairs", "Release id"]
-LOOKS = ["Look", "When (UTC)", "Who", "System", "Parts", "Measure", "Value", "Reason"]
+LOOKS = [
+    *("Look", "When (UTC)", "Who", "System", "Parts", "Look at", "Measure", "Value"),
+    *("Unknown documents", "Unseen", "As before", "Reason"),
+]
 VIEWS = ("Summary", "Card", "Export", "Difference", "Who had what")
 
 
@@ -180,7 +183,9 @@ def _opening(one: Opening) -> tuple[object, ...]:
 
 def _look(one: ListedLook) -> tuple[object, ...]:
     measure, figure = next(iter(one.figures.items()))
-    shown = (one.system, _joined(one.parts), measure, figure["value"])
+    kind = "Ladder" if one.ladder else "all figures"
+    made_of = [percent(share) for share in (one.unknown, one.unseen, one.overlap)]
+    shown = (one.system, _joined(one.parts), kind, measure, figure["value"], *made_of)
     return (one.number, *_when(one.looked_at, one.looked_by), *shown, one.reason)
 
 

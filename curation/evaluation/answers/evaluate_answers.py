@@ -33,7 +33,9 @@ from curation.evaluation.figures.strata import LEAST, SMALL, Mask, hidden_values
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.metrics.summaries import mean_of
+from curation.evaluation.sealed.ladder_looks import LadderLooks, climbed, refuse_parts_without_ladder
 from curation.evaluation.sealed.looking import ScoredRun, TakenLook, reason_for, take_looks
+from curation.evaluation.sealed.part_ladder import F1, part_ladder
 from curation.evaluation.sealed.precision import rounded_figures
 from curation.progress import Progress, silent
 from curation.releases.verify import opened
@@ -44,7 +46,7 @@ from curation.text import digest
 Floats = NDArray[np.float64]
 UNANSWERABLE = "unanswerable"
 NO_VALUE = "no query has a value"
-EXACT, F1 = "exact_match", "f1"
+EXACT = "exact_match"
 
 
 class AnswerOptions(NamedTuple):
@@ -191,12 +193,51 @@ def evaluate_answers(
         return evaluation
     evaluation = rounded_figures(evaluation)
     scored = [
-        ScoredRun(system.name, system.source, one.sums, own[EXACT], system.overall)
+        ScoredRun(system.name, system.source, one.seen, {EXACT: own[EXACT], F1: own[F1]}, system.overall)
         for system, one, own in zip(evaluation.systems, sealed, values, strict=True)
     ]
     return replace(
         evaluation, looks=take_looks(store, release, scored, _asked(evaluation, options), why, actor)
     )
+
+
+def ladder_answers(
+    store: Store,
+    release_name: str,
+    sources: Sequence[AnswerSource],
+    options: AnswerOptions = AnswerOptions(),
+    reason: str | None = None,
+    actor: str = COMMAND_LINE,
+    progress: Progress = silent,
+) -> LadderLooks:
+    """Climb the Ladder of a sealed part with files of answers, by F1; nothing else is shown.
+
+    Raises
+    ------
+    InputError: what people graded is asked for as well, the part is not one sealed part, or files cannot be
+        taken.
+    NotFoundError: there is no such release.
+    RefusedError: as `evaluate_answers`, but evaluators may look.
+    """
+    if options.grades:
+        raise InputError("The Ladder shows nothing of what people graded: leave the grades of answers out.")
+    release = read_release(store, release_name, options.split)
+    refuse_parts_without_ladder(release)
+    evaluated = _evaluated(store, release)
+    why = reason_for(store, release, reason, actor, ladder=True)
+    read = [
+        read_answer_file(source, release.known, options.layout, progress, options.fields)
+        for source in sources
+    ]
+    scored = [
+        ScoredRun(found.name, found.source, one.seen, {F1: _values(found, evaluated, {})[F1]}, {})
+        for found, one in zip(read, sealed_answers(store, release, evaluated.known, read), strict=True)
+    ]
+    with store.reading() as cursor:
+        [part], ids = release.parts, release.qrels.query_ids
+        ladder = part_ladder(cursor, release.release_id, part, ids, answers=True)
+    asked = {"answers": True, "parts": release.parts, "measures": [F1], "ladder": True}
+    return climbed(store, release, ladder, F1, scored, asked, why, actor)
 
 
 def _evaluation(evaluated: _Evaluated, systems: Sequence[AnsweringSystem], seed: int) -> AnswerEvaluation:

@@ -6,6 +6,9 @@ them, or none, from every file that was scored before. Kinds of queries with few
 count as equal where exact match and F1 cannot tell them apart. A refusal may tell that a query has
 references, never what they say.
 
+A file of guesses still checks as many references as figures can be solved for, so exact match and F1 of all
+queries are for leads, as all figures of runs are: the answers of evaluators climb a Ladder (`sealed.ladder`).
+
 What people graded such answers is known to who names these grades, and no secret of the release.
 """
 
@@ -19,7 +22,7 @@ from curation.answers.matching import normalised_answer
 from curation.evaluation.answers.answer_files import SystemAnswers
 from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.release import EvaluatedRelease
-from curation.evaluation.sealed.disclosure import ListSums, refuse_what_tells_of_single_queries, secrets
+from curation.evaluation.sealed.disclosure import SeenLists, refuse_what_tells_of_single_queries, secrets
 from curation.evaluation.sealed.looking import earlier_runs
 from curation.store import Store
 
@@ -27,7 +30,7 @@ from curation.store import Store
 class SealedAnswers(NamedTuple):
     """A file's answers to sealed queries: their hashes, and sets of which no figure is of fewer than ten."""
 
-    sums: ListSums
+    seen: SeenLists
     secrets: Sequence[Mask]
 
 
@@ -45,16 +48,16 @@ def sealed_answers(
     RefusedError: a file answers too few sealed queries, or differs from another one in too few.
     """
     names = [found.name for found in read]
-    sums = [_sums(found, release) for found in read]
+    seen = [_seen(found, release) for found in read]
     earlier = earlier_runs(store, release, answers=True)
     counted = release.sealed_queries & known
     if counted.any():
-        refuse_what_tells_of_single_queries(release, names, sums, earlier, counted)
-    masks = secrets(release, names, sums, earlier)
-    return [SealedAnswers(own, sets) for own, sets in zip(sums, masks, strict=True)]
+        refuse_what_tells_of_single_queries(release, names, seen, earlier, counted)
+    masks = secrets(release, names, seen, earlier)
+    return [SealedAnswers(own, sets) for own, sets in zip(seen, masks, strict=True)]
 
 
-def _sums(found: SystemAnswers, release: EvaluatedRelease) -> ListSums:
+def _seen(found: SystemAnswers, release: EvaluatedRelease) -> SeenLists:
     """Query → hash of what figures see of its answer: whether it is empty, and its words."""
     sealed = release.sealed_queries
     sums = {}
@@ -63,4 +66,4 @@ def _sums(found: SystemAnswers, release: EvaluatedRelease) -> ListSums:
             answer = found.answers[query_id].answer
             seen = f"{bool(answer)} {normalised_answer(answer)}"
             sums[query_id] = int.from_bytes(hashlib.blake2b(seen.encode(), digest_size=8).digest(), "big")
-    return sums
+    return {"answers": sums}

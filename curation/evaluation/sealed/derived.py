@@ -12,41 +12,43 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-import pyarrow as pa
 
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.release import EvaluatedRelease
-from curation.evaluation.metrics.rankings import RunRows, rank
-from curation.evaluation.sealed.disclosure import ListSums, list_sums
+from curation.evaluation.metrics.measures import Measure
+from curation.evaluation.metrics.rankings import RunRows
+from curation.evaluation.sealed.disclosure import SeenLists, seen_lists
 
 
 class ShownLists:
     """The lists of an evaluation whose figures are shown so far: at first those of its runs."""
 
-    def __init__(self, release: EvaluatedRelease, runs: Mapping[str, Sequence[RunRows]]) -> None:
+    def __init__(
+        self, release: EvaluatedRelease, runs: Mapping[str, Sequence[RunRows]], measures: Sequence[Measure]
+    ) -> None:
         self._release = release
+        self._measures = measures
         valued = (release.qrels.relevant_documents > 0) | (release.qrels.gaining_documents > 0)
         counted = np.flatnonzero(release.sealed_queries & valued).tolist()
         self._counted = [release.qrels.query_ids[place] for place in counted]
-        self._shown = [self._sums(rows) for found in runs.values() for rows in found]
+        self._shown = [self._seen(rows) for found in runs.values() for rows in found]
 
     def take(self, lists: Iterable[RunRows]) -> bool:
         """Whether figures of these may be shown beside the others; then they are shown, else none of them."""
-        found = [self._sums(rows) for rows in lists]
+        found = [self._seen(rows) for rows in lists]
         together = [*self._shown, *found]
         for place, own in enumerate(found, len(self._shown)):
-            if any(0 < self._different(own, other) < LEAST for other in together[:place]):
+            if any(
+                0 < number < LEAST for other in together[:place] for number in self._different(own, other)
+            ):
                 return False
         self._shown = together
         return True
 
-    def _different(self, own: ListSums, other: ListSums) -> int:
-        return sum(own.get(query) != other.get(query) for query in self._counted)
+    def _different(self, own: SeenLists, other: SeenLists) -> list[int]:
+        """In how many queries they differ, to the depth of each measure."""
+        return [sum(own[seen].get(name) != other[seen].get(name) for name in self._counted) for seen in own]
 
-    def _sums(self, rows: RunRows) -> ListSums:
+    def _seen(self, rows: RunRows) -> SeenLists:
         """The order of each list alone: scores of derived lists mean nothing."""
-        ranking = rank(rows, self._release.qrels)
-        documents = rows.documents.take(pa.array(ranking.order))
-        return list_sums(
-            RunRows(ranking.query, documents, -np.asarray(ranking.rank, np.float64)), self._release
-        )
+        return seen_lists(rows, self._release, self._measures, everything=False)

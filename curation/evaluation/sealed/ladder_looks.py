@@ -1,29 +1,39 @@
 """Looks by the Ladder: a run gets a figure only where it beats the best one shown by more than noise.
 
-The state is not stored: all looks at the same parts by the same measure are climbed again, in their order. A
-look that had all its figures counts as well, for what it showed is known.
+That is how evaluators look at a sealed part. Runs climb one Ladder, files of answers another one; see
+`part_ladder`. What a look was answered once is its answer whenever it is asked again.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.errors import InputError
-from curation.evaluation.inputs.release import EvaluatedRelease, read_release
+from curation.errors import InputError, RefusedError
+from curation.evaluation.figures.strata import Mask
+from curation.evaluation.inputs.release import ALL, EvaluatedRelease, read_release
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, read_run
-from curation.evaluation.metrics.measures import Measure, measures_for
+from curation.evaluation.metrics.measures import measures_for
+from curation.evaluation.metrics.rankings import RunRows
 from curation.evaluation.metrics.scores import score_rows
-from curation.evaluation.sealed.disclosure import list_sums, refuse_what_tells_of_single_queries
-from curation.evaluation.sealed.ladder import LadderState, climb
-from curation.evaluation.sealed.looking import ScoredRun, TakenLook, earlier_runs, reason_for, take_looks
+from curation.evaluation.sealed.disclosure import refuse_what_tells_of_single_queries, seen_lists
+from curation.evaluation.sealed.ladder import Floats
+from curation.evaluation.sealed.looking import (
+    ScoredRun,
+    TakenLook,
+    earlier_runs,
+    reason_for,
+    run_sum_of,
+    take_looks,
+)
+from curation.evaluation.sealed.part_ladder import NO_LADDER, PartLadder, part_ladder, scored_by
+from curation.evaluation.sealed.plausibility import plausibility, refuse_implausible, seen_pairs
 from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
-from curation.releases.looks import LookQuery, look_queries, looks
+from curation.releases.looks import look_id_of, looks
 from curation.store import COMMAND_LINE, Store
 from curation.text import amount
 
@@ -54,15 +64,24 @@ class LadderAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class LadderLooks:
-    """The answers to all runs, in their order."""
+    """The answers to all runs, in their order.
+
+    Attributes
+    ----------
+    step: the least that a figure has to gain; figures are shown in such steps.
+    looks_in_all: at this Ladder; `bits` is how much its answers can have told of all grades together.
+    """
 
     release: str
     release_id: str
     parts: tuple[str, ...]
     measure: str
     queries: int
+    step: float
     answers: tuple[LadderAnswer, ...]
     looks: tuple[TakenLook, ...]
+    looks_in_all: int
+    bits: float
 
     @property
     def sentences(self) -> list[str]:
@@ -77,7 +96,9 @@ class LadderLooks:
         parts = ", ".join(self.parts)
         return [
             *found,
-            f"{parts}: {amount(self.queries, 'query', 'queries')}. Nothing else is shown of this look.",
+            f"{parts}: {amount(self.queries, 'query', 'queries')}, in steps of {self.step:.2f}. Nothing else "
+            f"is shown of this look. {amount(self.looks_in_all, 'look')} at it can have told "
+            f"{amount(round(self.bits), 'bit')} of all grades together, and no more.",
         ]
 
 
@@ -93,77 +114,163 @@ def ladder_looks(
     actor: str = COMMAND_LINE,
     progress: Progress = silent,
 ) -> LadderLooks:
-    """Climb the Ladder of a sealed part with run files, by the first measure.
+    """Climb the Ladder of a sealed part with run files, by the measure of the first look at the part.
+
+    Parameters
+    ----------
+    measures: by the first of which the Ladder begins; None is the default one, and whatever it began with.
 
     Raises
     ------
-    InputError: the part is not sealed, or run files cannot be taken.
+    InputError: the part is not sealed or not one part, or run files cannot be taken.
     NotFoundError: there is no such release.
-    RefusedError: there is no reason, the actor may not look, or figures would tell of single queries.
+    RefusedError: there is no reason, the actor may not look, the Ladder is by another measure, lists are
+        implausible, or figures would tell of single queries.
     """
-    release = read_release(store, release_name, part, relevant)
-    if release.sealed != release.parts:
+    release, ladder = _release_and_ladder(store, release_name, part, measures, relevant)
+    measure = ladder.measure or measures_for(release.qrels.scale, measures)[0]
+    if measure.kind in NO_LADDER:
         raise InputError(
-            f"The Ladder is for sealed parts, and of {', '.join(release.parts)} not all are. Name one.",
-            command="--split does.",
+            f"{measure.name} says nothing about how good a system is: name another measure for the Ladder."
         )
-    measure = measures_for(release.qrels.scale, measures)[0]
     refuse_fine_measures(release.sealed, [measure])
-    why = reason_for(store, release, reason, actor)
+    why = reason_for(store, release, reason, actor, ladder=True)
     read = [read_run(source, release, reading, progress) for source in runs]
-    sums = [list_sums(run.rows, release) for run in read]
     names = [f"{run.name} ({run.source})" for run in read]
-    refuse_what_tells_of_single_queries(release, names, sums, earlier_runs(store, release))
-    scores = [score_rows(run.rows, release.qrels, [measure]) for run in read]
-    known = ~np.isnan(scores[0].values[:, 0])
-    state = _state(store, release, measure, known)
-    answers, scored = [], []
-    for run, own, found in zip(read, sums, scores, strict=True):
-        state = climb(state, found.values[known, 0])
-        answer = rounded_figures(LadderAnswer(run.name, run.source, state.improved, state.shown or 0.0))
-        answers.append(answer)
-        figure = LadderFigure(answer.best if answer.improved else None, int(known.sum()))
-        scored.append(ScoredRun(run.name, run.source, own, found.values[:, 0], {measure.name: figure}))
+    pairs = seen_pairs(store, release)
+    plausible = [plausibility(run.rows, release, [measure], pairs) for run in read]
+    refuse_implausible(release, names, plausible)
+    seen = [seen_lists(run.rows, release, [measure], everything=False) for run in read]
+    refuse_what_tells_of_single_queries(release, names, seen, earlier_runs(store, release))
+    by = scored_by(measure, release.qrels.relevant)
+    scored = [
+        ScoredRun(run.name, run.source, own, {by: found.values[:, 0]}, {}, shares)
+        for run, own, shares in zip(read, seen, plausible, strict=True)
+        for found in [score_rows(run.rows, release.qrels, [measure])]
+    ]
     asked = {
         "parts": release.parts,
         "measures": [measure.name],
         "relevant": release.qrels.relevant,
         "ladder": True,
     }
-    taken = take_looks(store, release, scored, asked, why, actor)
+    return climbed(store, release, ladder, measure.name, scored, asked, why, actor)
+
+
+def climbed(
+    store: Store,
+    release: EvaluatedRelease,
+    ladder: PartLadder,
+    measure: str,
+    scored: Sequence[ScoredRun],
+    asked: Mapping[str, Any],
+    reason: str,
+    actor: str,
+) -> LadderLooks:
+    """Take the looks, and answer each: a new one by the Ladder, a repeated one as it was answered.
+
+    Parameters
+    ----------
+    scored: without figures; these are the answers.
+    """
+    with store.reading() as cursor:
+        taken = {one.look_id: one.shown for one in looks(cursor, release.release_id) if one.by_ladder}
+    answers, answered = [], []
+    for run in scored:
+        look_id = look_id_of(release.release_id, release.sealed, run_sum_of(run.seen), asked)
+        shown = taken.get(look_id)
+        if shown is None:
+            [values] = run.values.values()
+            ladder = ladder.after(None, _by_query(release, values))
+            value = ladder.state.shown if ladder.state.improved else None
+            figure = rounded_figures(LadderFigure(value, len(ladder.queries or ())))
+            taken[look_id] = {measure: figure._asdict()}
+        else:
+            figure = LadderFigure(shown[measure]["value"], len(ladder.queries or ()))
+        best = figure.value if figure.value is not None else round(ladder.state.shown or 0.0, 3)
+        answers.append(LadderAnswer(run.system, run.source, figure.value is not None, best))
+        answered.append(run._replace(figures={measure: figure}))
     return LadderLooks(
         release=release.name,
         release_id=release.release_id,
         parts=release.parts,
-        measure=measure.name,
-        queries=int(known.sum()),
+        measure=measure,
+        queries=len(ladder.queries or ()),
+        step=ladder.step,
         answers=tuple(answers),
-        looks=taken,
+        looks=take_looks(store, release, answered, asked, reason, actor),
+        looks_in_all=ladder.state.looks,
+        bits=round(ladder.bits, 1),
     )
 
 
-def _state(store: Store, release: EvaluatedRelease, measure: Measure, known: np.ndarray) -> LadderState:
-    """The state after all earlier looks at these parts by this measure."""
+def with_ladder_values(
+    store: Store, release: EvaluatedRelease, runs: Sequence[RunRows], scored: Sequence[ScoredRun]
+) -> list[ScoredRun]:
+    """The runs of a look at all figures, with values by the measure of each part's Ladder, too."""
+    sealed = release.facets["part"].values
     with store.reading() as cursor:
-        found = [
-            one
-            for one in looks(cursor, release.release_id)
-            if one.parts == list(release.parts)
-            and not one.of_answers
-            and _first(one.asked) == (measure.name, release.qrels.relevant)
+        ladders = [
+            part_ladder(cursor, release.release_id, part, _ids(release, sealed[part]))
+            for part in release.sealed
         ]
-        rows = look_queries(cursor, [one.look_id for one in found])
-    values: dict[str, dict[str, LookQuery]] = {one.look_id: {} for one in found}
-    for row in rows:
-        values[row.look_id][row.query_id] = row
-    ids = [name for name, has in zip(release.qrels.query_ids, known.tolist(), strict=True) if has]
-    state = LadderState()
-    for one in found:
-        own = values[one.look_id]
-        state = climb(state, np.array([own[name].value or 0.0 for name in ids]))
-    return state
+    for ladder in ladders:
+        if ladder.measure is None or ladder.scored_by is None or ladder.scored_by in scored[0].values:
+            continue
+        split = release.parts[0] if len(release.parts) == 1 else ALL
+        qrels = read_release(store, release.name, split, ladder.relevant).qrels
+        scored = [
+            run._replace(values={**run.values, ladder.scored_by: found.values[:, 0]})
+            for run, rows in zip(scored, runs, strict=True)
+            for found in [score_rows(rows, qrels, [ladder.measure])]
+        ]
+    return list(scored)
 
 
-def _first(asked: str) -> tuple[str, int]:
-    values = json.loads(asked)
-    return values["measures"][0], values["relevant"]
+def _ids(release: EvaluatedRelease, mask: Mask) -> list[str]:
+    return [name for name, inside in zip(release.qrels.query_ids, mask.tolist(), strict=True) if inside]
+
+
+def _by_query(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
+    known = zip(release.qrels.query_ids, values.tolist(), strict=True)
+    return {name: None if np.isnan(value) else value for name, value in known}
+
+
+def refuse_parts_without_ladder(release: EvaluatedRelease) -> None:
+    """Stop where it is not one sealed part that is looked at.
+
+    Raises
+    ------
+    InputError: it is another part, or several.
+    """
+    if release.sealed != release.parts or len(release.parts) != 1:
+        raise InputError(
+            f"The Ladder is for one sealed part, and of {', '.join(release.parts)} not all are, or they are "
+            "several. Name one.",
+            command="--split does.",
+        )
+
+
+def _release_and_ladder(
+    store: Store, name: str, part: str | None, measures: Sequence[str] | None, relevant: int | None
+) -> tuple[EvaluatedRelease, PartLadder]:
+    """The part and its Ladder, by the threshold that it began with."""
+    release = read_release(store, name, part, relevant)
+    refuse_parts_without_ladder(release)
+    with store.reading() as cursor:
+        ladder = part_ladder(cursor, release.release_id, release.parts[0], release.qrels.query_ids)
+    if ladder.measure is None or ladder.first is None or ladder.relevant is None:
+        return release, ladder
+    named = None if measures is None else measures_for(release.qrels.scale, measures)[0]
+    other = named is not None and named != ladder.measure
+    if other or (relevant not in (None, ladder.relevant) and ladder.measure.binary):
+        first = ladder.first
+        raise RefusedError(
+            f"The Ladder of {release.parts[0]} is by {ladder.scored_by}, as its first look was "
+            f"({first.system}, by {first.looked_by} on {first.looked_at:%Y-%m-%d}): by another measure the "
+            "figures would begin anew. Ask for that one.",
+            command=f"--measures {ladder.measure.name} does.",
+        )
+    if release.qrels.relevant != ladder.relevant:
+        release = read_release(store, name, part, ladder.relevant)
+    return release, ladder

@@ -12,22 +12,26 @@ from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.evaluation.figures.strata import LEAST
-from curation.evaluation.inputs.release import EvaluatedRelease
-from curation.evaluation.sealed.disclosure import EarlierRun, ListSums
+from curation.evaluation.inputs.release import EvaluatedRelease, parts_of
+from curation.evaluation.sealed.disclosure import EarlierRun, SeenLists, overlap
 from curation.evaluation.sealed.flattery import Flattery, flattery
+from curation.evaluation.sealed.plausibility import Plausibility
 from curation.evaluation.sealed.precision import DECIMALS, rounded_figures
-from curation.people.annotators import EVALUATING, require_author
+from curation.people.annotators import EVALUATING, require_annotators, require_author
 from curation.releases.looks import (
+    LookList,
     LookQuery,
     NumberedLook,
     SealedLook,
     add_look,
     family_of,
     look_id_of,
-    look_queries,
+    look_lists,
     looks,
 )
-from curation.store import Store, utc_now
+from curation.releases.seal import sealed_parts
+from curation.releases.verify import opened
+from curation.store import COMMAND_LINE, Store, utc_now
 from curation.text import canonical_json, digest
 
 
@@ -39,7 +43,7 @@ class TakenLook(NamedTuple):
     number, of_family: from 1, among all looks at these parts, and among those of the same system family.
     repeated: the same run was asked the same before, so this is no other look.
     flattery: how far the best of so many looks may flatter by the first measure; None where too few queries
-        have a value, or no figure was shown.
+        have a value, no figure was shown, or the look was by the Ladder.
     """
 
     system: str
@@ -81,26 +85,56 @@ class ScoredRun(NamedTuple):
 
     Attributes
     ----------
-    values: the first measure of each query of the release, shape (Q,); NaN where it has none.
+    values: measure → of each query of the release, shape (Q,); NaN where it has none. The first one is the
+        look's first measure, another one the Ladder's.
+    plausible: None of answers.
     """
 
     system: str
     source: str
-    sums: ListSums
-    values: NDArray[np.float64]
+    seen: SeenLists
+    values: Mapping[str, NDArray[np.float64]]
     figures: Mapping[str, ShownFigure]
+    plausible: Plausibility | None = None
 
 
-def reason_for(store: Store, release: EvaluatedRelease, reason: str | None, actor: str) -> str:
-    """The reason of somebody who may look.
+def by_ladder(store: Store, release_name: str, split: str | None, actor: str) -> bool:
+    """Whether somebody's look is by the Ladder unless a lead takes it: an evaluator's, at a sealed part.
+
+    Raises
+    ------
+    InputError: the release has no such part.
+    NotFoundError: there is no such release.
+    RefusedError: it is not as it was frozen.
+    """
+    if split is None or actor == COMMAND_LINE:
+        return False
+    release = opened(store, release_name)
+    if not set(parts_of(release, split)) & set(sealed_parts(release.header)):
+        return False
+    with store.reading() as cursor:
+        return require_annotators(cursor, [actor])[0].role == "evaluator"
+
+
+def reason_for(
+    store: Store, release: EvaluatedRelease, reason: str | None, actor: str, ladder: bool = False
+) -> str:
+    """The reason of somebody who may look: at all figures leads alone, by the Ladder evaluators, too.
 
     Raises
     ------
     NotFoundError: the project does not know the actor.
-    RefusedError: there is no reason, or the actor is neither evaluator nor lead.
+    RefusedError: there is no reason, or the actor may not look.
     """
     with store.reading() as cursor:
         require_author(cursor, actor, *EVALUATING)
+        evaluator = actor != COMMAND_LINE and require_annotators(cursor, [actor])[0].role == "evaluator"
+    if evaluator and not ladder:
+        raise RefusedError(
+            f"{', '.join(release.sealed)} of the release {release.name!r} is sealed. {actor} is evaluator: "
+            "all figures of it are for leads, for they tell of single grades. Evaluators climb the Ladder.",
+            command="--ladder does.",
+        )
     if reason is None or not reason.strip():
         raise RefusedError(
             f"{', '.join(release.sealed)} of the release {release.name!r} is sealed. Who scores a run or "
@@ -118,13 +152,17 @@ def earlier_runs(store: Store, release: EvaluatedRelease, answers: bool = False)
             for one in looks(cursor, release.release_id)
             if set(one.parts) & set(release.sealed) and one.of_answers == answers
         ]
-        rows = look_queries(cursor, [one.look_id for one in found])
-    sums: defaultdict[str, dict[str, int]] = defaultdict(dict)
+        rows = look_lists(cursor, [one.look_id for one in found])
+    seen: dict[str, defaultdict[str, dict[str, int]]] = {one.look_id: defaultdict(dict) for one in found}
     for row in rows:
-        if row.list_sum is not None:
-            sums[row.look_id][row.query_id] = row.list_sum
+        seen[row.look_id][row.seen][row.query_id] = row.list_sum
     distinct = {one.run_sum: one for one in reversed(found)}
-    return [EarlierRun(one.system, sums[one.look_id]) for one in reversed(distinct.values())]
+    return [EarlierRun(one.system, seen[one.look_id]) for one in reversed(distinct.values())]
+
+
+def run_sum_of(seen: SeenLists) -> str:
+    """The hash of all that a look sees of a run."""
+    return digest("run", sorted((what, sorted(sums.items())) for what, sums in seen.items()))
 
 
 def take_looks(
@@ -136,20 +174,29 @@ def take_looks(
     actor: str,
 ) -> tuple[TakenLook, ...]:
     """Store the looks, all or none; the figures may be handed out afterwards."""
-    stored = [_look(release, run, asked, reason, actor) for run in runs]
+    earlier = earlier_runs(store, release, bool(asked.get("answers")))
+    stored = []
+    for run in runs:
+        stored.append(_look(release, run, asked, reason, actor, overlap(release, run.seen, earlier)))
+        earlier.append(EarlierRun(run.system, run.seen))
     with store.transaction(appends=True) as cursor:
         require_author(cursor, actor, *EVALUATING)
         taken = [
-            add_look(cursor, look, _queries(release, run, look.look_id))
+            add_look(cursor, look, _queries(release, run, look.look_id), _lists(run, look.look_id))
             for run, look in zip(runs, stored, strict=True)
         ]
     return tuple(_taken(run, one) for run, one in zip(runs, taken, strict=True))
 
 
 def _look(
-    release: EvaluatedRelease, run: ScoredRun, asked: Mapping[str, Any], reason: str, actor: str
+    release: EvaluatedRelease,
+    run: ScoredRun,
+    asked: Mapping[str, Any],
+    reason: str,
+    actor: str,
+    shared: float,
 ) -> SealedLook:
-    run_sum = digest("run", sorted(run.sums.items()))
+    run_sum = run_sum_of(run.seen)
     shown = {
         name: {field: getattr(figure, field, None) for field in ("value", "low", "high", "n", "judged")}
         for name, figure in run.figures.items()
@@ -166,19 +213,26 @@ def _look(
         reason=reason,
         looked_by=actor,
         looked_at=utc_now(),
+        unknown=run.plausible and run.plausible.unknown,
+        unseen=run.plausible and run.plausible.unseen,
+        overlap=shared,
     )
 
 
 def _queries(release: EvaluatedRelease, run: ScoredRun, look_id: str) -> list[LookQuery]:
-    values, ids = run.values, release.qrels.query_ids
+    ids, sealed = release.qrels.query_ids, np.flatnonzero(release.sealed_queries).tolist()
     return [
-        LookQuery(
-            look_id,
-            ids[place],
-            run.sums.get(ids[place]),
-            None if np.isnan(values[place]) else float(values[place]),
-        )
-        for place in np.flatnonzero(release.sealed_queries).tolist()
+        LookQuery(look_id, ids[place], None if np.isnan(values[place]) else float(values[place]), measure)
+        for measure, values in run.values.items()
+        for place in sealed
+    ]
+
+
+def _lists(run: ScoredRun, look_id: str) -> list[LookList]:
+    return [
+        LookList(look_id, seen, query_id, list_sum)
+        for seen, sums in run.seen.items()
+        for query_id, list_sum in sums.items()
     ]
 
 
@@ -194,13 +248,14 @@ def _taken(run: ScoredRun, one: NumberedLook) -> TakenLook:
         looked_by=look.looked_by,
         looked_at=f"{look.looked_at:%Y-%m-%d %H:%M}",
         reason=look.reason,
-        flattery=_flattery(run, one.number),
+        flattery=None if look.by_ladder else _flattery(run, one.number),
     )
 
 
 def _flattery(run: ScoredRun, number: int) -> Flattery | None:
     """How far the best of so many looks may flatter; its sd is a figure of the sealed part, and as coarse."""
-    known = run.values[~np.isnan(run.values)]
+    values = next(iter(run.values.values()))
+    known = values[~np.isnan(values)]
     if len(known) < LEAST or next(iter(run.figures.values())).value is None:
         return None
     sd = round(float(known.std(ddof=1)), DECIMALS)

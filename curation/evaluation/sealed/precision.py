@@ -5,8 +5,8 @@ of 38 queries with one document each, at ranks of their own, says of each whethe
 So figures of sealed parts have `DECIMALS` decimals, a look has at most `MOST_MEASURES` measures, and their
 depths are among `DEPTHS`: else the difference between success@6 and success@7 could be a query.
 
-A look still tells some bits, and who spends them well learns the grades of a few documents from it. Looks are
-logged for that reason; `flattery` bounds what they are worth.
+Such a look still tells many bits, and who spends them well learns the grades of single documents from it. So
+it is for leads, and logged; others climb the Ladder (`ladder`).
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def refuse_fine_measures(parts: Sequence[str], measures: Sequence[Measure]) -> N
 
 
 def rounded_figures(figures: Figures) -> Figures:
-    """The same dataclass, named tuple or mapping with `DECIMALS` decimals in each float but seconds."""
+    """The same dataclass, named tuple or mapping with `DECIMALS` decimals in each float but seconds.
+
+    Numbers of queries needed have two digits: they are the spread of differences, in other words.
+    """
     return _rounded(figures)  # type: ignore[no-any-return]
 
 
@@ -70,7 +73,10 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, RunSeconds):
         return value  # the run's own
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{field.name: _rounded(getattr(value, field.name)) for field in fields(value)})
+        told = {field.name: _rounded(getattr(value, field.name)) for field in fields(value)}
+        if told.get("queries_needed"):
+            told["queries_needed"] = int(float(f"{told['queries_needed']:.1e}"))
+        return replace(value, **told)
     if isinstance(value, Mapping):
         return {key: _rounded(item) for key, item in value.items()}
     if isinstance(value, tuple) and hasattr(value, "_replace"):

@@ -33,7 +33,7 @@ def scored(store: Store, folder: Path, first: list[str], second: list[str]) -> E
     ]
     runs = [RunSource(path.stem, path) for path in files]
     options = EvaluationOptions("test", first_stage="first", depths=(3, 10))
-    return evaluate_runs(store, "v1", runs, options, "a look", "vera")
+    return evaluate_runs(store, "v1", runs, options, "a look", "lee")
 
 
 def test_a_reranker_that_shares_one_query_with_the_first_stage_shows_nothing_of_it(

@@ -53,12 +53,12 @@ def test_a_figure_is_shown_for_an_improvement_beyond_noise_and_for_nothing_else(
 
 def test_looks_that_had_all_their_figures_count_as_rungs(store: Store, tmp_path: Path) -> None:
     run = RunSource("best", write_run(tmp_path / "best.trec", best()))
-    evaluate_runs(store, "v1", [run], EvaluationOptions("test"), "May", "vera")
+    evaluate_runs(store, "v1", [run], EvaluationOptions("test"), "May", "lee")
     assert not climbed(store, tmp_path, "random", ranked("b")).answers[0].improved
 
 
 def test_the_ladder_is_for_sealed_parts_and_needs_a_reason(store: Store, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="The Ladder is for sealed parts, and of dev not all are"):
+    with pytest.raises(InputError, match="The Ladder is for one sealed part, and of dev not all are"):
         climbed(store, tmp_path, "best", best(), "dev")
     run = RunSource("best", write_run(tmp_path / "best.trec", best()))
     with pytest.raises(RefusedError, match="--reason"):
@@ -72,6 +72,7 @@ def test_the_command_shows_the_answer_and_nothing_else(store: Store, tmp_path: P
     answer = json.loads(invoke([*command, "--json"], catch_exceptions=False).stdout)
     assert answer["answers"] == [{"system": "best", "source": "best.trec", "improved": True, "best": 1.0}]
     assert "runs" not in answer
+    write_run(run, worst())
     told = invoke(command, catch_exceptions=False).stdout
     assert "no improvement beyond noise; the best shown is still 1.000" in told
 
@@ -98,7 +99,7 @@ def test_who_cannot_pool_spends_no_look(store: Store, tmp_path: Path) -> None:
 def test_the_report_says_how_far_the_best_of_so_many_looks_may_flatter(store: Store, tmp_path: Path) -> None:
     for name in "abc":
         run = RunSource(name, write_run(tmp_path / f"{name}.trec", ranked(name)))
-        found = evaluate_runs(store, "v1", [run], EvaluationOptions("test"), "May", "vera")
+        found = evaluate_runs(store, "v1", [run], EvaluationOptions("test"), "May", "lee")
     bound = found.looks[0].flattery
     assert bound is not None
     assert (bound.looks, bound.queries) == (3, 30)

@@ -22,7 +22,7 @@ def scored(folder: Path, *measures: str) -> Evaluation:
     store = evaluated_project(folder)
     runs = [RunSource("dense", write_run(folder / "dense.trec", ranked("a")))]
     try:
-        return evaluate_runs(store, "v1", runs, EvaluationOptions("test", measures), "May", "vera")
+        return evaluate_runs(store, "v1", runs, EvaluationOptions("test", measures), "May", "lee")
     finally:
         assert len(show(store, "v1").looks) <= 1
         store.close()
@@ -53,7 +53,7 @@ def test_nothing_of_a_sealed_part_is_finer_than_three_decimals(tmp_path: Path) -
     files = {name: write_run(tmp_path / f"{name}.trec", ranked(name)) for name in "abcd"}
     runs = [RunSource("new" if name in "cd" else name, file) for name, file in files.items()]
     asked = EvaluationOptions("test", by=("stratum", "part"), first_stage="a", hard_negatives=True)
-    found = evaluate_runs(store, "v1", runs, asked, "May", "vera")
+    found = evaluate_runs(store, "v1", runs, asked, "May", "lee")
     climbed = ladder_looks(store, "v1", [RunSource("e", runs[1].path)], "test", reason="May", actor="vera")
     store.close()
     assert found.comparisons
