@@ -8,8 +8,7 @@ given other answers are ruled out, and the bits are 20 less the logarithm of how
 
     digits       all figures of a run: success@1 to success@1000 each tell of another document
     random       the Ladder, with random halves of the documents first (the majority attack of Blum and Hardt)
-    halves       the Ladder, from a run worth nothing on, each look the most even question of those tried, given
-                 all answers
+    halves       the Ladder, from a run worth nothing on: the most even question of those tried at each look
     rare         the same, with questions to which yes is unlikely: a yes raises the figure to be beaten
     after BM25   as rare, where BM25's own run was looked at before
 

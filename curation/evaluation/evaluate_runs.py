@@ -269,6 +269,7 @@ def _asked(
         "together": together if len(together) > 1 else None,
         "baseline": baseline and [run_sum_of(own) for own in sealed.seen[baseline]],
         "wanted": options.comparison.wanted if len(together) > 1 else None,
+        "deciding": options.comparison.deciding if len(together) > 1 else None,
     }
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.door import sealed_parts
 from curation.errors import RefusedError
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.release import EvaluatedRelease, parts_of
@@ -29,7 +30,6 @@ from curation.releases.looks import (
     look_lists,
     looks,
 )
-from curation.releases.seal import sealed_parts
 from curation.releases.verify import opened
 from curation.store import COMMAND_LINE, Store, utc_now
 from curation.text import canonical_json, digest

@@ -189,3 +189,14 @@ def test_the_answers_of_any_looks_are_one_of_so_few_sequences() -> None:
     assert min(rises) > 0.99 * step
     assert len(set(shown)) <= round(1 / step) + 1
     assert told_bits(200, step) < 64
+
+
+def test_a_grade_beside_two_known_ones_among_worthless_documents_is_not_told() -> None:
+    """24 looks after one at nothing: each has two relevant documents that are known, and one in question."""
+    nothing = np.zeros(38)
+    state = climb(LadderState(), nothing, step_for(38))
+    for target in range(2, 26):
+        asked = nothing.copy()
+        asked[[0, 1, target]] = 1
+        assert not climb(state, asked, step_for(38)).improved
+        assert climb(climb(LadderState(), nothing), asked).improved, "without the least step it was told"
