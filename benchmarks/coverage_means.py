@@ -9,7 +9,9 @@ studentised bootstrap and Willink's t corrected for skewness, with Gaffke's boun
 
 For all searches, a log of 5,000 queries in three strata with heavy-tailed traffic has the values of topics.
 
-Usage: python -m benchmarks.coverage_means [sets] [systems of each collection]
+Usage: python -m benchmarks.coverage_means [sets] [systems of the first collection alone]
+Smallest: python -m benchmarks.coverage_means 2 1
+Needs: ../shared/data
 """
 
 from __future__ import annotations
@@ -131,12 +133,12 @@ RULES: dict[str, Rule] = {
 
 
 def series(systems: int | None) -> Iterator[Series]:
-    """Of so many systems of each collection; a series whose topics all have one value has nothing to show."""
+    """Of so many systems of the first collection, else of all; a series whose topics all have one value has nothing to show."""
     taken: Counter[str] = Counter()
     for one in real_topics():
         taken[one.collection] += 1
-        if systems is not None and taken[one.collection] > systems:
-            continue
+        if systems is not None and taken.total() > systems:
+            return
         for place, measure in enumerate(one.scores.measures):
             values, highest = one.scores.values[:, place], one.scores.highest[:, place]
             known = ~np.isnan(values)
@@ -189,7 +191,7 @@ def main() -> None:
     sets = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     systems = int(sys.argv[2]) if len(sys.argv) > 2 else None
     if not SHARED.is_dir():
-        sys.exit(f"the collections are not at {SHARED}")
+        sys.exit(f"the shared data is not at {SHARED}")
     found: dict[tuple[str, int, str], list[Found]] = defaultdict(list)
     every = sorted(series(systems), key=lambda one: one.measure)
     print(f"| measure | topics | rule | {HEAD} |\n|---|---:|---|{'---:|' * 8}")
@@ -206,7 +208,7 @@ def main() -> None:
         for rule in RULES:
             print(row("all", n, rule, found["all", n, rule], found["all", n, "bootstrap"]), flush=True)
     chosen = [one for one in every if one.measure in ("map", "ndcg@10", "mrr@10", "success@10")]
-    for n, results in traffic(chosen[::4], max(sets // 5, 20)).items():
+    for n, results in traffic(chosen[::4], max(sets // 5, 1)).items():
         print(row("for all searches", n, "score", results, results), flush=True)
 
 
