@@ -133,7 +133,7 @@ RULES: dict[str, Rule] = {
 
 
 def series(systems: int | None) -> Iterator[Series]:
-    """Of so many systems of the first collection, else of all; a series whose topics all have one value has nothing to show."""
+    """Of so many systems of the first collection, else of all; without series that have one value alone."""
     taken: Counter[str] = Counter()
     for one in real_topics():
         taken[one.collection] += 1
