@@ -90,7 +90,7 @@ class Store:
         with self._writer, self._lease() as cursor:
             try:
                 with (
-                    _past_the_log(cursor) if large else nullcontext(),
+                    self._file.past_the_log() if large else nullcontext(),
                     _transaction(cursor, "BEGIN TRANSACTION"),
                 ):
                     yield cursor
@@ -127,7 +127,7 @@ class Store:
         with self._changed:
             while self._leases or self._opening:
                 self._changed.wait(IDLE)
-            self._file.rest()
+            self._file.settle()
             self._changed.notify_all()
             closer = self._closer
         if closer is not None:
@@ -178,7 +178,8 @@ class Store:
                     self._data_version += 1
                 cursor = self._file.cursor()
                 if not self._checked:
-                    migrations.upgrade(cursor, before=self._copy_before)
+                    if migrations.upgrade(cursor, before=self._copy_before):
+                        self._file.checkpoint()
                     self._checked = True
             return cursor
         except BaseException:
@@ -244,7 +245,7 @@ class Store:
                 elif self._file.held:
                     self._let_go()
                 else:
-                    self._file.rest()
+                    self._file.settle()
             self._closer = None
 
 
@@ -374,17 +375,6 @@ def _transaction(cursor: Cursor, begin: str) -> Iterator[None]:
         except BaseException:
             _roll_back(cursor)
             raise
-
-
-@contextmanager
-def _past_the_log(cursor: Cursor) -> Iterator[None]:
-    """What is committed within the block goes into the file, if nobody else reads; else into the log."""
-    cursor.execute("SET checkpoint_threshold = '1KB'")
-    try:
-        yield
-    finally:
-        with suppress(duckdb.Error):
-            cursor.execute("RESET checkpoint_threshold")
 
 
 @contextmanager

@@ -3,8 +3,8 @@
 Starting a DuckDB engine takes some 25 ms of processor time, attaching a file to a running one 4 ms. So the
 engine stays for a while after the file is detached, and other processes can open the file meanwhile.
 
-The file alone shows whether another process has written meanwhile. A checkpoint writes a header with a higher
-number, and what is not yet checkpointed is in a log beside the file: equal headers without a log mean equal
+The file and its log alone show whether another process has written meanwhile. A checkpoint writes a header with
+a higher number, and between two of them the log only grows: equal headers and a log of equal size mean equal
 content. The headers are read while the file is held, because then nobody else can write. The file descriptor
 for it is closed only after the file is detached: closing one ends all of this process's locks on the file
 (POSIX, fcntl), and while the file is held no other connection of this process can have one.
@@ -15,14 +15,16 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TypeVar
 
 import duckdb
 
-from curation.errors import NotFoundError, StoreBusyError, StoreError
+from curation.errors import CurationError, NotFoundError, StoreBusyError, StoreError
+from curation.store import checkpoints
+from curation.store.checkpoints import HEADERS
 from curation.store.write_ahead_log import log_damage, log_of
 
 Cursor = duckdb.DuckDBPyConnection
@@ -31,8 +33,11 @@ Opened = TypeVar("Opened")
 PATIENCE = 10.0
 OURS = frozenset({"goldset", "curation.jobs.worker"})
 RETRY = 0.005
-HEADERS = 3 * 4096
-"""Bytes: DuckDB's main header and the two database headers that checkpoints write in turn."""
+LOG_LEFT = 32_768
+"""Bytes of a log that is left as it is when the file is let go: some sixty grades. Opening the file reads them
+again, and from there on that takes longer than a checkpoint."""
+NEVER = "SET checkpoint_threshold = '1TB'"
+AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
 
 _NOT_WRITTEN = re.compile("Failed to commit: (Could not|Checkpoint failed)|Failed to create checkpoint")
 _OURS = "Unique file handle conflict"
@@ -51,11 +56,16 @@ class FileFingerprint(NamedTuple):
     size: int
     changed_ns: int
     headers: bytes
+    log: int
 
 
 def start_engine(temporary: str) -> Cursor:
-    """DuckDB without a file; what does not fit into memory goes to the folder `temporary`."""
-    return duckdb.connect(":memory:", config={"temp_directory": temporary})
+    """DuckDB without a file, which makes no checkpoint by itself.
+
+    temporary: the folder for what does not fit into memory.
+    """
+    engine = duckdb.connect(":memory:", config={"temp_directory": temporary})
+    return engine.execute(NEVER).execute("PRAGMA disable_checkpoint_on_shutdown")
 
 
 def stop_engine(engine: Cursor) -> None:
@@ -74,6 +84,8 @@ class DatabaseFile:
         self._engine: Cursor | None = None
         self._descriptor: int | None = None
         self._fingerprint_left: FileFingerprint | None = None
+        self._log_taken = 0
+        self._wrote = False
 
     @property
     def running(self) -> bool:
@@ -89,7 +101,7 @@ class DatabaseFile:
         NotFoundError: there is no such file any more.
         """
         patiently(self.path, self._patience, self._attach)
-        self.held = True
+        self.held, self._log_taken = True, self._log_size()
         return self._fingerprint_left is not None and self._fingerprint_left == self._fingerprint()
 
     def cursor(self) -> Cursor:
@@ -97,11 +109,53 @@ class DatabaseFile:
         assert self._engine is not None
         return self._engine.cursor().execute("USE project")
 
-    def let_go(self) -> None:
-        """Close the file, so that other processes can open it; no cursor may be in use."""
+    def checkpoint(self) -> None:
+        """Bring what the log of the file that is held says into the file; nobody may write meanwhile.
+
+        Raises
+        ------
+        duckdb.Error: somebody reads, or the disk is full. Nothing is lost.
+        """
+        if self._log.exists():
+            assert self._engine is not None
+            with self._guarded():
+                self._engine.execute("CHECKPOINT project")
+            self._wrote = False
+
+    @contextmanager
+    def past_the_log(self) -> Iterator[None]:
+        """What is committed within the block goes into the file, if nobody else reads; else into the log."""
+        assert self._engine is not None
+        with self._guarded():
+            self._engine.execute(AT_EACH_COMMIT)
+            try:
+                yield
+            finally:
+                with suppress(duckdb.Error):
+                    self._engine.execute(NEVER)
+
+    def _guarded(self) -> AbstractContextManager[None]:
+        assert self._engine is not None
+        return checkpoints.guarded(self._engine, self.path, self._opened())
+
+    def _opened(self) -> int:
+        if self._descriptor is None:
+            self._descriptor = os.open(self.path, os.O_RDONLY)
+        return self._descriptor
+
+    def let_go(self, *, for_good: bool = False) -> None:
+        """Close the file, so that other processes can open it; no cursor may be in use.
+
+        for_good: a log that this process has written is brought into the file first, however short it is.
+        """
         if self.held and self._engine is not None:
             self.held = False
-            self._fingerprint_left = self._settled(self._engine)
+            log = self._log_size()
+            self._wrote = self._wrote or log > self._log_taken
+            if log > LOG_LEFT or (for_good and log and self._wrote):
+                with suppress(duckdb.Error, OSError):  # a full disk: the log stays, and loses nothing
+                    self.checkpoint()
+            self._fingerprint_left = self._fingerprint()
             try:
                 self._engine.execute("DETACH project")
             except duckdb.Error:  # an engine that failed for good does not recover: start another
@@ -109,6 +163,7 @@ class DatabaseFile:
             if self._descriptor is not None:
                 os.close(self._descriptor)
                 self._descriptor = None
+            checkpoints.let_go(self.path)
 
     def copy(self, target: Path) -> None:
         """Copy the file that is held to a new one, and its log, if one is left, to the new one's.
@@ -116,12 +171,9 @@ class DatabaseFile:
         Nobody may write meanwhile. The file is read through the descriptor that stays open, because closing
         another one would end the lock.
         """
-        assert self._engine is not None
-        with suppress(duckdb.Error):  # somebody reads, or the disk is full: the log is copied, too
-            self._engine.execute("CHECKPOINT project")
-        if self._descriptor is None:
-            self._descriptor = os.open(self.path, os.O_RDONLY)
-        _copy_bytes(self._descriptor, target)
+        with suppress(duckdb.Error, OSError):  # somebody reads, or the disk is full: the log is copied, too
+            self.checkpoint()
+        _copy_bytes(self._opened(), target)
         if self._log.exists():
             log = os.open(self._log, os.O_RDONLY)
             try:
@@ -131,8 +183,16 @@ class DatabaseFile:
 
     def rest(self) -> None:
         """Let go of the file and stop the engine."""
-        self.let_go()
+        self.let_go(for_good=True)
         self._stop_engine()
+
+    def settle(self) -> None:
+        """As `rest`, also for a log that this process has left, if nobody else has the file now."""
+        if self._wrote and self.running and not self.held and self._log_size():
+            with suppress(duckdb.Error, CurationError, OSError):
+                self._attach()
+                self.held = True
+        self.rest()
 
     def _attach(self) -> None:
         try:
@@ -144,11 +204,13 @@ class DatabaseFile:
     def _attach_to_engine(self) -> None:
         if not self.path.is_file():  # it was moved away, and DuckDB would make an empty one
             raise NotFoundError(no_project(self.path))
+        checkpoints.put_back(self.path)
         if self._log.exists():
             self._refuse_damaged_log()
         if self._engine is None:
             self._engine = start_engine(f"{self.path}.tmp")
         self._engine.execute("ATTACH ? AS project (TYPE DUCKDB)", [str(self.path)])
+        checkpoints.hold(self.path)
 
     def _refuse_damaged_log(self) -> None:
         damage = log_damage(self._log)
@@ -160,25 +222,20 @@ class DatabaseFile:
             stop_engine(self._engine)
             self._engine = None
 
-    def _settled(self, engine: Cursor) -> FileFingerprint | None:
-        """The fingerprint after DETACH: a checkpoint first, so that DETACH has nothing to write."""
-        if self._log.exists():
-            with suppress(duckdb.Error):  # a full disk: the log stays, and loses nothing
-                engine.execute("CHECKPOINT project")
-        return self._fingerprint()
-
     def _fingerprint(self) -> FileFingerprint | None:
-        """The fingerprint of the file that is held; None if there is a log, or no file."""
+        """The fingerprint of the file that is held; None if there is no file."""
         try:
-            if self._log.exists():
-                return None
-            if self._descriptor is None:
-                self._descriptor = os.open(self.path, os.O_RDONLY)
-            found = os.fstat(self._descriptor)
-            headers = os.pread(self._descriptor, HEADERS, 0)
+            found = os.fstat(self._opened())
+            headers = os.pread(self._opened(), HEADERS, 0)
         except OSError:
             return None
-        return FileFingerprint(found.st_ino, found.st_size, found.st_mtime_ns, headers)
+        return FileFingerprint(found.st_ino, found.st_size, found.st_mtime_ns, headers, self._log_size())
+
+    def _log_size(self) -> int:
+        try:
+            return self._log.stat().st_size
+        except OSError:
+            return 0
 
     @property
     def _log(self) -> Path:

@@ -82,8 +82,6 @@ def upgrade(
             if migration.name in CARRIED:
                 CARRIED[migration.name](connection)
             _record(connection, migration.name)
-    if missing:
-        connection.execute("CHECKPOINT")
     return [migration.name for migration in missing]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tests.trials import clock, full_disk, fuzz, kills, proxy, two_servers
+from tests.trials import clock, full_disk, fuzz, kills, proxy, torn, two_servers
 from tests.trials.verdict import run
 
 TRIALS = {
@@ -15,6 +15,7 @@ TRIALS = {
     "full_disk": full_disk,
     "clock": clock,
     "proxy": proxy,
+    "torn": torn,
 }
 
 if __name__ == "__main__":

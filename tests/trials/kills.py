@@ -17,7 +17,7 @@ import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -163,16 +163,27 @@ def look_after_kill(path: Path, acknowledged: set[str]) -> Verdict:
     for finding in examine(path, [exports] if exports.is_dir() else [], clean=True).findings:
         found.demand(finding.level != "problem", f"the doctor: {finding.sentence}")
         found.counts["folders left, found and removed"] += finding.what == "leftovers"
-    said = {tuple(line.split(" ")) for line in acknowledged}
-    _look_at_grades(store, {line[1:] for line in said if line[0] == "grade"}, found)
-    done = {kind: {number for what, number, *_ in said if what == kind} for kind in KINDS}
-    _look_at_imports(store, done["import"], found)
-    names = {name for (name,) in rows_of(store, "SELECT name FROM releases")}
-    found.demand({f"v{number}" for number in done["freeze"]} <= names, f"a release is lost: {sorted(names)}")
-    _look_at_exports(store, exports, done["export"], found)
-    _look_at_backups(folder, done["backup"], found)
+    found.add(look_at_rows(store, acknowledged))
+    _look_at_exports(store, exports, _done("export", acknowledged), found)
+    _look_at_backups(folder, _done("backup", acknowledged), found)
     store.close()
     return found
+
+
+def look_at_rows(store: Store, acknowledged: Iterable[str]) -> Verdict:
+    """Whether the grades, imports and releases that were acknowledged are in the project."""
+    found = Verdict()
+    said = {tuple(line.split(" ")) for line in acknowledged}
+    _look_at_grades(store, {line[1:] for line in said if line[0] == "grade"}, found)
+    _look_at_imports(store, _done("import", acknowledged), found)
+    names = {name for (name,) in rows_of(store, "SELECT name FROM releases")}
+    frozen = {f"v{number}" for number in _done("freeze", acknowledged)}
+    found.demand(frozen <= names, f"a release is lost: {sorted(names)}")
+    return found
+
+
+def _done(kind: str, acknowledged: Iterable[str]) -> set[str]:
+    return {line.split(" ")[1] for line in acknowledged if line.startswith(f"{kind} ")}
 
 
 KINDS = tuple(act.__name__[1:] for act in ACTS)
@@ -240,12 +251,7 @@ def kill_once(campaign: Campaign, graded: bool, chance: Random) -> tuple[list[st
 
 def trial(folder: Path, times: int, chance: Random) -> Verdict:
     """Kill so many victims; every `CAMPAIGN` kills a fresh project, graded and worked on by turns."""
-    templates = {}
-    for kind, build in (("graded", build_graded), ("gold", build_gold)):
-        (folder / kind).mkdir()
-        templates[kind] = folder / kind / "project.duckdb"
-        in_a_fork(lambda build=build, path=templates[kind]: build(path))
-    prepare(folder)
+    templates = build_templates(folder)
     total = Verdict()
     for number in range(-(-times // CAMPAIGN)):
         graded = number % 4 != 1
@@ -259,6 +265,17 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
         look(campaign, total)
         shutil.rmtree(place)
     return total
+
+
+def build_templates(folder: Path) -> dict[str, Path]:
+    """Projects to copy, `graded` and `gold`; what victims need is imported here."""
+    templates = {}
+    for kind, build in (("graded", build_graded), ("gold", build_gold)):
+        (folder / kind).mkdir()
+        templates[kind] = folder / kind / "project.duckdb"
+        in_a_fork(lambda build=build, path=templates[kind]: build(path))
+    prepare(folder)
+    return templates
 
 
 def prepare(folder: Path) -> None:

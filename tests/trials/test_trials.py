@@ -10,7 +10,7 @@ import pytest
 
 from tests.support import ROOT
 
-SHORT = {"kills": 8, "fuzz": 60, "two_servers": 30, "full_disk": 4, "clock": 30, "proxy": 25}
+SHORT = {"kills": 8, "fuzz": 60, "two_servers": 30, "full_disk": 4, "clock": 30, "proxy": 25, "torn": 6}
 
 
 @pytest.mark.slow

@@ -1,0 +1,113 @@
+"""Checkpoints that a kill cannot tear.
+
+DuckDB writes new data into free blocks. The blocks of metadata, which the state before and the one after share,
+it writes in place, 256 KB at a time, before the header that makes the new state count. SIGKILL stops such a
+write between two pages. The header before then refers to a block with a wrong checksum, and the file opens no
+more. So these blocks are kept beside the file before each checkpoint, and put back by whoever opens it next if
+the headers are still the same. The log then brings back what was committed. Blocks of 256 KB begin after the
+headers (DuckDB 2).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+import duckdb
+
+HEADERS = 3 * 4096
+"""Bytes: DuckDB's main header and the two database headers that checkpoints write in turn."""
+BLOCK = 1 << 18
+_NUMBER = 8
+_SUM = 16
+
+_held: set[Path] = set()
+_put_back = threading.Lock()
+
+
+def kept_blocks(file: Path) -> Path:
+    """Where the blocks are kept during a checkpoint."""
+    return Path(f"{file}.checkpoint")
+
+
+@contextmanager
+def guarded(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> Iterator[None]:
+    """What checkpoints the database `project` within the block can be undone at the next open.
+
+    What is kept stays if the checkpoint failed: of the blocks, some may be written.
+
+    descriptor: of the file; it stays open, because closing one would end the lock on the file.
+    """
+    kept, headers = kept_blocks(file), os.pread(descriptor, HEADERS, 0)
+    if _content(kept)[:HEADERS] != headers:  # else a checkpoint failed before, and its blocks are the whole ones
+        rows = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
+        _keep(kept, headers + b"".join(_block(descriptor, number) for (number,) in sorted(rows)))
+    yield
+    if os.pread(descriptor, HEADERS, 0) != headers:
+        kept.unlink()
+
+
+def hold(file: Path) -> None:
+    """This process has the file open: nothing is put back meanwhile."""
+    _held.add(file)
+
+
+def let_go(file: Path) -> None:
+    """This process has closed the file."""
+    _held.discard(file)
+
+
+def put_back(file: Path) -> bool:
+    """Undo a checkpoint that a kill has stopped, before the file is opened; whether one was undone.
+
+    Raises
+    ------
+    duckdb.IOException: another process holds the file.
+    OSError: the file cannot be written.
+    """
+    kept = kept_blocks(file)
+    if not kept.exists() or file in _held:
+        return False
+    with _put_back, file.open("r+b") as whole:
+        try:
+            fcntl.lockf(whole, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise duckdb.IOException(f"Could not set lock on file: {error.strerror}") from None
+        content = _content(kept)
+        undone = bool(content) and os.pread(whole.fileno(), HEADERS, 0) == content[:HEADERS]
+        if undone:
+            for at in range(HEADERS, len(content), _NUMBER + BLOCK):
+                number = int.from_bytes(content[at : at + _NUMBER], "little")
+                block = content[at + _NUMBER : at + _NUMBER + BLOCK]
+                os.pwrite(whole.fileno(), block, HEADERS + number * BLOCK)
+            os.fsync(whole.fileno())
+        kept.unlink(missing_ok=True)
+        return undone
+
+
+def _block(descriptor: int, number: int) -> bytes:
+    """Number and content of a block; nothing for one that was never written."""
+    content = os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
+    return number.to_bytes(_NUMBER, "little") + content if len(content) == BLOCK else b""
+
+
+def _keep(kept: Path, content: bytes) -> None:
+    with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+        out.write(blake2b(content, digest_size=_SUM).digest() + content)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _content(kept: Path) -> bytes:
+    """What is kept; nothing where nothing is, or where it was not written to its end: no checkpoint had begun."""
+    try:
+        found = kept.read_bytes()
+    except FileNotFoundError:
+        return b""
+    whole = blake2b(found[_SUM:], digest_size=_SUM).digest() == found[:_SUM]
+    return found[_SUM:] if whole else b""
