@@ -9,7 +9,7 @@ import duckdb
 from curation.errors import StoreError
 from curation.store import Cursor, migrations
 from curation.store.files import failure, first_line
-from curation.store.write_ahead_log import log_damage, log_of
+from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
 Rows = dict[str, int]
 """Table → its number of rows."""

@@ -12,8 +12,8 @@ from curation.errors import InputError, RefusedError, StoreError
 from curation.operations.backup import OWNER_ONLY, refuse_altered
 from curation.operations.content import Rows, read_whole_file
 from curation.store import COMMAND_LINE, open_store, record_event, utc_now
+from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged, sync
-from curation.store.write_ahead_log import log_of
 
 
 @dataclass(frozen=True)

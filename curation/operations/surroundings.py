@@ -10,8 +10,8 @@ from pathlib import Path
 
 from curation.jobs.result_files import old_results, remove_old_results
 from curation.operations.finding import DoctorFinding, Level, megabytes
+from curation.store.on_disk.write_ahead_log import log_damage, log_of
 from curation.store.staging import clear_leftovers, leftovers
-from curation.store.write_ahead_log import log_damage, log_of
 
 OTHERS = 0o077
 

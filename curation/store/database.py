@@ -31,8 +31,8 @@ import duckdb
 from curation.errors import InputError, NotFoundError, RefusedError, StoreError
 from curation.store import migrations
 from curation.store.files import PATIENCE, RETRY, Cursor, DatabaseFile, failure, no_project, patiently
+from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged
-from curation.store.write_ahead_log import log_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

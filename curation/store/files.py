@@ -3,11 +3,11 @@
 Starting a DuckDB engine takes some 25 ms of processor time, attaching a file to a running one 4 ms. So the
 engine stays for a while after the file is detached, and other processes can open the file meanwhile.
 
-The file and its log alone show whether another process has written meanwhile. A checkpoint writes a header with
-a higher number, and between two of them the log only grows: equal headers and a log of equal size mean equal
-content. The headers are read while the file is held, because then nobody else can write. The file descriptor
-for it is closed only after the file is detached: closing one ends all of this process's locks on the file
-(POSIX, fcntl), and while the file is held no other connection of this process can have one.
+The file and its log alone show whether another process has written meanwhile. A checkpoint writes a header
+with a higher number, and between two of them the log only grows: equal headers and a log of equal size mean
+equal content. The headers are read while the file is held, because then nobody else can write. The file
+descriptor for it is closed only after the file is detached: closing one ends all of this process's locks on
+the file (POSIX, fcntl), and while the file is held no other connection of this process can have one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from typing import NamedTuple, NoReturn, TypeVar
 import duckdb
 
 from curation.errors import CurationError, NotFoundError, StoreBusyError, StoreError
-from curation.store import checkpoints
-from curation.store.checkpoints import HEADERS
-from curation.store.write_ahead_log import log_damage, log_of
+from curation.store.on_disk import checkpoints
+from curation.store.on_disk.checkpoints import HEADERS
+from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
 Cursor = duckdb.DuckDBPyConnection
 Opened = TypeVar("Opened")
@@ -34,8 +34,8 @@ PATIENCE = 10.0
 OURS = frozenset({"goldset", "curation.jobs.worker"})
 RETRY = 0.005
 LOG_LEFT = 32_768
-"""Bytes of a log that is left as it is when the file is let go: some sixty grades. Opening the file reads them
-again, and from there on that takes longer than a checkpoint."""
+"""Bytes of a log that is left as it is when the file is let go: some sixty grades. Whoever opens the file
+reads them again, and more than that would take longer than a checkpoint."""
 NEVER = "SET checkpoint_threshold = '1TB'"
 AT_EACH_COMMIT = "SET checkpoint_threshold = '1KB'"
 

@@ -28,7 +28,7 @@ from app.navigation import pages_of
 from app.serve import listen
 from curation.errors import RefusedError
 from curation.store import Annotator, Store
-from curation.store.write_ahead_log import log_of
+from curation.store.on_disk.write_ahead_log import log_of
 from tests.support.served import Served
 
 

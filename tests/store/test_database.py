@@ -18,7 +18,7 @@ from curation.errors import NotFoundError, RefusedError, StoreBusyError, StoreEr
 from curation.store import Store, append, create_store, get_setting, migrations, open_store, put_setting
 from curation.store.database import LONGEST
 from curation.store.migrations import Migration
-from curation.store.write_ahead_log import log_of
+from curation.store.on_disk.write_ahead_log import log_of
 
 
 def run_python(code: str, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -35,7 +35,7 @@ from curation.operations.backup import back_up, sums_path
 from curation.operations.restore import restore
 from curation.project import init_project
 from curation.store import Store, open_store
-from curation.store.write_ahead_log import log_of
+from curation.store.on_disk.write_ahead_log import log_of
 from tests.support import ROOT
 from tests.support.projects import add_names, add_pairs, grade_next, new_project, rows_of
 from tests.trials.forks import in_a_fork

@@ -1,9 +1,9 @@
 """Torn writes: a process is killed in the middle of its n-th write to the project, for each n of each step.
 
-SIGKILL ends a write between two pages, which happens by chance once in hundreds of kills. Here a library that is
-loaded before the C library counts the writes to files of a project, does a part of one, and sends the signal.
-The steps: two people grade, an import, a freeze, an export, a backup. Each ends with the project let go of. After
-every third the process that opens what is left, and mends it, is torn, too.
+SIGKILL ends a write between two pages, which happens by chance once in hundreds of kills. Here a library that
+is loaded before the C library counts the writes to files of a project, does a part of one, and sends the
+signal. The steps: two people grade, an import, a freeze, an export, a backup. Each ends with the project let
+go of. After every third the process that opens what is left, and mends it, is torn, too.
 
 What must hold: the project opens and can be read whole, every grade and import that was acknowledged is there
 once and none by half, and nothing is left beside the project but a log.
@@ -24,14 +24,16 @@ from random import Random
 
 from curation.operations.content import read_all_rows
 from curation.store import open_store
-from curation.store.checkpoints import kept_blocks
+from curation.store.on_disk.checkpoints import kept_blocks
 from tests.support import ROOT
 from tests.trials import kills
 from tests.trials.forks import Victim, in_a_fork
 from tests.trials.kills import PEOPLE, Say
 from tests.trials.verdict import Verdict, main
 
-RULE = "A write that is torn by a kill costs nothing that was acknowledged, and no project that does not open."
+RULE = (
+    "A write that is torn by a kill costs nothing that was acknowledged, and no project that does not open."
+)
 LIBRARY = r"""
 #define _GNU_SOURCE
 #include <signal.h>
@@ -88,11 +90,11 @@ def torn_once(template: Path, folder: Path, step: Step, at: int, part: int, twic
     """Tear one write of a step on a copy of a project, and look at what is left."""
     folder.mkdir()
     path = Path(shutil.copy(template, folder / "project.duckdb"))
-    said = Victim(lambda say: (_library().tear(at, part), step(path, say)) and None).ended()
+    said = Victim(lambda say: _armed(at, part, lambda: step(path, say))).ended()
     found = Verdict()
     found.counts["left blocks of a checkpoint"] += kept_blocks(path).exists()
     if twice:
-        Victim(lambda say: (_library().tear(1 + at % 3, part), open_store(path).close()) and None).ended()
+        Victim(lambda say: _armed(1 + at % 3, part, lambda: _open(path))).ended()
     found.add(in_a_fork(lambda: look(path, said)))
     shutil.rmtree(folder)
     return found
@@ -122,11 +124,16 @@ def trial(folder: Path, times: int, chance: Random) -> Verdict:
     source, library = folder / "tear.c", folder / "tear.so"
     source.write_text(LIBRARY)
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source], check=True)
-    command = [sys.executable, "-m", "tests.trials.torn", str(folder), str(times), str(chance.getrandbits(32))]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.trials.torn",
+        str(folder),
+        str(times),
+        str(chance.getrandbits(32)),
+    ]
     environment = {**os.environ, "LD_PRELOAD": str(library)}
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT
-    )
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd=ROOT)
     if done.returncode:
         return Verdict(broken=[done.stderr])
     counts, broken = json.loads(done.stdout.splitlines()[-1])
@@ -163,6 +170,17 @@ def _writes_of(template: Path, folder: Path, step: Step) -> int:
         return int(_library().writes())
 
     return in_a_fork(work)
+
+
+def _armed(at: int, part: int, work: Callable[[], None]) -> None:
+    _library().tear(at, part)
+    work()
+
+
+def _open(path: Path) -> None:
+    with open_store(path).reading():
+        pass
+    open_store(path).close()
 
 
 def _library() -> ctypes.CDLL:

@@ -10,9 +10,9 @@ import pytest
 
 from curation.errors import StoreBusyError
 from curation.store import Store, get_setting, put_setting
-from curation.store.checkpoints import BLOCK, HEADERS, guarded, kept_blocks, put_back
 from curation.store.files import start_engine
-from curation.store.write_ahead_log import log_of
+from curation.store.on_disk.checkpoints import BLOCK, HEADERS, guarded, kept_blocks, put_back
+from curation.store.on_disk.write_ahead_log import log_of
 
 NEW = "SELECT count(*) FROM project.settings WHERE name = 'new'"
 PAGE = 4096
@@ -29,7 +29,9 @@ def torn(store: Store, tmp_path: Path) -> Path:
     engine.execute("ATTACH ? AS project", [str(store.path)])
     engine.execute("INSERT INTO project.settings VALUES ('new', '1')")
     engine.execute("CREATE TABLE project.other (a TEXT UNIQUE)")
-    [(block,), *_] = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
+    [(block,), *_] = engine.execute(
+        "SELECT DISTINCT block_id FROM pragma_metadata_info('project')"
+    ).fetchall()
     before, log = store.path.read_bytes(), log_of(store.path).read_bytes()
     with store.path.open("rb") as file, guarded(engine, store.path, file.fileno()):
         kept = kept_blocks(store.path).read_bytes()
@@ -38,7 +40,9 @@ def torn(store: Store, tmp_path: Path) -> Path:
     state, at = bytearray(store.path.read_bytes()), HEADERS + block * BLOCK
     assert state[:HEADERS] != before[:HEADERS]
     state[:HEADERS] = before[:HEADERS]
-    differs = next(n for n in range(at + BLOCK - PAGE, at, -PAGE) if state[n : n + PAGE] != before[n : n + PAGE])
+    differs = next(
+        n for n in range(at + BLOCK - PAGE, at, -PAGE) if state[n : n + PAGE] != before[n : n + PAGE]
+    )
     state[differs : at + BLOCK] = before[differs : at + BLOCK]
     path = tmp_path / "torn.duckdb"
     path.write_bytes(state)

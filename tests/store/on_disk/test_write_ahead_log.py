@@ -11,7 +11,7 @@ import pytest
 
 from curation.errors import StoreError
 from curation.store.database import Store
-from curation.store.write_ahead_log import log_damage, log_of
+from curation.store.on_disk.write_ahead_log import log_damage, log_of
 
 COMMITS = 6
 KILLED_WITH_A_LOG = """

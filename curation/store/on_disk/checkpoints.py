@@ -1,11 +1,11 @@
 """Checkpoints that a kill cannot tear.
 
-DuckDB writes new data into free blocks. The blocks of metadata, which the state before and the one after share,
-it writes in place, 256 KB at a time, before the header that makes the new state count. SIGKILL stops such a
-write between two pages. The header before then refers to a block with a wrong checksum, and the file opens no
-more. So these blocks are kept beside the file before each checkpoint, and put back by whoever opens it next if
-the headers are still the same. The log then brings back what was committed. Blocks of 256 KB begin after the
-headers (DuckDB 2).
+DuckDB writes new data into free blocks. The blocks of metadata, which the state before and the one after
+share, it writes in place, 256 KB at a time, before the header that makes the new state count. SIGKILL stops
+such a write between two pages. The header before then refers to a block with a wrong checksum, and the file
+opens no more. So these blocks are kept beside the file before each checkpoint, and put back by whoever opens
+it next if the headers are still the same. The log then brings back what was committed. Blocks of 256 KB begin
+after the headers (DuckDB 2).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def guarded(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> I
     descriptor: of the file; it stays open, because closing one would end the lock on the file.
     """
     kept, headers = kept_blocks(file), os.pread(descriptor, HEADERS, 0)
-    if _content(kept)[:HEADERS] != headers:  # else a checkpoint failed before, and its blocks are the whole ones
+    if _content(kept)[:HEADERS] != headers:  # else a checkpoint failed, and the whole blocks are kept
         rows = engine.execute("SELECT DISTINCT block_id FROM pragma_metadata_info('project')").fetchall()
         _keep(kept, headers + b"".join(_block(descriptor, number) for (number,) in sorted(rows)))
     yield
@@ -104,7 +104,7 @@ def _keep(kept: Path, content: bytes) -> None:
 
 
 def _content(kept: Path) -> bytes:
-    """What is kept; nothing where nothing is, or where it was not written to its end: no checkpoint had begun."""
+    """What is kept; nothing where it was not written to its end: no checkpoint had begun."""
     try:
         found = kept.read_bytes()
     except FileNotFoundError:
