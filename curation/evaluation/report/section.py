@@ -76,7 +76,7 @@ def gains_sentence(found: Evaluation) -> str:
         return ""
     linear = first._replace(kind="ndcg").name
     exponential = first._replace(kind="ndcg_exp").name
-    missing = "" if len(headline_measures(found)) == 2 else " Ask for both with --measures to compare."
+    missing = "" if len(headline_measures(found)) == 2 else " Ask for both measures to compare."
     return (
         f"{exponential} has the gain 2^grade − 1, {linear} the grade itself, as trec_eval, BEIR and MTEB "
         f"have it: compare like with like.{missing}"
