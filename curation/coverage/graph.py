@@ -8,13 +8,15 @@ vectors alone.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
-from curation.retrieval.embeddings import Vectors
+
+if TYPE_CHECKING:
+    from curation.retrieval.embeddings import Vectors
 
 NEIGHBOURS = 50
 LEAST_COSINE = 0.5

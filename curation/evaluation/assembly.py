@@ -12,7 +12,7 @@ import numpy as np
 from curation import __version__
 from curation.evaluation.comparison.aggregations import StrataSummary, summarise
 from curation.evaluation.comparison.compared import compare_scores
-from curation.evaluation.comparison.similar_lists import similar_lists
+from curation.evaluation.comparison.similar_lists import FirstPlaces, similar_lists
 from curation.evaluation.comparison.turning import Turning, shortlist, turning
 from curation.evaluation.evaluation import (
     EvaluatedSystem,
@@ -64,6 +64,7 @@ def assembled(
     facets: Sequence[Facet],
     read: Mapping[str, Sequence[SystemRun]],
     scored: Mapping[str, Sequence[RunScores]],
+    lists: Mapping[str, FirstPlaces],
     options: EvaluationOptions,
     secrets: Mapping[str, Sequence[Mask]] | None = None,
 ) -> Evaluation:
@@ -71,6 +72,7 @@ def assembled(
 
     Parameters
     ----------
+    lists: system → the first places of its first run.
     secrets: system → what figures may not tell, where a part is sealed; see `sealed.disclosure`.
     """
     seed = options.seed
@@ -138,9 +140,7 @@ def assembled(
         turning=_turning(release, measures[0], read, scored) if options.turning else (),
         coverage=release.coverage,
         summaries=summaries,
-        similar_lists=similar_lists(
-            {name: runs[0].rows for name, runs in read.items()}, qrels, options.comparison.baseline
-        ),
+        similar_lists=similar_lists(lists, len(qrels.query_ids), options.comparison.baseline),
     )
 
 
@@ -280,5 +280,4 @@ def _per_query(scores: RunScores) -> dict[str, tuple[float | None, ...]]:
 
 
 def _versions() -> dict[str, str]:
-    packages = ("pytrec-eval-terrier", "numpy")
-    return {"goldset": __version__} | {package: version(package) for package in packages}
+    return {"goldset": __version__, "numpy": version("numpy")}

@@ -14,6 +14,7 @@ from curation.errors import InputError, RefusedError
 from curation.evaluation.assembly import assembled
 from curation.evaluation.comparison.deciding import check_deciding
 from curation.evaluation.comparison.other_labels import with_other_labels
+from curation.evaluation.comparison.similar_lists import FirstPlaces, first_places
 from curation.evaluation.derived_figures import without_telling_lists
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
@@ -24,7 +25,8 @@ from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.inputs.subtopic_file import SubtopicFacts, read_subtopics
 from curation.evaluation.inputs.system_runs import RunSource, SystemRun, read_run
 from curation.evaluation.metrics.measures import Measure, measures_for
-from curation.evaluation.metrics.scores import RunScores, score_rows
+from curation.evaluation.metrics.rankings import rank
+from curation.evaluation.metrics.scores import RunScores, score_ranking
 from curation.evaluation.sealed.disclosure import (
     SeenLists,
     refuse_what_tells_of_single_queries,
@@ -81,8 +83,9 @@ def evaluate_runs(
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
     sealed = _sealed_runs(store, release, measures, read, options) if release.sealed else None
-    scored = _scores(release, measures, read, progress)
-    evaluation = assembled(release, measures, facets, read, scored, options, sealed and sealed.secrets)
+    scored, lists = _scores(release, measures, read, progress)
+    hidden = sealed and sealed.secrets
+    evaluation = assembled(release, measures, facets, read, scored, lists, options, hidden)
     evaluation = replace(evaluation, subtopics=subtopics)
     if sealed is None:
         return _with_other_labels(store, evaluation, release, measures, read, options)
@@ -117,8 +120,8 @@ def evaluate_read(
         raise InputError("Labels are drawn as a project's annotators differ: score by its release's name.")
     _check_first_stage(options, [name for name, runs in read.items() for _ in runs])
     measures, facets = _measures_and_facets(release, options, len(read))
-    scored = _scores(release, measures, read, progress)
-    return assembled(release, measures, facets, read, scored, options)
+    scored, lists = _scores(release, measures, read, progress)
+    return assembled(release, measures, facets, read, scored, lists, options)
 
 
 def _measures_and_facets(
@@ -207,12 +210,18 @@ def _scores(
     measures: Sequence[Measure],
     read: Mapping[str, Sequence[SystemRun]],
     progress: Progress,
-) -> dict[str, list[RunScores]]:
-    scored = {}
+) -> tuple[dict[str, list[RunScores]], dict[str, FirstPlaces]]:
+    """The scores of each system's runs, and the first places of its first; a whole ranking is not kept."""
+    scored: dict[str, list[RunScores]] = {}
+    lists = {}
     for number, (name, found) in enumerate(read.items(), 1):
-        scored[name] = [score_rows(run.rows, release.qrels, measures) for run in found]
+        for run in found:
+            ranking = rank(run.rows, release.qrels)
+            scored.setdefault(name, []).append(score_ranking(ranking, release.qrels, measures))
+            if name not in lists:
+                lists[name] = first_places(run.rows, ranking)
         progress("scoring systems", number, len(read))
-    return scored
+    return scored, lists
 
 
 class _SealedRuns(NamedTuple):

@@ -23,7 +23,7 @@ from curation.labeling.rounds.opening import RoundOpened, open_over
 from curation.labeling.rounds.rounds import list_rounds
 from curation.negatives.assumed import STRATA, AlikePair, Population, assumed_negatives
 from curation.negatives.hard_negatives import NEAR_DUPLICATE
-from curation.pooling.candidates import RANDOM
+from curation.pooling.candidates import AUDIT, RANDOM
 from curation.pooling.relevance import Pair
 from curation.pooling.systems import Systems, known_systems
 from curation.progress import Progress, silent
@@ -35,8 +35,6 @@ from curation.store.documents import current_corpus
 from curation.text import seeded
 
 DEPTH = 100
-SOURCE = "audit:"
-"""Audited pairs are candidates of the system 'audit:' and their stratum."""
 
 
 class Drawn(NamedTuple):
@@ -267,7 +265,7 @@ def _draw(given: _AuditInputs, population: Population, names: Sequence[str], ask
     hashes = {document.document_id: document.content_hash for document in given.documents}
     candidates = [Candidate(*pair, hashes[pair[1]]) for pair in sorted(pairs)]
     stratum_of = (item.name for item in counts for _ in range(item.drawn))
-    sources = {pair: f"{SOURCE}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}
+    sources = {pair: f"{AUDIT}{name}" for pair, name in zip(pairs, stratum_of, strict=True)}
     return Chosen(candidates, parameters, left_out, sources)
 
 

@@ -30,7 +30,8 @@ from curation.consensus.relevance import read_votes_on_scale
 from curation.door import Door, door_or_shut
 from curation.errors import RefusedError
 from curation.labeling.rounds.rounds import find_round, list_rounds
-from curation.negatives.audit import SOURCE, Drawn
+from curation.negatives.audit import Drawn
+from curation.pooling.candidates import AUDIT
 from curation.statistics.intervals import wilson
 from curation.store import Cursor, Round, Store
 
@@ -124,7 +125,7 @@ def audit_report(store: Store, name: str | None = None, door: Door | None = None
     graded = {
         (row[0], row[1]): None if row[:2] in other_text else pairs.get((row[0], row[1])) for row in rows
     }
-    stratum_of = {(row[0], row[1]): str(row[2]).removeprefix(SOURCE) for row in rows}
+    stratum_of = {(row[0], row[1]): str(row[2]).removeprefix(AUDIT) for row in rows}
     false = [
         FalseNegative(*pair, stratum_of[pair], grade)
         for pair, judged in graded.items()

@@ -123,6 +123,8 @@ def system_reports(
 
 REACH = 1000
 RANDOM = "random"
+AUDIT = "audit:"
+"""Audited pairs are candidates of the system 'audit:' and their stratum (`negatives.audit`)."""
 
 
 class Draw(NamedTuple):

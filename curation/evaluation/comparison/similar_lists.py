@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from curation.arrow import ints_of, numbers
 from curation.evaluation.comparison.pairs import SystemPair, system_pairs
-from curation.evaluation.metrics.qrels import Ints, Qrels
-from curation.evaluation.metrics.rankings import Floats, RunRows, rank
+from curation.evaluation.metrics.qrels import Ints
+from curation.evaluation.metrics.rankings import Floats, Rankings, RunRows
 from curation.statistics.rank_correlation import ap_correlations
 
 DEEPEST = 100
@@ -59,15 +59,30 @@ class SimilarLists(NamedTuple):
     ordered: int
 
 
+class FirstPlaces(NamedTuple):
+    """The first documents of one system's lists: query and rank of shape (N,), and N ids."""
+
+    query: Ints
+    rank: Ints
+    documents: pa.Array
+
+
+def first_places(rows: RunRows, ranking: Rankings) -> FirstPlaces:
+    """The places of a run, which is in order, that are compared with other runs'."""
+    first = ranking.rank <= DEEPEST
+    documents = rows.documents.take(numbers(ranking.order[first]))
+    return FirstPlaces(ranking.query[first], ranking.rank[first], documents)
+
+
 def similar_lists(
-    systems: Mapping[str, RunRows], qrels: Qrels, baseline: str | None = None
+    systems: Mapping[str, FirstPlaces], queries: int, baseline: str | None = None
 ) -> tuple[SimilarLists, ...]:
     """Every pair of systems, or each one with the baseline; none where these are more than `MOST_PAIRS`.
 
     Parameters
     ----------
-    systems: name → the places of one run.
-    qrels: whose queries are looked at, and nothing else of it.
+    systems: name → the first places of one run.
+    queries: how many there are, Q.
 
     Raises
     ------
@@ -77,54 +92,39 @@ def similar_lists(
     pairs = system_pairs(names, baseline)
     if not 0 < len(pairs) <= MOST_PAIRS:
         return ()
-    ranks = _ranks([_first_places(rows, qrels) for rows in systems.values()])
-    return tuple(_compared(names, pair, ranks, len(qrels.query_ids)) for pair in pairs)
-
-
-class _Lists(NamedTuple):
-    """The first documents of one system: query and rank of shape (N,), and N ids."""
-
-    query: Ints
-    rank: Ints
-    documents: pa.Array
-
-
-def _first_places(rows: RunRows, qrels: Qrels) -> _Lists:
-    ranking = rank(rows, qrels)
-    first = ranking.rank <= DEEPEST
-    return _Lists(
-        ranking.query[first], ranking.rank[first], rows.documents.take(numbers(ranking.order[first]))
-    )
+    ranks = _ranks(list(systems.values()), queries)
+    return tuple(_compared(names, pair, ranks) for pair in pairs)
 
 
 class _Ranks(NamedTuple):
-    """The rank of each document of each query in every list, shape (U, S), 0 where it is not in the list.
+    """The rank of each document of each query in every list, shape (S, U), 0 where it is not in the list.
 
-    Rows are ordered by query, which `query`, shape (U,), holds.
+    Columns are ordered by query, which `query`, shape (U,), holds. `lengths` are of the lists, shape (S, Q).
     """
 
     query: Ints
     rank: NDArray[np.int16]
+    lengths: Ints
 
 
-def _ranks(systems: Sequence[_Lists]) -> _Ranks:
+def _ranks(systems: Sequence[FirstPlaces], queries: int) -> _Ranks:
     documents = pa.concat_arrays([lists.documents for lists in systems])
     codes = ints_of(documents.dictionary_encode().indices)
     query = np.concatenate([lists.query for lists in systems])
     width = int(codes.max(initial=0)) + 1
     pairs, row = np.unique(query * width + codes, return_inverse=True)
-    ranks = np.zeros((len(pairs), len(systems)), np.int16)
-    column = np.repeat(np.arange(len(systems)), [len(lists.rank) for lists in systems])
-    ranks[row, column] = np.concatenate([lists.rank for lists in systems])
-    return _Ranks(pairs // width, ranks)
+    ranks = np.zeros((len(systems), len(pairs)), np.int16)
+    system = np.repeat(np.arange(len(systems)), [len(lists.rank) for lists in systems])
+    ranks[system, row] = np.concatenate([lists.rank for lists in systems])
+    lengths = np.stack([np.bincount(lists.query, minlength=queries) for lists in systems])
+    return _Ranks(pairs // width, ranks, lengths)
 
 
-def _compared(names: Sequence[str], of: SystemPair, ranks: _Ranks, queries: int) -> SimilarLists:
-    ours, theirs = ranks.rank[:, of.system], ranks.rank[:, of.other]
-    lengths = np.stack(
-        [np.bincount(ranks.query[one > 0], minlength=queries) for one in (ours, theirs)]
-    ).astype(np.int64)
-    common = (ours > 0) & (theirs > 0)
+def _compared(names: Sequence[str], of: SystemPair, ranks: _Ranks) -> SimilarLists:
+    ours, theirs = ranks.rank[of.system], ranks.rank[of.other]
+    lengths = ranks.lengths[[of.system, of.other]]
+    queries = lengths.shape[1]
+    common = np.flatnonzero((ours > 0) & (theirs > 0))
     query, pair = ranks.query[common], np.stack([ours[common], theirs[common]])
     returned = lengths.max(axis=0) > 0
     reached = pair.max(axis=0).astype(np.int64)
@@ -180,11 +180,17 @@ def _taus(query: Ints, ranks: NDArray[np.int16], queries: int) -> Floats:
     chosen = times > 1
     if not chosen.any():
         return found
-    starts = (np.cumsum(times) - times)[query]
-    by_own, by_other = (np.lexsort((own, query)) for own in ranks)
-    place = np.empty(len(query), np.int16)
-    place[by_other] = np.arange(1, len(query) + 1) - starts[by_other]
+    own, other = (_places(query, rank, times) for rank in ranks)
     table = np.full((queries, width), np.iinfo(np.int16).max, np.int16)
-    table[query[by_own], np.arange(len(query)) - starts[by_own]] = place[by_own]
+    table[query, own] = other + 1
     found[chosen] = ap_correlations(table[chosen], times[chosen], both=True)
     return found
+
+
+def _places(query: Ints, rank: NDArray[np.int16], times: Ints) -> Ints:
+    """The place of each common document among those of its query, from 0, shape (C,)."""
+    cell = query * DEEPEST + rank - 1
+    held = np.zeros(len(times) * DEEPEST, np.int64)
+    held[cell] = 1
+    places: Ints = np.cumsum(held)[cell] - 1 - (np.cumsum(times) - times)[query]
+    return places

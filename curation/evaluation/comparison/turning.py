@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from curation.arrow import numbers
 from curation.evaluation.metrics.bounds import DEEPEST_UNJUDGED
-from curation.evaluation.metrics.engine import JudgedPlaces, engine_values, judged_places, with_grades
+from curation.evaluation.metrics.engine import JudgedPlaces, engine_values, judged_places, with_highest
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.qrels import Ints, Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, Floats, RunRows, rank
@@ -85,10 +86,10 @@ def shortlist(rows: RunRows, qrels: Qrels, measure: Measure) -> Shortlist:
     inside = (ranking.grade == UNJUDGED) & (ranking.rank <= (measure.depth or DEEPEST_UNJUDGED))
     places = np.flatnonzero(inside)
     return Shortlist(
-        places=judged_places([measure], qrels, ranking),
+        places=judged_places(qrels, ranking),
         query=ranking.query[places],
         rank=ranking.rank[places],
-        documents=rows.documents.take(pa.array(ranking.order[places])),
+        documents=rows.documents.take(numbers(ranking.order[places])),
     )
 
 
@@ -106,8 +107,7 @@ def turning(
     difference = float((base[0] - base[1])[valued].mean()) if len(valued) else 0.0
     candidates = _candidates(lists, valued)
     alone = [
-        _values(measure, qrels, _each_alone(one.places, candidates, place, qrels.scale[-1]))
-        for place, one in enumerate(lists)
+        _values(measure, qrels, _each_alone(one.places, candidates, place)) for place, one in enumerate(lists)
     ]
     before = (base[0] - base[1])[candidates.query]
     effect = (alone[0] - alone[1] - before) / max(len(valued), 1)
@@ -121,9 +121,7 @@ def turning(
             _values(
                 measure,
                 qrels,
-                with_grades(
-                    one.places, candidates.query[chosen], candidates.ranks[place][chosen], qrels.scale[-1]
-                ),
+                with_highest(one.places, candidates.query[chosen], candidates.ranks[place][chosen]),
             )
             for place, one in enumerate(lists)
         ]
@@ -165,17 +163,21 @@ def _candidates(lists: tuple[Shortlist, Shortlist], valued: Ints) -> _UnjudgedPa
     return _UnjudgedPairs(query, [document for _, document in ordered], (first, second))
 
 
-def _each_alone(places: JudgedPlaces, candidates: _UnjudgedPairs, run: int, grade: int) -> JudgedPlaces:
-    """A query of its own for each candidate: what its query has, and the candidate with this grade."""
+def _each_alone(places: JudgedPlaces, candidates: _UnjudgedPairs, run: int) -> JudgedPlaces:
+    """A query of its own for each candidate: what its query has, and the candidate with the highest grade."""
     starts = np.searchsorted(places.query, candidates.query)
     counts = np.searchsorted(places.query, candidates.query, side="right") - starts
     offset = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     rows = np.repeat(starts, counts) + offset
     number = np.arange(len(candidates.query))
     copies = JudgedPlaces(
-        np.repeat(number, counts), places.label[rows], places.grade[rows], places.length[candidates.query]
+        np.repeat(number, counts),
+        places.rank[rows],
+        places.grade[rows],
+        places.grades,
+        places.held[candidates.query],
     )
-    return with_grades(copies, number, candidates.ranks[run], grade)
+    return with_highest(copies, number, candidates.ranks[run])
 
 
 def _values(measure: Measure, qrels: Qrels, places: JudgedPlaces) -> Floats:

@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from curation.negatives.audit import SOURCE
-from curation.pooling.candidates import RANDOM
+from curation.pooling.candidates import AUDIT, RANDOM
 from curation.text import amount
 
 Pair = tuple[str, str]
@@ -50,7 +49,7 @@ def pooled_pairs(
             ranks[pair] = min(row["rank"], ranks.get(pair, row["rank"]))
         elif row["system"] == RANDOM:
             random.add(pair)
-        elif row["system"].startswith(SOURCE):
+        elif row["system"].startswith(AUDIT):
             audited.add(pair)
     budgets = sorted(row["parameters"]["budget"] for row in pools if row["parameters"].get("budget"))
     return PooledPairs(ranks, frozenset(random - ranks.keys()), frozenset(audited), tuple(budgets))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.evaluation.metrics.engine import engine_values, judged_places, with_grades
+from curation.evaluation.metrics.engine import engine_values, judged_places, with_highest
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.own_values import own_values
 from curation.evaluation.metrics.qrels import Ints, Qrels
@@ -57,7 +57,7 @@ def unjudged_bounds(
 ) -> UnjudgedBounds:
     """Both ends for rankings whose `values` are known."""
     if_none, if_all = values.copy(), values.copy()
-    unjudged = np.flatnonzero(ranking.grade == UNJUDGED)
+    unjudged, places = np.flatnonzero(ranking.grade == UNJUDGED), judged_places(qrels, ranking)
     for depth in {measure.depth for measure in measures}:
         inside = unjudged[ranking.rank[unjudged] <= (depth or DEEPEST_UNJUDGED)]
         by_engine = [
@@ -65,7 +65,9 @@ def unjudged_bounds(
             for place, one in enumerate(measures)
             if one.depth == depth and one.by_engine and one.kind not in UNBOUNDED
         ]
-        _fill(if_all, by_engine, measures, qrels, ranking, inside, qrels.scale[-1])
+        if by_engine and len(inside):
+            scenario = with_highest(places, ranking.query[inside], ranking.rank[inside])
+            if_all[:, by_engine] = engine_values([measures[place] for place in by_engine], qrels, scenario)
         for place, one in enumerate(measures):
             own = not one.by_engine and one.persistence is None and one.kind not in UNBOUNDED
             if one.depth == depth and own:
@@ -86,19 +88,3 @@ def _own(measure: Measure, ranking: Rankings, qrels: Qrels, graded: Ints) -> Flo
     grade[graded] = qrels.scale[-1]
     more = np.bincount(ranking.query[graded], minlength=len(ranking.returned))
     return own_values(measure, replace(ranking, grade=grade), qrels, qrels.relevant_documents + more)
-
-
-def _fill(
-    values: Floats,
-    chosen: Sequence[int],
-    measures: Sequence[Measure],
-    qrels: Qrels,
-    ranking: Rankings,
-    graded: Ints,
-    grade: int,
-) -> None:
-    if chosen and len(graded):
-        wanted = [measures[place] for place in chosen]
-        places = judged_places(wanted, qrels, ranking)
-        scenario = with_grades(places, ranking.query[graded], ranking.rank[graded], grade)
-        values[:, chosen] = engine_values(wanted, qrels, scenario)

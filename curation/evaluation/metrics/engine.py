@@ -1,16 +1,16 @@
-"""The scores of trec_eval, by pytrec-eval-terrier, for rankings that are in order already.
+"""The measures of trec_eval, for rankings that are in order already.
 
-The engine is shown no document of the run by its own id. All it needs is where the judged ones are, so these
-get the label of their rank, and every query's list is the same labels with falling scores. So a run of a
-million places costs few Python objects, nothing is left for its tie rule to decide, and below the last judged
-document and the deepest measure nothing is sorted at all.
+All that they need is where the judged documents are in each list, and how many documents of each grade a
+query has. Both are columns of all queries, so no query and no document costs a Python object. None of these
+measures needs the length of a list.
 
-Measures with gains of their own have a call of their own, where the gains are the grades.
+The definitions are those of trec_eval 9, with one gain more: C. Buckley and E. M. Voorhees (2005), Retrieval
+system evaluation, in TREC: Experiment and Evaluation in Information Retrieval, MIT Press, chapter 3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,72 +19,46 @@ from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.qrels import Ints, Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
 
-_STEP = 64
-"""Lists end at a multiple of this, so that most queries share one."""
-_WHOLE = {"ndcg_exp": "ndcg", "ndcg": "ndcg", "map": "map", "gmap": "map", "mrr": "recip_rank"}
-_WHOLE |= {"rprec": "Rprec", "bpref": "bpref"}
-_DEEP = {"ndcg_exp": "ndcg_cut", "ndcg": "ndcg_cut", "map": "map_cut", "recall": "recall"}
-_DEEP |= {"success": "success", "precision": "P"}
-_labels: list[str] = []
-
 
 class JudgedPlaces(NamedTuple):
-    """All that the engine needs to know of a run, ordered by query.
+    """All that the engine needs to know of a run.
 
     Attributes
     ----------
-    query, label, grade: of each judged document; its label is its rank, or a number that no list has where
-        the run does not have it.
-    length: of each query's list, shape (Q,): to the last judged document and the deepest measure.
+    query, rank, grade: of each judged document that the run has, by query, then rank, shape (N,).
+    grades: ascending, up to the highest of the scale, shape (G,).
+    held: how many documents of each grade a query has, in the list or not, shape (Q, G).
     """
 
     query: Ints
-    label: Ints
+    rank: Ints
     grade: Ints
-    length: Ints
+    grades: Ints
+    held: Ints
 
 
-def judged_places(measures: Sequence[Measure], qrels: Qrels, ranking: Rankings) -> JudgedPlaces:
+def judged_places(qrels: Qrels, ranking: Rankings) -> JudgedPlaces:
     """Where a ranking has the judged documents."""
     found = ranking.judged != UNJUDGED
-    label = np.full(len(qrels.grade), UNJUDGED)
-    label[ranking.judged[found]] = ranking.rank[found]
-    last = np.zeros(len(qrels.query_ids), np.int64)
-    np.maximum.at(last, ranking.query[found], ranking.rank[found])
-    deepest = max((measure.depth or 0 for measure in measures), default=0)
-    length = np.maximum(last, np.minimum(ranking.returned, deepest))
-    missing = label == UNJUDGED
-    # Beyond any rank: what is graded in a scenario may be anywhere in a list.
-    beyond = int(ranking.returned.max(initial=0)) + _STEP
-    first = np.searchsorted(qrels.query, qrels.query[missing])
-    label[missing] = beyond + np.flatnonzero(missing) - first
-    return JudgedPlaces(qrels.query, label, qrels.grade, length)
+    grade = qrels.grade[ranking.judged[found]]
+    return JudgedPlaces(ranking.query[found], ranking.rank[found], grade, *qrels.held)
 
 
-def with_grades(places: JudgedPlaces, query: Ints, rank: Ints, grades: Ints | int) -> JudgedPlaces:
-    """The same where further documents had these grades.
+def with_highest(places: JudgedPlaces, query: Ints, rank: Ints) -> JudgedPlaces:
+    """The same where further documents had the highest grade.
 
     Parameters
     ----------
     query, rank: of each; rank 0 for one that the list does not have.
     """
-    length = places.length.copy()
-    np.maximum.at(length, query, rank)
-    in_no_list = int(max(places.label.max(initial=0), length.max(initial=0))) + _STEP
-    label = np.where(rank > 0, rank, in_no_list + np.arange(len(rank)))
-    every = np.concatenate([places.query, query])
-    order = np.argsort(every, kind="stable")
-    grade = np.concatenate([places.grade, np.broadcast_to(grades, len(query))])
-    return JudgedPlaces(every[order], np.concatenate([places.label, label])[order], grade[order], length)
-
-
-def of_queries(places: JudgedPlaces, queries: Ints) -> JudgedPlaces:
-    """The same for some of the queries; the others have neither grades nor a list."""
-    chosen = np.zeros(len(places.length), bool)
-    chosen[queries] = True
-    inside = chosen[places.query]
-    length = np.where(chosen, places.length, 0)
-    return JudgedPlaces(places.query[inside], places.label[inside], places.grade[inside], length)
+    held = places.held.copy()
+    held[:, -1] += np.bincount(query, minlength=len(held))
+    listed = rank > 0
+    queries = np.concatenate([places.query, query[listed]])
+    ranks = np.concatenate([places.rank, rank[listed]])
+    grade = np.concatenate([places.grade, np.full(listed.sum(), places.grades[-1])])
+    order = np.argsort(queries * (ranks.max(initial=0) + 1) + ranks, kind="stable")
+    return JudgedPlaces(queries[order], ranks[order], grade[order], places.grades, held)
 
 
 def engine_values(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlaces) -> Floats:
@@ -94,80 +68,130 @@ def engine_values(measures: Sequence[Measure], qrels: Qrels, places: JudgedPlace
     ----------
     measures: of any kind that the engine computes.
     """
-    values = np.zeros((len(places.length), len(measures)))
-    names = _names(int(max(places.label.max(initial=0), places.length.max(initial=0))) + _STEP + 1)
-    for own_gain in (False, True):
-        chosen = [place for place, measure in enumerate(measures) if (measure.kind == "ndcg_exp") == own_gain]
-        if chosen:
-            wanted = [measures[place] for place in chosen]
-            grades = _grades(places, 2**places.grade - 1 if own_gain else places.grade, names)
-            lists = _lists(_looked_at(wanted, places), names)
-            _fill(values, chosen, list(map(_name, wanted)), grades, lists, qrels.relevant)
-    for place, measure in enumerate(measures):
-        if measure.kind == "mrr" and measure.depth is not None:
-            below = values[:, place] * (measure.depth + 0.5) < 1
-            values[below, place] = 0.0
+    relevant = _relevant_places(places, qrels.relevant)
+    values = np.zeros((len(places.held), len(measures)))
+    for column, measure in zip(values.T, measures, strict=True):
+        if measure.kind in ("ndcg", "ndcg_exp"):
+            column[:] = _ndcg(places, measure)
+        else:
+            column[:] = _BINARY[measure.kind](relevant, measure)
     return values
 
 
-def _fill(
-    values: Floats,
-    chosen: Sequence[int],
-    names: Sequence[str],
-    grades: dict[str, dict[str, int]],
-    lists: dict[str, dict[str, float]],
-    relevant: int,
-) -> None:
-    from pytrec_eval import RelevanceEvaluator
+class _RelevantPlaces(NamedTuple):
+    """Where a run has relevant documents.
 
-    found = RelevanceEvaluator(grades, set(names), relevance_level=relevant).evaluate(lists)
-    queries = np.array([int(query) for query in found], np.int64)
-    for place, name in zip(chosen, names, strict=True):
-        values[queries, place] = [row[name] for row in found.values()]
+    Attributes
+    ----------
+    query, rank, number: of each place, by query, then rank; its number among the relevant ones, from 1.
+    above: judged documents that are not relevant above it.
+    relevant, irrelevant: how many judged documents of a query are and are not, shape (Q,).
+    """
 
+    query: Ints
+    rank: Ints
+    number: Ints
+    above: Ints
+    relevant: Ints
+    irrelevant: Ints
 
-def _name(measure: Measure) -> str:
-    """What trec_eval calls the measure; mrr is cut at its depth afterwards."""
-    if measure.recall is not None:
-        return f"iprec_at_recall_{measure.recall:.2f}"
-    if measure.depth is None or measure.kind == "mrr":
-        return _WHOLE[measure.kind]
-    return f"{_DEEP[measure.kind]}_{measure.depth}"
+    def sums(self, of: Floats | None = None) -> Floats:
+        """The sum of what each place adds, by default 1, shape (Q,)."""
+        return np.bincount(self.query, of, len(self.relevant)).astype(np.float64)
 
-
-def _looked_at(measures: Sequence[Measure], places: JudgedPlaces) -> Ints:
-    """How much of each list these measures look at, shape (Q,)."""
-    length = -(-places.length // _STEP) * _STEP
-    depths = [measure.depth for measure in measures if measure.depth is not None]
-    deepest = max(depths, default=0) if len(depths) == len(measures) else int(length.max(initial=0))
-    return np.minimum(length, deepest)
+    def to(self, depth: Ints | int | None) -> _RelevantPlaces:
+        """Those to a depth, which may be of each query; None is the whole list."""
+        if depth is None:
+            return self
+        inside = self.rank <= np.broadcast_to(depth, self.relevant.shape)[self.query]
+        query, rank, number, above = (column[inside] for column in self[:4])
+        return _RelevantPlaces(query, rank, number, above, self.relevant, self.irrelevant)
 
 
-def _grades(places: JudgedPlaces, grade: Ints, names: list[str]) -> dict[str, dict[str, int]]:
-    """Label → grade, or gain, of each query's judged documents."""
-    ends = np.searchsorted(places.query, np.arange(len(places.length)), side="right").tolist()
-    labels, grades = [names[label] for label in places.label.tolist()], grade.tolist()
-    starts = [0, *ends][: len(ends)]
-    return {
-        str(query): dict(zip(labels[start:end], grades[start:end], strict=True))
-        for query, (start, end) in enumerate(zip(starts, ends, strict=True))
-        if end > start
-    }
+def _relevant_places(places: JudgedPlaces, relevant: int) -> _RelevantPlaces:
+    first = np.searchsorted(places.query, np.arange(len(places.held)))
+    is_relevant = places.grade >= relevant
+    before = np.concatenate([[0], np.cumsum(is_relevant)])
+    at = np.flatnonzero(is_relevant)
+    query = places.query[at]
+    number = before[at + 1] - before[first[query]]
+    counted = places.grades >= relevant
+    return _RelevantPlaces(
+        query,
+        places.rank[at],
+        number,
+        at - first[query] - (number - 1),
+        places.held[:, counted].sum(axis=1),
+        places.held[:, ~counted].sum(axis=1),
+    )
 
 
-def _lists(length: Ints, names: list[str]) -> dict[str, dict[str, float]]:
-    """The list of each query that has any; queries of one length share theirs."""
-    shared: dict[int, dict[str, float]] = {}
-    lists = {}
-    for query, size in enumerate(length.tolist()):
-        if size and size not in shared:
-            shared[size] = {names[place]: float(size - place + 1) for place in range(1, size + 1)}
-        if size:
-            lists[str(query)] = shared[size]
-    return lists
+def _share(of: Floats, whole: Ints) -> Floats:
+    share: Floats = np.divide(of, whole, out=np.zeros(len(of)), where=whole > 0)
+    return share
 
 
-def _names(number: int) -> list[str]:
-    """At least so many labels."""
-    _labels.extend(str(place) for place in range(len(_labels), number))
-    return _labels
+def _reciprocal_rank(places: _RelevantPlaces, measure: Measure) -> Floats:
+    found = places.to(measure.depth)
+    return found.sums((found.number == 1) / found.rank)
+
+
+def _average_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
+    found = places.to(measure.depth)
+    return _share(found.sums(found.number / found.rank), places.relevant)
+
+
+def _r_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
+    return _share(places.to(places.relevant).sums(), places.relevant)
+
+
+def _bpref(places: _RelevantPlaces, measure: Measure) -> Floats:
+    """A relevant document is worth 1, less the share of the irrelevant ones that are above it."""
+    relevant = places.relevant[places.query]
+    whole = np.maximum(np.minimum(places.irrelevant[places.query], relevant), 1)
+    worth = 1 - np.minimum(places.above, relevant) / whole
+    return _share(places.sums(worth), places.relevant)
+
+
+def _interpolated_precision(places: _RelevantPlaces, measure: Measure) -> Floats:
+    """The best precision at a rank with as many relevant documents as the level of recall needs, or more."""
+    needed = np.floor((measure.recall or 0.0) * places.relevant + 0.9)
+    enough = places.number >= needed[places.query]
+    best = np.zeros(len(needed))
+    np.maximum.at(best, places.query[enough], (places.number / places.rank)[enough])
+    return best
+
+
+_BINARY: dict[str, Callable[[_RelevantPlaces, Measure], Floats]] = {
+    "mrr": _reciprocal_rank,
+    "map": _average_precision,
+    "gmap": _average_precision,
+    "recall": lambda places, measure: _share(places.to(measure.depth).sums(), places.relevant),
+    "success": lambda places, measure: np.minimum(places.to(measure.depth).sums(), 1.0),
+    "precision": lambda places, measure: places.to(measure.depth).sums() / (measure.depth or 1),
+    "rprec": _r_precision,
+    "bpref": _bpref,
+    "iprec": _interpolated_precision,
+}
+
+
+def _ndcg(places: JudgedPlaces, measure: Measure) -> Floats:
+    """Both sums are made from the top down, so that the best order has 1, not nearly."""
+    queries = len(places.held)
+    inside = slice(None) if measure.depth is None else places.rank <= measure.depth
+    gains = _gains(places.grade[inside], measure)
+    found = np.bincount(places.query[inside], gains / np.log2(places.rank[inside] + 1), queries)
+    descending = places.grades[::-1]
+    ends = np.cumsum(places.held[:, ::-1], axis=1)
+    ends = ends if measure.depth is None else np.minimum(ends, measure.depth)
+    times = np.diff(ends, prepend=0)
+    query = np.repeat(np.arange(queries), ends[:, -1])
+    rank = np.arange(1, len(query) + 1) - (np.cumsum(ends[:, -1]) - ends[:, -1])[query]
+    best = np.repeat(np.tile(_gains(descending, measure), queries), times.ravel())
+    ideal = np.bincount(query, best / np.log2(rank + 1), queries)
+    ndcg: Floats = np.divide(found, ideal, out=np.zeros(queries), where=ideal > 0)
+    return ndcg
+
+
+def _gains(grade: Ints, measure: Measure) -> Floats:
+    return np.exp2(grade) - 1 if measure.kind == "ndcg_exp" else grade.astype(np.float64)

@@ -21,9 +21,8 @@
     num_ret, num_rel, num_rel_ret
                   totals: documents that were returned, are relevant, and both
 
-ndcg_exp, ndcg, err and mrr without a depth are of the whole list. trec_eval computes all that it has, but for
-rbp, sets and totals: it is not shown how long a list is. The packages that ir-measures has for err and
-alpha_ndcg take 4 for the highest grade and end at rank 20, and ir-measures breaks ties for judged@k by
+ndcg_exp, ndcg, err and mrr without a depth are of the whole list. The packages that ir-measures has for err
+and alpha_ndcg take 4 for the highest grade and end at rank 20, and ir-measures breaks ties for judged@k by
 another rule than for all else.
 """
 
@@ -37,7 +36,7 @@ from curation.errors import InputError, refuse_problems
 
 HEADLINE = "ndcg_exp@10"
 MOST_GAIN = 16
-"""The engine keeps a counter for each gain, and 2^16 of these are as many as it can keep quickly."""
+"""The highest grade of an exponential gain: above it, one document hides what all others gain."""
 EXPONENTIAL = ("ndcg_exp", "err")
 """Kinds with the gain 2^grade − 1."""
 PERSISTENCE = 0.8
@@ -55,7 +54,7 @@ class MeasureKind(NamedTuple):
     binary: takes documents as relevant from a threshold on; others use the grades.
     depth: 'needed', 'possible', 'recall' (a level of recall instead of a depth), or '' where it has none.
     takes: the number in brackets, 'persistence' or 'alpha'; '' where it has none.
-    engine: trec_eval computes it.
+    engine: trec_eval has it, and `metrics.engine` computes it.
     summary: what its figure is of the values of queries.
     sealed: whether sealed parts have it; see `sealed.precision`.
     """
@@ -171,7 +170,7 @@ class Measure(NamedTuple):
 
     @property
     def by_engine(self) -> bool:
-        """Whether trec_eval computes it."""
+        """Whether trec_eval has it, and `metrics.engine` computes it."""
         return KINDS[self.kind].engine
 
     @property

@@ -1,4 +1,4 @@
-"""The measures that trec_eval does not compute for us: rbp, err, alpha_ndcg, sets and totals.
+"""The measures that the engine does not have: rbp, err, alpha_ndcg, sets and totals.
 
 Expected reciprocal rank: a reader goes down the list and stops at a document of grade g with the probability
 (2^g − 1) / 2^highest, highest being that of the scale; the value is the mean of 1 / the rank where that is.

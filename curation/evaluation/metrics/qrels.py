@@ -56,6 +56,15 @@ class Qrels:
         """How many documents of each query have a grade above 0, shape (Q,)."""
         return np.bincount(self.query[self.grade > 0], minlength=len(self.query_ids))
 
+    @cached_property
+    def held(self) -> tuple[Ints, Ints]:
+        """The G grades that there are, ascending up to the highest of the scale, shape (G,), and how many
+        documents of each a query has, shape (Q, G)."""
+        grades = np.unique(np.append(self.grade, self.scale[-1]))
+        shape = len(self.query_ids), len(grades)
+        cell = self.query * len(grades) + np.searchsorted(grades, self.grade)
+        return grades, np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
+
     def lacking(self, measure: Measure) -> NDArray[np.bool_]:
         """Which queries have no value of a measure, whatever a run returns, shape (Q,)."""
         if measure.kind == "judged" or measure.summary == "total":

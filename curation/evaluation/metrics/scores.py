@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from curation.evaluation.metrics.bounds import unjudged_bounds
-from curation.evaluation.metrics.engine import engine_values, judged_places, of_queries
+from curation.evaluation.metrics.engine import engine_values, judged_places
 from curation.evaluation.metrics.highest import highest_values
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.own_values import own_values
@@ -129,7 +129,7 @@ def _with_ties(
     if not len(queries):
         return values
     found = values.copy()
-    found[queries] = values_of(reordered(ranking, best, qrels.scale[0]), qrels, measures, queries)[queries]
+    found[queries] = values_of(reordered(ranking, best, qrels.scale[0]), qrels, measures)[queries]
     return found
 
 
@@ -146,23 +146,13 @@ def mean_scores(runs: Sequence[RunScores]) -> RunScores:
     )
 
 
-def values_of(
-    ranking: Rankings, qrels: Qrels, measures: Sequence[Measure], queries: Ints | None = None
-) -> Floats:
-    """The values of rankings, shape (Q, M), NaN where a query has nothing relevant.
-
-    Parameters
-    ----------
-    queries: the only ones whose values are wanted, by position; those of others are not to be used.
-    """
+def values_of(ranking: Rankings, qrels: Qrels, measures: Sequence[Measure]) -> Floats:
+    """The values of rankings, shape (Q, M), NaN where a query has nothing relevant."""
     values = np.zeros((len(qrels.query_ids), len(measures)))
     by_engine = [place for place, one in enumerate(measures) if one.by_engine]
     if by_engine:
         wanted = [measures[place] for place in by_engine]
-        places = judged_places(wanted, qrels, ranking)
-        if queries is not None:
-            places = of_queries(places, queries)
-        values[:, by_engine] = engine_values(wanted, qrels, places)
+        values[:, by_engine] = engine_values(wanted, qrels, judged_places(qrels, ranking))
     for place, measure in enumerate(measures):
         if measure.kind == "judged":
             values[:, place] = _share_judged(ranking, measure.depth)

@@ -6,9 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from curation.evaluation.comparison.similar_lists import MOST_PAIRS, SimilarLists, similar_lists
+from curation.evaluation.comparison.similar_lists import (
+    MOST_PAIRS,
+    SimilarLists,
+    first_places,
+    similar_lists,
+)
 from curation.evaluation.metrics.qrels import qrels_from
-from curation.evaluation.metrics.rankings import run_rows
+from curation.evaluation.metrics.rankings import rank, run_rows
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
@@ -29,7 +34,8 @@ def compared(
         )
         for system, found in lists.items()
     }
-    return similar_lists(rows, qrels, baseline)
+    lists = {system: first_places(found, rank(found, qrels)) for system, found in rows.items()}
+    return similar_lists(lists, len(queries), baseline)
 
 
 @pytest.mark.parametrize(
