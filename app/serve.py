@@ -19,6 +19,7 @@ from starlette.routing import Route
 
 from app import api, api_decisions
 from app.context import IMAGES_FROM, IMPORT_FROM, PROJECT, project_name, project_store
+from app.front.connections import BoundedConnection
 from app.front.front import Front
 from app.front.guard import Guard
 from app.front.index import IndexTemplate
@@ -129,7 +130,13 @@ def serve(
     shown = "localhost" if host in {"127.0.0.1", "0.0.0.0", "::"} else host  # noqa: S104 - compared, not bound
     ready(f"http://{shown}:{listener.getsockname()[1]}")
     # The socket listens already: a browser that is faster than the server waits and gets its answer.
-    settings: dict[str, Any] = {"ws": "websockets-sansio", "log_level": "warning", "access_log": False}
+    settings: dict[str, Any] = {
+        "ws": "websockets-sansio",
+        "log_level": "warning",
+        "access_log": False,
+        "http": BoundedConnection,
+    }
+    settings["backlog"] = 64  # as many are taken at once, before the first of them can be closed
     config = uvicorn.Config(application, timeout_graceful_shutdown=3, **settings)
     with suppress(KeyboardInterrupt), ending_as_interrupted(), loaded_for_good():
         uvicorn.Server(config).run(sockets=[listener])
