@@ -120,7 +120,6 @@ def serve(
     if images_from:
         os.environ[IMAGES_FROM] = ",".join(hosts(images_from))
     raise_limit()
-    os.umask(0o077)  # the log that DuckDB keeps beside the project holds grades, too
     if project.is_file() and project.stat().st_mode & 0o077:
         log.write(logging.WARNING, OTHERS_CAN_READ.format(project))
     application = build()

@@ -36,6 +36,7 @@ def main() -> None:
     """The `goldset` command: 0 done, 1 refused with a sentence on standard error, 2 usage, 143 terminated."""
     former = signal.signal(signal.SIGTERM, _end)
     gc.set_threshold(*SELDOM)
+    os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
         _refuse_broken_arguments()
         goldset.app()

@@ -21,6 +21,7 @@ from curation import __version__
 from curation.errors import InputError, RefusedError
 from curation.operations.content import Rows, read_whole_file
 from curation.store import COMMAND_LINE, Store, record_event, utc_now
+from curation.store.files import refuse_name
 from curation.store.staging import staged, sync
 from curation.text import canonical_json
 
@@ -154,6 +155,7 @@ def refuse_altered(backup: Path) -> Mapping[str, Any] | None:
 
 def _place(project: Path, target: Path, taken_at: datetime) -> Path:
     target = target.resolve()
+    refuse_name(target)
     if target.is_dir():
         target = target / f"{project.stem}-{taken_at:%Y%m%d-%H%M%S}{project.suffix}"
     if not target.parent.is_dir():

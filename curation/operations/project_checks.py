@@ -12,7 +12,7 @@ import duckdb
 from curation import __version__
 from curation.errors import CurationError
 from curation.jobs.stored import last_jobs
-from curation.operations.content import read_all_rows
+from curation.operations.content import damage_of_blocks, read_all_rows
 from curation.operations.finding import DoctorFinding, megabytes
 from curation.releases.stored import list_releases
 from curation.releases.verify import verify
@@ -26,6 +26,9 @@ MINUTES_AHEAD = timedelta(minutes=5)
 def read_everything(store: Store) -> Iterator[DoctorFinding]:
     with store.reading() as cursor:
         rows = read_all_rows(cursor)
+    damage = damage_of_blocks(store.damaged_blocks)
+    if damage:
+        yield DoctorFinding("problem", "file", damage, "goldset restore FILE --replace")
     told = f"All {amount(sum(rows.values()), 'row')} of {len(rows)} tables can be read"
     yield DoctorFinding(
         "fine", "file", f"{told}; {rows.get('judgment_events', 0):,} are answers of annotators."

@@ -12,6 +12,7 @@ from curation.errors import InputError, RefusedError, StoreError
 from curation.operations.backup import OWNER_ONLY, refuse_altered
 from curation.operations.content import Rows, read_whole_file
 from curation.store import COMMAND_LINE, open_store, record_event, utc_now
+from curation.store.files import refuse_name
 from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged, sync
 
@@ -48,6 +49,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     StoreError, StoreVersionError: the backup is damaged, no project, or of a newer goldset.
     """
     backup, project = backup.resolve(), project.resolve()
+    refuse_name(project)
     if project.exists() and not replace:
         raise RefusedError(
             f"{project} exists already, and nothing was restored.",

@@ -45,6 +45,15 @@ def look_at_permissions(project: Path) -> Iterator[DoctorFinding]:
                 "hashes of passwords, sealed grades and the key that signs cookies.",
                 f"chmod 600 {project}",
             )
+        with suppress(FileNotFoundError):
+            if (mode := log_of(project).stat().st_mode) & OTHERS:
+                yield DoctorFinding(
+                    "problem",
+                    "permissions",
+                    f"Other users of this machine can use the log beside it (mode {mode & 0o777:o}), which "
+                    "holds what was written last.",
+                    f"chmod 600 {log_of(project)}",
+                )
         if not os.access(project, os.W_OK):
             yield DoctorFinding("problem", "permissions", "The file cannot be written by who runs this.")
     if not os.access(project.parent, os.W_OK):

@@ -30,7 +30,16 @@ import duckdb
 
 from curation.errors import InputError, NotFoundError, RefusedError, StoreError
 from curation.store import migrations
-from curation.store.files import PATIENCE, RETRY, Cursor, DatabaseFile, failure, no_project, patiently
+from curation.store.files import (
+    PATIENCE,
+    RETRY,
+    Cursor,
+    DatabaseFile,
+    failure,
+    no_project,
+    patiently,
+    refuse_name,
+)
 from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged
 
@@ -122,6 +131,19 @@ class Store:
                     0.0  # let go now: where the disk is full, its checkpoint failed for whoever reads
                 )
 
+    def damaged_blocks(self) -> list[int]:
+        """Numbers of the blocks in use whose content has another checksum, of indexes, too.
+
+        Raises
+        ------
+        ValueError: the file has a form that is not known, is cut short, or the list of blocks is damaged.
+        StoreError, StoreBusyError, StoreVersionError: the project cannot be opened.
+        """
+        from curation.store.on_disk.blocks import damaged_blocks  # numpy, which most commands do without
+
+        with self._writer, self._lease():
+            return damaged_blocks(self._file.descriptor())
+
     def close(self) -> None:
         """Let go of the file now; the next lease opens it again."""
         with self._changed:
@@ -206,8 +228,10 @@ class Store:
         """Keep the file as it is before a migration, under the migration's number."""
         number = migration.partition("_")[0]
         kept = self.path.with_name(f"{self.path.stem}.before-{number}{self.path.suffix}")
+        if kept.exists() and self._file.has_headers_of(kept):
+            return  # an upgrade that failed or was killed has kept it
         if kept.exists():
-            return
+            kept = kept.with_name(f"{kept.stem}-{utc_now():%Y%m%d-%H%M%S}{kept.suffix}")
         try:
             with staged(kept, private=True) as folder:
                 new = folder / kept.name
@@ -262,6 +286,7 @@ def open_store(path: Path) -> Store:
     StoreError, StoreBusyError, StoreVersionError: by the first lease.
     """
     path = path.resolve()
+    refuse_name(path)
     if not path.is_file():
         raise NotFoundError(no_project(path))
     with _stores_lock:
@@ -277,6 +302,7 @@ def create_store(path: Path, fill: Callable[[Cursor], None] = lambda _: None) ->
     InputError, StoreError: its folder cannot be made or written, or the disk is full.
     """
     path = path.resolve()
+    refuse_name(path)
     if path.exists():
         raise RefusedError(_exists(path))
     try:

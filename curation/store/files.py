@@ -22,7 +22,7 @@ from typing import NamedTuple, NoReturn, TypeVar
 
 import duckdb
 
-from curation.errors import CurationError, NotFoundError, StoreBusyError, StoreError
+from curation.errors import CurationError, InputError, NotFoundError, StoreBusyError, StoreError
 from curation.store.on_disk import checkpoints
 from curation.store.on_disk.checkpoints import HEADERS
 from curation.store.on_disk.write_ahead_log import log_damage, log_of
@@ -136,9 +136,10 @@ class DatabaseFile:
 
     def _guarded(self) -> AbstractContextManager[None]:
         assert self._engine is not None
-        return checkpoints.guarded(self._engine, self.path, self._opened())
+        return checkpoints.guarded(self._engine, self.path, self.descriptor())
 
-    def _opened(self) -> int:
+    def descriptor(self) -> int:
+        """Of the file that is held; closing it, or another one, would end this process's lock on the file."""
         if self._descriptor is None:
             self._descriptor = os.open(self.path, os.O_RDONLY)
         return self._descriptor
@@ -173,13 +174,18 @@ class DatabaseFile:
         """
         with suppress(duckdb.Error, OSError):  # somebody reads, or the disk is full: the log is copied, too
             self.checkpoint()
-        _copy_bytes(self._opened(), target)
+        _copy_bytes(self.descriptor(), target)
         if self._log.exists():
             log = os.open(self._log, os.O_RDONLY)
             try:
                 _copy_bytes(log, log_of(target))
             finally:
                 os.close(log)
+
+    def has_headers_of(self, other: Path) -> bool:
+        """Whether the file that is held is in the state of another one, but for what its log holds."""
+        with other.open("rb") as file:
+            return os.pread(self.descriptor(), HEADERS, 0) == file.read(HEADERS)
 
     def rest(self) -> None:
         """Let go of the file and stop the engine."""
@@ -225,8 +231,8 @@ class DatabaseFile:
     def _fingerprint(self) -> FileFingerprint | None:
         """The fingerprint of the file that is held; None if there is no file."""
         try:
-            found = os.fstat(self._opened())
-            headers = os.pread(self._opened(), HEADERS, 0)
+            found = os.fstat(self.descriptor())
+            headers = os.pread(self.descriptor(), HEADERS, 0)
         except OSError:
             return None
         return FileFingerprint(found.st_ino, found.st_size, found.st_mtime_ns, headers, self._log_size())
@@ -248,6 +254,20 @@ def _copy_bytes(source: int, target: Path) -> None:
         while chunk := os.pread(source, _CHUNK, place):
             file.write(chunk)
             place += len(chunk)
+
+
+def refuse_name(path: Path) -> None:
+    """Refuse a name whose log DuckDB would keep in another place than beside the file.
+
+    Raises
+    ------
+    InputError: a question mark is in it.
+    """
+    if "?" in str(path):
+        raise InputError(
+            f"{path}: there is a question mark in the name or in that of a folder. DuckDB would keep the log "
+            "of what was written last under another name. Rename it, or choose another --project."
+        )
 
 
 def no_project(path: Path) -> str:

@@ -17,8 +17,10 @@ from curation.jobs.stored import begin
 from curation.operations.backup import back_up
 from curation.operations.doctor import Examination, examine
 from curation.operations.restore import restore
+from curation.operations.surroundings import look_at_permissions
 from curation.people.annotators import add_annotator
-from curation.store import Store, utc_now
+from curation.store import Store, put_setting, utc_now
+from curation.store.on_disk.write_ahead_log import log_of
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project
 from tests.support.stored_parts import alter_part
@@ -48,6 +50,14 @@ def test_a_project_in_order_asks_for_nothing(store: Store, tmp_path: Path) -> No
 def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:
     store.path.chmod(0o644)
     assert "the key that signs cookies" in said(examine(store.path), "permissions")
+
+
+def test_a_log_that_others_can_read_is_a_problem(store: Store) -> None:
+    with store.transaction() as cursor:
+        put_setting(cursor, "new", "1")
+        log_of(store.path).chmod(0o644)
+        found = Examination(store.path, tuple(look_at_permissions(store.path)), {})
+        assert "the log beside it (mode 644)" in said(found, "permissions")
 
 
 def test_a_damaged_file_is_a_problem_and_the_rest_is_not_checked(store: Store) -> None:

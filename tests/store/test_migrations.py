@@ -65,6 +65,21 @@ def test_a_project_is_copied_before_it_is_changed(tmp_path: Path) -> None:
     assert sorted(one.name for one in tmp_path.iterdir()) == [kept.name, "shop.duckdb"]
 
 
+def test_each_upgrade_keeps_a_copy_and_one_that_failed_before_none_again(tmp_path: Path) -> None:
+    path = tmp_path / "shop.duckdb"
+    for way in ("first", "after a way back", "killed"):
+        if way != "killed":
+            path.unlink(missing_ok=True)
+            older(SHAPES[-1], str(path)).close()
+        else:  # as it was when the second copy was made
+            path.write_bytes(max(tmp_path.glob("shop.before-*"), key=lambda one: len(one.name)).read_bytes())
+        store = Store(path)
+        with store.reading():
+            pass
+        store.close()
+    assert len(list(tmp_path.glob("shop.before-*.duckdb"))) == 2
+
+
 def test_every_shape_that_has_landed_is_kept() -> None:
     """The last migration's shape is schema.sql itself; those before it can be projects of somebody's."""
     landed = [migrations.FIRST, *(step.name for step in migrations.shipped())][:-1]

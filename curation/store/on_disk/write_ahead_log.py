@@ -28,7 +28,8 @@ _FRAME = 16
 _FORM = 2
 _BETWEEN_LOOKS = 0.05
 _WORD = 2**64 - 1
-_FACTOR = 0xBF58476D1CE4E5B9
+FACTOR = 0xBF58476D1CE4E5B9
+START = 5381
 _MURMUR = 0xC6A4A7935BD1E995
 _SEED = 0xE17A1465
 
@@ -109,9 +110,9 @@ def _told(content: bytes, place: int) -> int:
 def _checksum(entry: bytes) -> int:
     """DuckDB's checksum of an entry: products of its words, and MurmurHash64A of the bytes after them."""
     whole = len(entry) // 8 * 8
-    found = 5381
+    found = START
     for (word,) in struct.iter_unpack("<Q", entry[:whole]):
-        found ^= word * _FACTOR & _WORD
+        found ^= word * FACTOR & _WORD
     return found ^ _murmur(entry[whole:]) if entry[whole:] else found
 
 

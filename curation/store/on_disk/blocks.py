@@ -1,0 +1,71 @@
+"""The blocks of a database file: whether each one in use has the checksum that it says.
+
+DuckDB compares a block with its checksum when it reads it, and it reads the blocks of an index only once the
+index is used: rows that can be read say nothing of them. Which blocks are free is in the list of free blocks,
+whose place the newer header names. A free block may hold anything.
+
+The form of DuckDB 2: after three headers of 4,096 bytes come blocks of 256 KB, each with a checksum of 8
+bytes. A block of metadata has 64 parts of 4,088 bytes, each with the place of the next one in its first 8 bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+
+from curation.store.on_disk.checkpoints import BLOCK, HEADERS
+from curation.store.on_disk.write_ahead_log import FACTOR, START
+
+_HEADERS_OF_STATES = (4096, 8192)
+_SUM = 8
+_PARTS, _PART = 64, 4088
+_NONE = 2**64 - 1
+
+
+def damaged_blocks(descriptor: int) -> list[int]:
+    """Numbers of the blocks in use whose content has another checksum; nobody may checkpoint meanwhile.
+
+    descriptor: of the file; it stays open, because closing one would end this process's lock on the file.
+
+    Raises
+    ------
+    ValueError: the file has no such form, is cut short, or its list of free blocks is damaged.
+    """
+    headers = os.pread(descriptor, HEADERS, 0)
+    if len(headers) < HEADERS:
+        raise ValueError("its headers are cut short")
+    _, _, free_list, count, size = max(
+        struct.unpack_from("<5Q", headers, place + _SUM) for place in _HEADERS_OF_STATES
+    )
+    if size != BLOCK or os.fstat(descriptor).st_size < HEADERS + count * BLOCK:
+        raise ValueError(f"its {count:,} blocks of {size:,} bytes are not all there")
+    free: set[int] = set()
+    if free_list != _NONE:
+        numbers = _numbers(descriptor, free_list)
+        free = set(islice(numbers, next(numbers)))
+    return [number for number in range(count) if number not in free and not _is_whole(descriptor, number)]
+
+
+def _content(descriptor: int, number: int) -> bytes:
+    return os.pread(descriptor, BLOCK, HEADERS + number * BLOCK)
+
+
+def _is_whole(descriptor: int, number: int) -> bool:
+    words = np.frombuffer(_content(descriptor, number), "<u8")
+    return int(np.bitwise_xor.reduce(words[1:] * np.uint64(FACTOR))) ^ START == int(words[0])
+
+
+def _numbers(descriptor: int, place: int) -> Iterator[int]:
+    """The numbers of 8 bytes that begin at a place of the metadata."""
+    while place != _NONE:
+        block, part = place & (2**56 - 1), place >> 56
+        content = _content(descriptor, block)
+        if part >= _PARTS or len(content) < BLOCK or not _is_whole(descriptor, block):
+            raise ValueError(f"its list of free blocks, in block {block:,}, is damaged")
+        place, *numbers = struct.unpack_from(f"<{_PART // 8}Q", content, _SUM + part * _PART)
+        yield from numbers
+    raise ValueError("its list of free blocks ends early")
