@@ -25,6 +25,8 @@ MARKED = {"chromium": "browser", "embedding_model": "dense"}
 """Fixture → the marker of the tests that use it. No test is marked so by hand."""
 LONG_FIRST = ("pipeline", "browser", "releases", "app")
 
+os.umask(0o077)  # as every process of goldset has it
+
 # The same examples each time, so that a change alone can make a test fail; `make search` looks for others.
 settings.register_profile("full", deadline=None, derandomize=True)
 settings.register_profile("check", settings.get_profile("full"), max_examples=10)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from curation.cli import main
 from curation.errors import InputError, RefusedError, StoreError, StoreVersionError
 from curation.operations.backup import back_up, sums_path
 from curation.operations.restore import restore
@@ -110,6 +111,17 @@ def test_a_backup_is_its_owners_alone_and_in_the_audit_trail(store: Store, tmp_p
         [row] = cursor.execute("SELECT detail FROM events WHERE action = 'backup'").fetchall()
     assert json.loads(row[0]) == {"file": "b.duckdb", "sha256": taken.sha256, "bytes": taken.bytes}
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+
+
+def test_what_any_command_writes_is_its_owners_alone(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["goldset", "--project", str(store.path), "guide", "show"])
+    former = os.umask(0o000)
+    try:
+        with pytest.raises(SystemExit, match="0"):
+            main()
+    finally:
+        found = os.umask(former)
+    assert found == 0o077
 
 
 def test_a_folder_makes_the_time_a_part_of_the_name(store: Store, tmp_path: Path) -> None:

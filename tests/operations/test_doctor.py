@@ -55,6 +55,7 @@ def test_a_file_that_others_can_read_is_a_problem(store: Store) -> None:
 def test_a_log_that_others_can_read_is_a_problem(store: Store) -> None:
     with store.transaction() as cursor:
         put_setting(cursor, "new", "1")
+    with store.reading():
         log_of(store.path).chmod(0o644)
         found = Examination(store.path, tuple(look_at_permissions(store.path)), {})
         assert "the log beside it (mode 644)" in said(found, "permissions")

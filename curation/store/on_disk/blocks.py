@@ -5,7 +5,7 @@ index is used: rows that can be read say nothing of them. Which blocks are free 
 whose place the newer header names. A free block may hold anything.
 
 The form of DuckDB 2: after three headers of 4,096 bytes come blocks of 256 KB, each with a checksum of 8
-bytes. A block of metadata has 64 parts of 4,088 bytes, each with the place of the next one in its first 8 bytes.
+bytes. A block of metadata has 64 parts of 4,088 bytes, each with the place of the next one in its first 8.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def damaged_blocks(descriptor: int) -> list[int]:
 
     Raises
     ------
-    ValueError: the file has no such form, is cut short, or its list of free blocks is damaged.
+    ValueError: the file has another form, or its headers or its list of free blocks are damaged.
     """
     headers = os.pread(descriptor, HEADERS, 0)
     if len(headers) < HEADERS:
@@ -41,8 +41,8 @@ def damaged_blocks(descriptor: int) -> list[int]:
     _, _, free_list, count, size = max(
         struct.unpack_from("<5Q", headers, place + _SUM) for place in _HEADERS_OF_STATES
     )
-    if size != BLOCK or os.fstat(descriptor).st_size < HEADERS + count * BLOCK:
-        raise ValueError(f"its {count:,} blocks of {size:,} bytes are not all there")
+    if size != BLOCK:
+        raise ValueError(f"its blocks have {size:,} bytes, not {BLOCK:,}")
     free: set[int] = set()
     if free_list != _NONE:
         numbers = _numbers(descriptor, free_list)
@@ -55,17 +55,21 @@ def _content(descriptor: int, number: int) -> bytes:
 
 
 def _is_whole(descriptor: int, number: int) -> bool:
-    words = np.frombuffer(_content(descriptor, number), "<u8")
-    return int(np.bitwise_xor.reduce(words[1:] * np.uint64(FACTOR))) ^ START == int(words[0])
+    content = _content(descriptor, number)
+    words = np.frombuffer(content, "<u8", len(content) // 8)
+    return len(content) == BLOCK and int(np.bitwise_xor.reduce(words[1:] * np.uint64(FACTOR))) ^ START == int(
+        words[0]
+    )
 
 
 def _numbers(descriptor: int, place: int) -> Iterator[int]:
     """The numbers of 8 bytes that begin at a place of the metadata."""
     while place != _NONE:
         block, part = place & (2**56 - 1), place >> 56
-        content = _content(descriptor, block)
-        if part >= _PARTS or len(content) < BLOCK or not _is_whole(descriptor, block):
+        if part >= _PARTS or not _is_whole(descriptor, block):
             raise ValueError(f"its list of free blocks, in block {block:,}, is damaged")
-        place, *numbers = struct.unpack_from(f"<{_PART // 8}Q", content, _SUM + part * _PART)
+        place, *numbers = struct.unpack_from(
+            f"<{_PART // 8}Q", _content(descriptor, block), _SUM + part * _PART
+        )
         yield from numbers
     raise ValueError("its list of free blocks ends early")
