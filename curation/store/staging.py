@@ -1,23 +1,22 @@
 """Folders in which files are written beside their place, so that nothing half-written is ever in it.
 
-A process that is killed leaves such a folder behind, and it can hold sealed grades. Its name tells whose it
-was, so the next one that writes there removes it.
+A process that is killed leaves such a folder behind, and it can hold sealed grades. Who writes one holds a
+lock on the folder itself, which ends with the process, in whatever container it runs. The next one that writes
+there removes a folder that nobody holds.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import secrets
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import get_ident
 
-LONGEST = 86_400.0
-"""Seconds after which a folder is left over even if a process has the number of the one that made it."""
-_NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?P<process>\d+)-\d+")
+_NAME = re.compile(r"\.(?P<place>.+)\.(?P<kind>new|old)-(?:[0-9a-f]{16}|\d+-\d+)")
 
 
 @contextmanager
@@ -29,12 +28,15 @@ def staged(out: Path, private: bool = False) -> Iterator[Path]:
     private: only the user who writes it can look into it.
     """
     clear_leftovers(out.parent)
-    new = out.parent / f".{out.name}.new-{os.getpid()}-{get_ident()}"
-    try:
-        new.mkdir(0o700 if private else 0o777, parents=True)
-        yield new
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
+    new = _beside(out, "new")
+    unheld = new.with_name(f"{new.name}-")  # no name of a left-over: nobody removes it before it is held
+    unheld.mkdir(0o700 if private else 0o777, parents=True)
+    with _held(unheld):
+        try:
+            unheld.rename(new)
+            yield new
+        finally:
+            shutil.rmtree(new, ignore_errors=True)
 
 
 def replace_folder(new: Path, out: Path) -> None:
@@ -42,21 +44,22 @@ def replace_folder(new: Path, out: Path) -> None:
 
     Others may do the same at the same time: one of them is there in the end, and nothing of those before.
     """
-    old = out.parent / f".{out.name}.old-{os.getpid()}-{get_ident()}"
-    with suppress(FileNotFoundError):  # there is none, or somebody else moves it away just now
-        out.rename(old)
-    try:
-        new.rename(out)
-    except OSError:
-        with suppress(OSError):  # somebody else's came first, or there was none
-            old.rename(out)
-        if out.exists():  # else what is moved away is the only one: it is put back later, as after a kill
+    old = _beside(out, "old")
+    with _held(out):
+        with suppress(FileNotFoundError):  # there is none, or somebody else moves it away just now
+            out.rename(old)
+        try:
+            new.rename(out)
+        except OSError:
+            with suppress(OSError):  # somebody else's came first, or there was none
+                old.rename(out)
+            if out.exists():  # else what is moved away is the only one: it is put back later, as after a kill
+                shutil.rmtree(old, ignore_errors=True)
+            raise
+        try:
+            sync(out.parent)
+        finally:
             shutil.rmtree(old, ignore_errors=True)
-        raise
-    try:
-        sync(out.parent)
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
 
 
 def clear_leftovers(folder: Path) -> list[Path]:
@@ -86,13 +89,36 @@ def leftovers(folder: Path) -> list[Path]:
 
 
 def _is_left_over(path: Path) -> bool:
-    named = _NAME.fullmatch(path.name)
-    if named is None or path.is_symlink() or not path.is_dir():
+    if _NAME.fullmatch(path.name) is None or path.is_symlink() or not path.is_dir():
         return False
-    with suppress(FileNotFoundError):  # it went meanwhile
-        old = time.time() - path.stat().st_mtime > LONGEST
-        return old or not is_running(int(named["process"]))
+    with suppress(OSError):  # somebody holds it, or it went meanwhile
+        folder = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        finally:
+            os.close(folder)
     return False
+
+
+def _beside(out: Path, kind: str) -> Path:
+    return out.parent / f".{out.name}.{kind}-{secrets.token_hex(8)}"
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """This process holds a lock on a folder, wherever it is moved; nothing where there is none."""
+    try:
+        held = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        yield
+        return
+    try:
+        with suppress(OSError):  # somebody else replaces it, too, or the disk knows no locks
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(held)
 
 
 def is_running(process: int) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from curation.store import staging
-from curation.store.staging import LONGEST, clear_leftovers, leftovers, replace_folder, staged
+from curation.store.staging import clear_leftovers, leftovers, replace_folder, staged
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +36,24 @@ def test_a_folder_that_is_being_written_stays(tmp_path: Path) -> None:
         assert leftovers(tmp_path) == []
 
 
-def test_a_folder_of_yesterday_is_left_over_whoever_has_its_number_now(tmp_path: Path) -> None:
-    old = tmp_path / f".v1.new-{os.getpid()}-7"
-    old.mkdir()
-    before = time.time() - LONGEST - 60
-    os.utime(old, (before, before))
-    assert leftovers(tmp_path) == [old]
+def test_a_folder_of_a_killed_process_is_left_over_though_its_number_lives(tmp_path: Path) -> None:
+    """In a container every process may have the number 1."""
+    left = tmp_path / f".v1.new-{os.getpid()}-7"
+    left.mkdir()
+    assert leftovers(tmp_path) == [left]
+
+
+def test_a_folder_that_another_process_writes_stays_until_it_is_killed(tmp_path: Path) -> None:
+    code = "import sys, time; from pathlib import Path; from curation.store.staging import staged\n"
+    code += "with staged(Path(sys.argv[1])) as new: print(new, flush=True); time.sleep(60)"
+    command = [sys.executable, "-c", code, str(tmp_path / "v1")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        new = Path(process.stdout.readline().strip())
+        assert clear_leftovers(tmp_path) == []
+        process.kill()
+        process.wait()
+    assert clear_leftovers(tmp_path) == [new]
 
 
 def test_a_former_export_that_was_moved_away_is_put_back(tmp_path: Path, ended: int) -> None:
@@ -82,7 +93,7 @@ def test_a_folder_that_cannot_be_replaced_is_there_again(tmp_path: Path) -> None
 
 
 def test_a_former_folder_that_cannot_be_put_back_now_is_kept_and_put_back_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ended: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "v1"
     out.mkdir()
@@ -95,8 +106,6 @@ def test_a_former_folder_that_cannot_be_put_back_now_is_kept_and_put_back_later(
         return rename(path, place)
 
     with monkeypatch.context() as patched:
-        patched.setattr(staging.os, "getpid", lambda: ended)
-        patched.setattr(staging, "get_ident", lambda: 7)
         patched.setattr(Path, "rename", moves_away_only)
         with pytest.raises(OSError, match="No space left"):
             replace_folder(tmp_path / "new", out)
