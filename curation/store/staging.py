@@ -1,8 +1,8 @@
 """Folders in which files are written beside their place, so that nothing half-written is ever in it.
 
 A process that is killed leaves such a folder behind, and it can hold sealed grades. Who writes one holds a
-lock on the folder itself, which ends with the process, in whatever container it runs. The next one that writes
-there removes a folder that nobody holds.
+lock on the folder itself, which ends with the process, in whatever container it runs. The next one that
+writes there removes a folder that nobody holds.
 """
 
 from __future__ import annotations
