@@ -20,7 +20,8 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~$&!])")
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': r"\textquotedbl{}"},
+    **{"<": "$<$", ">": "$>$", "|": r"\textbar{}", '"': r"\char34{}"},
+    **{"[": "{[}", "*": "{*}"},  # after the end of a row both would be arguments of it
     **{"\u2212": "$-$", "\u2191": r"$\uparrow$", "\u2193": r"$\downarrow$", "τ": r"$\tau$"},
     **{"\u00a0": "~", "–": "--", "…": r"\dots{}", "\n": " ", "\t": " "},
 }

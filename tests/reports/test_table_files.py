@@ -33,13 +33,18 @@ def test_markdown_shows_names_as_they_are() -> None:
 def test_latex_runs_no_command_that_a_name_holds() -> None:
     lines = latex_table(TABLE).splitlines()
     name = (
-        r"a\textbar{}b\_c*d`e$<$f$>$\&g\%h\$i\#j\{k\}l\textbackslash{}m\textasciitilde{}n\textasciicircum{}o"
-        r"\textquotedbl{}p q"
+        r"a\textbar{}b\_c{*}d`e$<$f$>$\&g\%h\$i\#j\{k\}l\textbackslash{}m\textasciitilde{}n\textasciicircum{}o"
+        r"\char34{}p q"
     )
     assert f"{name} & 0.333 & 12 \\\\" in lines
     assert "ä, é & -- & 3 \\\\" in lines
     assert r"\caption{1 of 2 \textbar{} 95 \%}" in lines
     assert lines[3] == r"\begin{tabular}{lrr}"
+
+
+def test_a_latex_row_that_begins_with_a_bracket_is_no_argument_of_the_row_above() -> None:
+    lines = latex_table(Table("", ("system",), (("[a]",), ("*b",)))).splitlines()
+    assert lines[-5:-3] == [r"{[}a] \\", r"{*}b \\"]
 
 
 def test_another_ending_is_refused() -> None:

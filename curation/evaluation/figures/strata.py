@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
-from curation.evaluation.figures.means import MeasureFigure, highest_of, mean_figures
+from curation.evaluation.figures.means import MeasureFigure, highest_of, mean_figures, mean_intervals
 from curation.evaluation.inputs.facets import Facet
 from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.metrics.summaries import averaged, of_mean
@@ -207,6 +207,8 @@ def _macro(scores: RunScores, place: int, strata: Sequence[Mask]) -> MacroMean:
 def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> MacroMean:
     """The mean of the strata's means; strata without a value are left out and not counted.
 
+    Of one stratum it is the mean, and has the mean's interval.
+
     Parameters
     ----------
     highest: what a query can have at most.
@@ -216,6 +218,9 @@ def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> MacroMean:
     if not values:
         return MacroMean(None, None, None, 0)
     mean = float(np.mean([one.mean() for one in values]))
+    if len(values) == 1:
+        ((ends, _),) = mean_intervals(values[0][:, None], np.full((len(values[0]), 1), highest))
+        return MacroMean(mean, *(ends or (None, None)), 1)
     if sum(map(len, values)) < MINIMUM_QUERIES or any(len(one) < 2 for one in values):
         return MacroMean(mean, None, None, len(values))
     errors = np.array([one.var(ddof=1) / len(one) for one in values])

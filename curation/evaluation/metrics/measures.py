@@ -293,8 +293,10 @@ def _rbp(name: str, kind: str, persistence: str | None, depth: str | None) -> Me
 
 def _iprec(name: str, level: str | None) -> Measure | str:
     value = None if level is None else _number(level)
-    if value is None or not 0 <= value <= 1:
-        return f"{name!r}: expected a level of recall from 0 to 1, such as iprec@0.1"
+    if value is None or not 0 <= value <= 1 or round(value, 2) != value:
+        return (
+            f"{name!r}: expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1"
+        )
     return Measure("iprec", recall=value)
 
 

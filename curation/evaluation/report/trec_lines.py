@@ -2,7 +2,7 @@
 
 Measures have trec_eval's names, such as `ndcg_cut_10`; those that it lacks keep ours, such as `mrr@10`. A
 query without a value in a measure, such as one without a relevant document, has no line of it. A query that
-the run misses has 0, as with trec_eval's option -c.
+the run misses has 0, as with trec_eval's option -c. Ids have no white space, as in exports for TREC.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterator
 
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.metrics.measures import Measure, measures_named
+from curation.releases.export.formats.trec import without_space
+from curation.text import printable
 
 _SAME = {
     **{"rprec": "Rprec", "gmap": "gm_map", "set_precision": "set_P", "set_f1": "set_F"},
@@ -35,16 +37,17 @@ def trec_lines(found: Evaluation, system: EvaluatedSystem) -> Iterator[str]:
     """The lines of one system, each with its line feed; of a sealed part there are none by query."""
     names = {measure.name: trec_name(measure) for measure in measures_named(found.measures)}
     printed = 0
+    exported = without_space(found.query_ids or ())
     for place, query in enumerate(found.query_ids or ()):
         values = {name: (system.per_query or {})[name][place] for name in found.measures}
         lines = [
-            _line(names[name], query, value)
+            _line(names[name], exported[query], value)
             for name, value in values.items()
             if value is not None and names[name] not in _OF_ALL
         ]
         printed += bool(lines)
         yield from lines
-    yield _text("runid", "all", system.name)
+    yield _text("runid", "all", " ".join(printable(system.name).split()))
     yield _text("num_q", "all", str(printed))
     for name in found.measures:
         value = system.overall[name].value

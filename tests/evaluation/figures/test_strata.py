@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
+from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.strata import (
     GIVES_AWAY,
     LEAST,
@@ -75,6 +76,13 @@ def test_the_macro_mean_counts_each_stratum_the_same() -> None:
     # Of two strata it is half the sum, whose error is half that of Welch's difference.
     welch = ttest_ind([0.8, 1.0, 0.9], [0.0, 0.2], equal_var=False).confidence_interval()
     assert found.low == pytest.approx(0.5 - (welch.high - welch.low) / 4)
+
+
+def test_the_macro_mean_of_one_stratum_is_the_mean_with_its_interval() -> None:
+    values = np.array([0.0, 0.1, 0.9, 0.4, 0.35, np.nan, 0.5, 0.2, 0.7, 0.3, 0.1])
+    (((low, high), _),) = mean_intervals(values[:, None])
+    found = macro_mean([values, np.array([np.nan])])
+    assert (found.low, found.high, found.strata) == (low, high, 1)
 
 
 def test_the_median_has_the_interval_of_order_statistics() -> None:

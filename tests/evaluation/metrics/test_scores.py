@@ -176,13 +176,16 @@ def test_scores_that_are_no_numbers_are_refused() -> None:
 
 def test_names_that_are_no_measures_are_refused_together() -> None:
     with pytest.raises(InputError) as caught:
-        measures_named(["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "alpha_ndcg(1)@5"])
+        measures_named(
+            ["recall", "recal@10", "rbp(1.5)", "rprec@5", "map", "iprec@1.1", "iprec@.125", "alpha_ndcg(1)@5"]
+        )
     assert caught.value.problems == [
         "'recall' needs a depth, such as recall@10",
         "'recal@10' is no measure",
         "'rbp(1.5)': expected a persistence between 0 and 1, such as rbp(0.8)",
         "'rprec@5': rprec has no depth",
-        "'iprec@1.1': expected a level of recall from 0 to 1, such as iprec@0.1",
+        "'iprec@1.1': expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1",
+        "'iprec@.125': expected a level of recall from 0 to 1 with two decimals at most, such as iprec@0.1",
         "'alpha_ndcg(1)@5': expected an alpha from 0 to below 1, such as alpha_ndcg(0.5)@10",
     ]
 

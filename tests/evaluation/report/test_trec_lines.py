@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,14 @@ def test_what_trec_eval_lacks_keeps_our_name() -> None:
     assert [trec_name(one) for one in ours] == [
         *("ndcg_exp@10", "mrr@10", "rbp(0.8)", "judged@10", "recall_5", "iprec_at_recall_0.10")
     ]
+
+
+def test_a_line_has_three_fields_whatever_ids_and_names_hold(shared: Path) -> None:
+    found = evaluated(shared, "results.test")
+    ids = tuple(f"{one} 100%\t" for one in found.query_ids or ())
+    lines = list(trec_lines(replace(found, query_ids=ids), replace(found.runs[0], name="a\tb\nc")))
+    assert all(line.count("\t") == 2 and line.count("\n") == 1 for line in lines)
+    assert any("\t301%20100%25%09\t" in line for line in lines)
 
 
 def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> None:
