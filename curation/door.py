@@ -125,7 +125,13 @@ def door_or_shut(cursor: Cursor, door: Door | None) -> Door:
     return shut_door(cursor) if door is None else door
 
 
-def open_door(store: Store, purpose: str, reason: str | None, actor: str = COMMAND_LINE) -> Door:
+def open_door(
+    store: Store,
+    purpose: str,
+    reason: str | None,
+    actor: str = COMMAND_LINE,
+    queries: Collection[str] | None = None,
+) -> Door:
     """The door for a lead: shut without a reason, and with one open, once that is in each release's log.
 
     Call it before the first sealed grade is read for anybody.
@@ -133,6 +139,7 @@ def open_door(store: Store, purpose: str, reason: str | None, actor: str = COMMA
     Parameters
     ----------
     purpose: what is done with the grades, such as 'list the consensus on pairs'.
+    queries: whose grades are wanted; None is all.
 
     Raises
     ------
@@ -142,6 +149,7 @@ def open_door(store: Store, purpose: str, reason: str | None, actor: str = COMMA
     with store.reading() as cursor:
         seals = [seal for seal in release_seals(cursor) if seal.queries]
     closed = frozenset(query_id for seal in seals for query_id in seal.queries)
+    closed = closed if queries is None else closed.intersection(queries)
     if not closed or reason is None or not reason.strip():
         return Door(closed)
     _write_down(store, seals, closed, purpose, reason.strip(), actor)

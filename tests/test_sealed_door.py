@@ -309,6 +309,18 @@ def test_practice_takes_sealed_pairs_from_nowhere_without_a_reason(planted: Seal
     assert (last.opened_by, last.purpose, last.reason) == ("lee", "practise in early", "They wrote the guide")
 
 
+def test_an_import_of_guesses_does_not_tell_which_are_right(planted: SealedProject) -> None:
+    pair = f"{planted.sealed[0]},z{planted.sealed[0]}-a"
+    told = set()
+    for guess in (0, 1, CANARY):
+        path = planted.folder / "guess.csv"
+        path.write_text(f"query_id,document_id,grade\n{pair},{guess}\n", encoding="utf-8")
+        line = ["import", "judgments", str(path), "--annotator", "cyd", "--dry-run", "--json"]
+        told.add(invoke(["--project", str(planted.store.path), *line]).output)
+    assert len(told) == 1
+    assert '"sealed": 1' in told.pop()
+
+
 @pytest.fixture
 def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
     """The app's own routes, behind its guard."""

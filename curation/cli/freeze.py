@@ -52,6 +52,13 @@ def freeze(
             show_default="test alone, where there is one",
         ),
     ] = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            help="Why queries that a release seals are in an open part of this one; logged.",
+            show_default="refuse",
+        ),
+    ] = None,
     by: Annotated[
         str, typer.Option(help="Who freezes: an annotator with the role lead, or the command line.")
     ] = COMMAND_LINE,
@@ -84,6 +91,7 @@ def freeze(
             override,
             seal or (),
             share=share,
+            reason=reason,
         )
     emit(as_json, frozen, lambda: _show_frozen(name, frozen))
 

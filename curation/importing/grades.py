@@ -109,7 +109,7 @@ def judgments(store: Store, request: ImportRequest, progress: Progress, author: 
 
 
 def judgments_outcome(found: JudgmentImport) -> ImportOutcome:
-    changes = bool(found.judgments or found.changed)
+    changes = bool(found.judgments or found.changed or found.sealed)
     sentence = "Nothing changed: the project has these judgments."
     if changes:
         where = f" in the round “{found.round}”" if found.round else ""
@@ -117,12 +117,17 @@ def judgments_outcome(found: JudgmentImport) -> ImportOutcome:
         answered = amount(found.filled, one, many)
         sentence = f"{amount(found.judgments, 'new judgment')}{where}, {answered}."
     remarks = _unread(found.unread)
+    if found.sealed:
+        before = amount(found.sealed, "judgment is of a pair", "judgments are of pairs")
+        remarks.append(
+            f"{before} that a release seals: whether the grades are those given before is not said."
+        )
     if found.added_annotators:
         names = ", ".join(found.added_annotators)
         remarks = [f"Annotators known from imports only, who cannot sign in: {names}.", *remarks]
     figures = {"new judgments": found.judgments, "corrections": found.changed, "unchanged": found.unchanged}
     figures |= {"answered on screen since": found.superseded, "queries added": found.added_queries}
-    figures |= {"pairs added": found.added_pairs}
+    figures |= {"judged before, sealed": found.sealed, "pairs added": found.added_pairs}
     return ImportOutcome(changes, sentence, "judgments", figures, found.left_out, remarks)
 
 

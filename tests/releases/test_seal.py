@@ -26,6 +26,9 @@ from curation.releases.overview import releases, show
 from curation.releases.seal import open_sealed
 from curation.releases.stored import list_releases, part_rows, read_parts
 from curation.releases.verify import verify
+from curation.splits.request import AssignmentOptions
+from curation.splits.rules import Rules
+from curation.splits.split import make_split
 from curation.store import Store, append
 from tests.support.command_line import invoke
 from tests.support.gold_project import frozen_project, gold_project
@@ -79,6 +82,17 @@ def sealed_pairs(store: Store) -> list[tuple[str, str]]:
         texts = read_parts(cursor, release_id)
     test = {row["query_id"] for row in part_rows(texts["queries"]) if row["part"] == "test"}
     return [(r["query_id"], r["document_id"]) for r in part_rows(texts["qrels"]) if r["query_id"] in test]
+
+
+def test_what_is_sealed_leaves_by_no_other_split_without_a_logged_reason(gold: Store) -> None:
+    make_split(gold, {"dev": 1.0}, 1, Rules(paraphrase=None), options=AssignmentOptions(keep=()))
+    with pytest.raises(RefusedError, match=r"dev would be open to all, and a release seals .* --seal dev"):
+        freeze(gold, "v2", override="A draft.")
+    assert log(gold) == []
+    assert freeze(gold, "sealed", override="A draft.", seal=["dev"]).sealed == ("dev",)
+    assert freeze(gold, "v2", override="A draft.", reason="The test is over").sealed == ()
+    opening = show(gold, "v1").log[-1]
+    assert (opening.purpose, opening.reason) == ("freeze v2 with them in an open part", "The test is over")
 
 
 @pytest.mark.parametrize("format", ["beir", "trec", "ranx", "csv", "parquet", "hf"])
@@ -228,7 +242,7 @@ def test_what_is_sealed_is_chosen_at_the_freeze_and_part_of_the_content(tmp_path
     both = freeze(store, "v2", seal=["test", "dev", "test"])
     assert both.sealed == ("dev", "test")
     assert both.release_id != plain.release_id
-    assert freeze(store, "v3", seal=["test"]).release_id == plain.release_id
+    assert freeze(store, "v3", seal=["test"], reason="dev is open").release_id == plain.release_id
     assert freeze(store, "v2-again", seal=["dev"]).release_id == both.release_id  # test is never left open
     with pytest.raises(InputError, match="The split has no part 'holdout'; it has dev, test"):
         freeze(store, "v4", seal=["holdout"])

@@ -220,7 +220,8 @@ def macro_mean(strata: Sequence[Floats], highest: float = 1.0) -> MacroMean:
     mean = float(np.mean([one.mean() for one in values]))
     if len(values) == 1:
         ((ends, _),) = mean_intervals(values[0][:, None], np.full((len(values[0]), 1), highest))
-        return MacroMean(mean, *(ends or (None, None)), 1)
+        low, high = ends or (None, None)
+        return MacroMean(mean, low, high, 1)
     if sum(map(len, values)) < MINIMUM_QUERIES or any(len(one) < 2 for one in values):
         return MacroMean(mean, None, None, len(values))
     errors = np.array([one.var(ddof=1) / len(one) for one in values])

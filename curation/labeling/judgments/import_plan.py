@@ -35,6 +35,7 @@ class ImportInputs(NamedTuple):
     keys: list[tuple[str, str, str, int]]
     positions: list[tuple[str, int]]
     round_exists: bool
+    sealed: Collection[str]
 
 
 class _Target(NamedTuple):
@@ -61,10 +62,12 @@ class ImportPlan:
     pairs: list[tuple[str, str]] = field(default_factory=list)
     presentations: list[Presentation] = field(default_factory=list)
     events: list[JudgmentEvent] = field(default_factory=list)
+    new: int = 0
     filled: int = 0
     changed: int = 0
     unchanged: int = 0
     superseded: int = 0
+    sealed: int = 0
 
 
 def plan_import(
@@ -141,18 +144,19 @@ def _judge(
         target = targets[key]
         client_key = _client_key(target, judgment.grade)
         again = _client_key(target, judgment.grade, target.next_revision)
+        secret = target.answered and key.query_id in inputs.sealed
+        plan.sealed += secret
         if target.answered and target.grade == judgment.grade:
-            plan.unchanged += 1
+            plan.unchanged += not secret
         elif client_key in context.used_keys and not _imported(target, last):
-            plan.superseded += 1
+            plan.superseded += not secret
         elif key in unclear:
             refused.append(key)
         else:
             client_key = again if client_key in context.used_keys else client_key
-            if target.answered:
-                plan.changed += 1
-            elif target.labeling:
-                plan.filled += 1
+            plan.new += not target.answered
+            plan.changed += target.answered and not secret
+            plan.filled += target.labeling and not target.answered
             submissions[key.annotator].append(_submission(judgment, target, client_key))
     _refuse_unclear(judgments, refused)
     for annotator, items in submissions.items():

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
+from curation.door import shut_door
 from curation.errors import InputError
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.judgments.events import append_events
@@ -39,7 +40,7 @@ from curation.store.retry import write_if_unchanged
 from curation.store.rows import Query
 from curation.text import digest
 
-RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "added_pairs")
+RECORDED = ("judgments", "filled", "changed", "unchanged", "superseded", "sealed", "added_pairs")
 BUSY = "The same annotators were judging while their judgments were imported. Try again when they pause."
 
 
@@ -55,6 +56,8 @@ class JudgmentImport:
     unchanged: judgments that the project has already.
     superseded: judgments that were imported before and that the annotator has changed on screen since; the
         newer answer counts.
+    sealed: judgments of pairs that a release seals and that the annotator had judged. Whether these are the
+        same is not said: a file of guesses would read the grades.
     unknown: names of queries and documents that were left out because the project does not have them.
     added_pairs: pairs that no pool held; their source is 'imported'.
     added_annotators: names that the project did not know; they cannot sign in.
@@ -67,6 +70,7 @@ class JudgmentImport:
     changed: int
     unchanged: int
     superseded: int
+    sealed: int
     added_queries: int
     added_pairs: int
     added_annotators: list[str]
@@ -202,6 +206,7 @@ def _read(cursor: Cursor, judgments: Mapping[JudgmentKey, object], round_id: str
         moved=cursor.execute(_MOVED, [names]).fetchall(),
         keys=cursor.execute(_KEYS, [names]).fetchall(),
         positions=cursor.execute(_POSITIONS, [round_id]).fetchall(),
+        sealed=shut_door(cursor).closed,
         round_exists=any(row[0] == round_id for row in rounds),
     )
 
@@ -226,11 +231,12 @@ def _write(cursor: Cursor, plan: ImportPlan, round_id: str, name: str, source: s
 def _result(plan: ImportPlan, name: str, left_out: dict[str, int]) -> JudgmentImport:
     return JudgmentImport(
         round=name if plan.presentations else None,
-        judgments=len(plan.events) - plan.changed,
+        judgments=plan.new,
         filled=plan.filled,
         changed=plan.changed,
         unchanged=plan.unchanged,
         superseded=plan.superseded,
+        sealed=plan.sealed,
         added_queries=len(plan.queries),
         added_pairs=len(plan.pairs),
         added_annotators=plan.annotators,

@@ -13,6 +13,7 @@ from importlib.metadata import version
 
 from curation import __version__
 from curation.agreement.gate import Gate
+from curation.door import open_door
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
@@ -97,6 +98,7 @@ def freeze(
     seal: Collection[str] = (),
     *,
     share: str | None = None,
+    reason: str | None = None,
 ) -> Frozen:
     """Freeze queries, grades, split, corpus and all that explains them under a name.
 
@@ -109,12 +111,14 @@ def freeze(
         the gate is open, it is not used.
     seal: parts of the split whose grades are handed out for a reason only, besides the one named test.
     share: 'identical': documents with the same text have a grade together (`sharing`).
+    reason: why queries that a release seals are in an open part of this one.
 
     Raises
     ------
     InputError: the name cannot be one, the override has no reason, or the split has no part to be sealed.
     NotFoundError: the project does not know the actor.
     RefusedError: the actor is no lead; no corpus, split or grade; open disputes, unless they may be left out;
+        queries that a release seals are in an open part, without a reason;
         the agreement is not what the project demands, unless that is overridden; what was judged since the
         split ties queries of different parts; the coverage map's model is needed and cannot be loaded; the
         name holds other content.
@@ -134,6 +138,7 @@ def freeze(
         content = with_shared(content, share, corpus)
     sealed = chosen_seals(content.queries, seal)
     refuse_open(content.disputed, sum(content.grades.values()), content.left_out, allow_disputed)
+    _keep_sealed(store, name, content.split.parts, sealed, reason, actor)
     overridden = _passed(content.agreement.gate, actor, override)
     content, coverage = with_coverage(store, content, coverage_map, progress)
     certificate = _certified(store, content, progress)
@@ -162,6 +167,23 @@ def freeze(
         parent=content.relabeled.get("parent"),
         coverage=coverage,
     )
+
+
+def _keep_sealed(
+    store: Store, name: str, parts: Mapping[str, str], sealed: Collection[str], reason: str | None, actor: str
+) -> None:
+    """Stop where what a release seals would leave by an open part of this one, unless somebody says why."""
+    leaving = [query_id for query_id, part in parts.items() if part not in sealed]
+    closed = open_door(store, f"freeze {name} with them in an open part", reason, actor, leaving).closed
+    if closed:
+        held = amount(len(closed), "query", "queries")
+        where = ", ".join(sorted({parts[query_id] for query_id in closed}))
+        raise RefusedError(
+            f"{held} of {where} would be open to all, and a release seals what people said of them. Split "
+            "again so that released queries keep their parts, or seal the part.",
+            command=f'--seal {where.partition(",")[0]} seals it, and --reason "why" opens them, which is '
+            "logged with name and time.",
+        )
 
 
 def _passed(gate: Gate, actor: str, reason: str | None) -> Override | None:

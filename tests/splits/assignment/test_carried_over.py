@@ -114,7 +114,7 @@ def test_of_two_releases_the_newer_one_says_where_a_query_lies(released: Store) 
             break
     moved = parts_of(released)
     assert moved != before
-    freeze(released, "v2", override="a small set")
+    freeze(released, "v2", override="a small set", reason="to see which counts")
     report = make_split(released, PARTS, 1, LEXICAL)
     assert parts_of(released) == moved
     assert report.disagreeing == sum(moved[name] != before[name] for name in before)
