@@ -392,4 +392,5 @@ async def json_of(request: Request) -> Any:
     except UnicodeDecodeError as error:
         raise InputError("the request is not UTF-8") from error
     except UnreadJSONError as error:
-        raise InputError(f"the request cannot be read: {error}") from error
+        found = "it is not JSON" if error.is_broken else error.found  # the log has no words of a request
+        raise InputError(f"the request cannot be read: line {error.line}: {found}") from None

@@ -70,6 +70,9 @@ class _Text(logging.Formatter):
         told = " ".join(f"{name}={_word(value)}" for name, value in _fields(record).items())
         return f"{super().formatMessage(record)}{f' [{told}]' if told else ''}"
 
+    def format(self, record: logging.LogRecord) -> str:
+        return _visible(super().format(record))
+
 
 class _JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
@@ -81,7 +84,12 @@ class _JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, ensure_ascii=False, default=str)
+        return _visible(json.dumps(line, ensure_ascii=False, default=str))
+
+
+def _visible(text: str) -> str:
+    """The text with JSON's escapes for signs that are not seen, such as those that turn the direction."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
 def _word(value: Any) -> str:

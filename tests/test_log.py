@@ -31,6 +31,18 @@ def test_a_line_of_text_is_one_line_whatever_is_in_it(
     assert other.endswith("WARNING nothing at /a 2026 ERROR forged␛[2J")
 
 
+def test_signs_that_turn_the_direction_are_seen(
+    own_log: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for form in ("text", "json"):
+        monkeypatch.setenv(log.FORM, form)
+        log.set_up()
+        log.write(logging.WARNING, "ann\u202e\u200b", path="/\u2066a")
+        said = capsys.readouterr().err
+        assert said.strip().isprintable()
+        assert r"ann\u202e\u200b" in said
+
+
 def test_the_log_gets_neither_grades_nor_words() -> None:
     assert log.without_content("grade 7 is not on the guide's scale (0, 1)") == (
         "grade … is not on the guide's scale (…, …)"

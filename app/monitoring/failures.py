@@ -20,6 +20,8 @@ from curation import log
 
 HEADER = "X-Request-Id"
 LARGEST_MESSAGE = 64 * 1024
+ASKED_IN_VAIN = ("/_stcore/health", "/_stcore/host-config")
+"""What Streamlit's page asks for below its own address first, each time that it is loaded."""
 UNEXPECTED = "That failed, and it is a mistake in goldset. The log of the server has what happened under {}."
 
 
@@ -108,6 +110,8 @@ class _Answer:
         await self._send({**message, "body": self._body})
 
     def log(self, status: int, message: str, error: BaseException | None = None) -> None:
+        if status == 404 and self._scope["path"].endswith(ASKED_IN_VAIN):
+            return
         client = self._scope.get("client")
         log.write(
             logging.ERROR if status >= 500 else logging.WARNING,

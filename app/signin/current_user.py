@@ -47,7 +47,7 @@ class AccountCache:
         account = self._accounts.get(sign_in.name)
         if account is None or account.password_revision != sign_in.password_revision:
             return None
-        if sign_in.key in self._ended:
+        if account.deactivations != sign_in.deactivations or sign_in.key in self._ended:
             return None
         if sign_in.email is not None and sign_in.email not in account.emails:
             return None

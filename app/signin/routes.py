@@ -157,7 +157,9 @@ def _check(name: str, password: str) -> SignIn | None:
     with store.reading() as cursor:  # before the check: a change meanwhile ends this sign-in as well
         account = sign_in_states(cursor).get(name)
     annotator = authenticate(store, name, password)
-    return SignIn(name, account.password_revision) if annotator and account else None
+    if annotator is None or account is None:
+        return None
+    return SignIn(name, account.password_revision, deactivations=account.deactivations)
 
 
 def _link(provider: IdentityProvider, target: str) -> str:
@@ -205,7 +207,7 @@ async def _change(request: Request, sign_in: SignIn, old: str, new: str, again: 
         return _password_page(name, 422, str(error))
     login_throttle.succeeded(tried)
     accounts().expire()
-    return enter(request, SignIn(name, revision, sign_in.email), "/")
+    return enter(request, SignIn(name, revision, sign_in.email, deactivations=sign_in.deactivations), "/")
 
 
 _BY_PROVIDER = (
@@ -280,4 +282,5 @@ def _find_sign_in(email: str) -> SignIn | None:
         account = sign_in_states(cursor).get(identity.annotator) if identity else None
     if identity is None or account is None:
         return None
-    return SignIn(account.annotator.name, account.password_revision, identity.email)
+    name, revision, _, deactivations = account
+    return SignIn(name.name, revision, identity.email, deactivations=deactivations)

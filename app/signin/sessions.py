@@ -23,6 +23,8 @@ KNOWN_FOR = 180 * 24 * 60 * 60
 class SignIn(NamedTuple):
     """Who signed in, the revision of their password (-1: none), and the address if it was by one.
 
+    deactivations: how often they had been deactivated then.
+
     key: the unique id of this sign-in; `Sessions.issue` makes one where it is ''.
     expires: when it ends by itself, in seconds since 1970; `Sessions.issue` sets it.
     """
@@ -31,6 +33,7 @@ class SignIn(NamedTuple):
     password_revision: int
     email: str | None = None
     key: str = ""
+    deactivations: int = 0
     expires: int = 0
 
 

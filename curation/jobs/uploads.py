@@ -14,6 +14,10 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import IO
 
+AT_ONCE = 1_000_000
+"""Bytes of a file that is read while the page waits; a larger one, or a packed one, is a job."""
+PACKED = (b"\x1f\x8b", b"PK", b"PAR1", b"BZh", b"\xfd7zX", b"\x28\xb5\x2f\xfd")
+"""How files begin whose content is larger than they are."""
 _LOCK = "lock"
 _own: dict[Path, tuple[Path, IO[bytes]]] = {}
 _own_lock = threading.Lock()
@@ -49,6 +53,12 @@ def discard(project: Path, folder: object) -> None:
     """Remove a folder of uploads and what is in it; anything else is left alone."""
     if isinstance(folder, str) and uploads_root(project.resolve()) in Path(folder).parents:
         rmtree(folder, ignore_errors=True)
+
+
+def is_quickly_read(path: Path) -> bool:
+    """Whether a file can be read while a page waits: it is small, and holds what it is, not a packed form."""
+    with path.open("rb") as file:
+        return path.stat().st_size <= AT_ONCE and not file.read(4).startswith(PACKED)
 
 
 def _remove_abandoned(root: Path) -> None:

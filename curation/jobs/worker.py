@@ -14,6 +14,7 @@ import gc
 import json
 import logging
 import os
+import resource
 import sys
 import threading
 import time
@@ -33,6 +34,9 @@ EVERY = 0.1
 """Seconds between two lines about the same step."""
 SELDOM = (50_000, 5, 5)
 """When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
+OF_FILES = frozenset({"check file", "import", "evaluate"})
+MEMORY, PROCESSOR = 4 << 30, 1_800
+"""Bytes and seconds of the processor for a job that reads files of people."""
 KINDNESS = 5
 """How much less of a processor this asks for than the people who grade (see nice(1))."""
 
@@ -46,11 +50,20 @@ def main(project: Path, asked: SimpleQueue[str], report: Callable[[str], None]) 
     store = open_store(project)
     with store.reading() as cursor:
         job = find_job(cursor, job_id)
+    if job.kind in OF_FILES:
+        _bound(MEMORY, PROCESSOR)
     listen = _listener(report)
     listen(KINDS[job.kind].first, 0, 0)
     outcome, message = _done(store, job, listen)
     end(store, job.job_id, outcome, message)
     store.close()
+
+
+def _bound(memory: int, processor: int) -> None:
+    """Let this process have so many bytes of its own, and so many seconds of the processor."""
+    for limit, most in ((resource.RLIMIT_DATA, memory), (resource.RLIMIT_CPU, processor)):
+        _, hard = resource.getrlimit(limit)
+        resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
 def _prepare(asked: SimpleQueue[str]) -> None:
@@ -65,6 +78,8 @@ def _done(store: Store, job: Job, progress: Progress) -> tuple[str, str]:
         return "done", KINDS[job.kind].work(store, job.parameters, progress, job.started_by)
     except CurationError as error:
         return "refused", error.found
+    except MemoryError:
+        return "refused", f"The files need more than {MEMORY >> 30} GB of memory to be read. Split them."
     except Exception as error:
         log.write(logging.ERROR, "A job failed", error=error, job=job.job_id[:8], kind=job.kind)
         return "failed", "This is a mistake in goldset. What happened is in the log of the server."

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import ROLES, list_annotators, require_annotators, require_author
+from curation.people.identities import DEACTIVATE
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 
@@ -62,7 +63,7 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
             return False
         _refuse_last_lead(cursor, annotator)
         cursor.execute("UPDATE annotators SET deactivated_at = ? WHERE name = ?", [utc_now(), name])
-        record_event(cursor, "deactivate annotator", {"name": name, "role": annotator.role}, author)
+        record_event(cursor, DEACTIVATE, {"name": name, "role": annotator.role}, author)
     return True
 
 

@@ -15,14 +15,19 @@ from curation.people.emails import EmailIdentity, email_problems, find_identity,
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, record_event
 
 SIGN_OUT = "sign out"
+DEACTIVATE = "deactivate annotator"
 
 
 class SignInState(NamedTuple):
-    """What sign-ins of an annotator depend on; the password revision is -1 without a password."""
+    """What sign-ins of an annotator depend on; the password revision is -1 without a password.
+
+    deactivations: how often they were deactivated, which ended their sign-ins for good.
+    """
 
     annotator: Annotator
     password_revision: int
     emails: frozenset[str]
+    deactivations: int
 
 
 def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> EmailIdentity:
@@ -81,13 +86,14 @@ def sign_in_states(cursor: Cursor) -> dict[str, SignInState]:
     sql = """
         SELECT name, role,
                coalesce((SELECT max(revision) FROM passwords p WHERE p.annotator = a.name), -1),
-               coalesce((SELECT list(email) FROM identities i WHERE i.annotator = a.name), [])
+               coalesce((SELECT list(email) FROM identities i WHERE i.annotator = a.name), []),
+               (SELECT count(*) FROM events e WHERE e.action = ? AND e.detail->>'name' = a.name)
         FROM annotators a WHERE NOT imported AND deactivated_at IS NULL
         """
-    rows = cursor.execute(sql).fetchall()
+    rows = cursor.execute(sql, [DEACTIVATE]).fetchall()
     return {
-        name: SignInState(Annotator(name, role, imported=False), revision, frozenset(emails))
-        for name, role, revision, emails in rows
+        name: SignInState(Annotator(name, role, imported=False), revision, frozenset(emails), deactivations)
+        for name, role, revision, emails, deactivations in rows
     }
 
 

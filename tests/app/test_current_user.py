@@ -12,12 +12,12 @@ from app import context
 from app.signin import current_user
 from app.signin.current_user import AccountCache
 from app.signin.sessions import LASTS, SignIn
-from curation.people.accounts import deactivate, set_role
+from curation.people.accounts import activate, deactivate, set_role
 from curation.people.annotators import add_annotator
 from curation.people.identities import SignInState, end_sign_in, ended_sign_ins, sign_in_states
 from curation.store import Cursor, Store
 
-SIGN_IN = SignIn("ada", 0, None, "the key of this sign-in", int(time.time()) + LASTS)
+SIGN_IN = SignIn("ada", 0, None, "the key of this sign-in", expires=int(time.time()) + LASTS)
 
 
 @pytest.fixture
@@ -34,6 +34,14 @@ def test_who_signed_out_is_nobody(served: Store) -> None:
     end_sign_in(served, "ada", SIGN_IN.key, SIGN_IN.expires)
     accounts.expire()
     assert accounts.annotator(SIGN_IN) is None
+
+
+def test_a_sign_in_from_before_a_deactivation_is_none_after_it_was_taken_back(served: Store) -> None:
+    accounts = AccountCache()
+    deactivate(served, "ada")
+    activate(served, "ada")
+    assert accounts.annotator(SIGN_IN) is None
+    assert accounts.annotator(SIGN_IN._replace(deactivations=1)) is not None
 
 
 def test_a_sign_out_while_another_thread_reads_is_heard_at_once(

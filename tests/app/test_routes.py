@@ -814,6 +814,16 @@ def test_each_refusal_has_an_id_that_the_answer_and_the_log_have_in_common(
     assert (fields["status"], fields["annotator"], fields["path"]) == (422, "anna", "/api/judgments")
 
 
+def test_the_log_has_no_words_of_a_broken_request_and_nothing_of_what_each_page_asks_for_in_vain(
+    anna: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    headers = {**ORIGIN, "Content-Type": "application/json"}
+    assert anna.post("/api/judgments", content=b'{"note": illness}', headers=headers).status_code == 422
+    assert anna.get("/label/_stcore/health").status_code == 404
+    assert anna.get("/label/_stcore/host-config").status_code == 404
+    assert [message for message, _ in lines(caplog)] == ["the request cannot be read: line 1: it is not JSON"]
+
+
 def test_an_unexpected_failure_says_its_id_and_nothing_else(
     anna: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:

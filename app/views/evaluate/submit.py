@@ -11,7 +11,6 @@ from app import ui
 from app.views.curate.jobs import CurateContext
 from app.views.evaluate.further import ChosenPart, ask_about_runs, ask_for_answers, told
 from app.views.evaluate.uploads import (
-    AT_ONCE,
     Uploaded,
     UploadedFile,
     choose_runs,
@@ -27,7 +26,7 @@ from curation.evaluation.inputs.system_runs import RunSource
 from curation.evaluation.metrics.measures import further_measures
 from curation.evaluation.submission import RunSubmission, Submitted, submit
 from curation.jobs import jobs_of
-from curation.jobs.uploads import discard
+from curation.jobs.uploads import AT_ONCE, discard, is_quickly_read
 
 USUAL_FACETS = ("stratum", "tag")
 LOWEST = "Every grade above the lowest"
@@ -140,7 +139,8 @@ def _evaluate(
     try:
         runs, answers = write_uploads(folder, files.runs), write_uploads(folder, files.answers)
         write_times(runs, files.times)
-        if files.size > AT_ONCE or asked.to_pool is not None:
+        written = [Path(path) for _, path in (*runs, *answers)]
+        if files.size > AT_ONCE or not all(map(is_quickly_read, written)) or asked.to_pool is not None:
             uploaded = {"runs": runs, "answers": answers, "folder": str(folder)}
             jobs_of(store).start(FORM, asked._asdict() | uploaded, by, context.after or None)
             handed_over = True

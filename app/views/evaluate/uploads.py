@@ -16,9 +16,6 @@ from curation.errors import RefusedError
 from curation.evaluation.inputs.run_seconds import seconds_path
 from curation.jobs.uploads import uploads_folder
 
-AT_ONCE = 1_000_000
-"""Bytes of all files that are evaluated while the page waits; more is a job."""
-
 
 class Uploaded(Protocol):
     """A file as the browser sent it."""

@@ -17,10 +17,9 @@ from curation.importing.outcome import DryRun, ImportOutcome
 from curation.importing.request import ImportRequest
 from curation.jobs import jobs_of
 from curation.jobs.imports import CHECK, IMPORT, read_findings, write_findings
+from curation.jobs.uploads import is_quickly_read
 from curation.text import counted, plain
 
-AT_ONCE = 1_000_000
-"""Bytes of a file that is checked while the page waits; a larger one is a job."""
 SHOWN = 50
 """Problems in the table; the download has all that are kept."""
 FORM = "import a file"
@@ -74,7 +73,7 @@ def show_unreadable(error: CurationError, asked: ImportRequest) -> None:
 
 def _check(context: CurateContext, file: HeldFile, asked: ImportRequest, result: Path) -> None:
     by, store = context.annotator.name, context.store
-    if file.size <= AT_ONCE:
+    if is_quickly_read(file.path):
         write_findings(result, dry_run(store, asked, by))
     else:
         parameters = {"request": plain(asked._asdict()), "result": str(result)}

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 from numpy.typing import NDArray
 
-from curation.sources.tables.bounds import LONGEST_LINE
+from curation.sources.tables.bounds import LONGEST_LINE, BoundedGzip, OutOfBoundsError
 
 BLOCK = 1 << 25
 _CONTROL_BLANKS = b"\x0b\x0c\x1c\x1d\x1e\x1f"
@@ -78,9 +78,9 @@ def read_blocks(table: PlainTable, wanted: Sequence[str]) -> Iterator[Block]:
     with table.path.open("rb") as file:
         packed = file.read(2) == b"\x1f\x8b"
     try:
-        with gzip.open(table.path) if packed else table.path.open("rb") as data:
+        with BoundedGzip(table.path) if packed else table.path.open("rb") as data:
             yield from _Reading(table, wanted, cast(BinaryIO, data)).blocks()
-    except (EOFError, zlib.error, gzip.BadGzipFile):
+    except (EOFError, zlib.error, gzip.BadGzipFile, OutOfBoundsError):
         raise NotPlain from None
 
 

@@ -5,7 +5,9 @@ A packed file of a megabyte can hold a line of gigabytes. Nothing in memory grow
 
 from __future__ import annotations
 
+import gzip
 import io
+from pathlib import Path
 from typing import IO, Any
 
 LONGEST_LINE = 64_000_000
@@ -16,6 +18,8 @@ DEEPEST = 100
 """Lists and objects in one another."""
 MOST_VALUES = 1_000_000
 """Lists and objects of a JSON text. The smallest one needs thirty times the memory of its characters."""
+MOST_UNPACKED, MOST_TIMES = 200_000_000, 100
+"""Bytes that any gzip may unpack to, and how many times its own size a larger one."""
 _READ = 1 << 20
 
 
@@ -26,6 +30,20 @@ class OutOfBoundsError(Exception):
 def bounded(binary: IO[bytes]) -> io.BufferedReader:
     """A stream of the same bytes that raises `OutOfBoundsError` where a line or a blank part is too long."""
     return io.BufferedReader(_Bounded(binary), _READ)
+
+
+class BoundedGzip(gzip.GzipFile):
+    """A gzip file that raises `OutOfBoundsError` where it unpacks to more than can be meant."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "rb")
+        self._most = max(MOST_UNPACKED, MOST_TIMES * path.stat().st_size)
+
+    def read(self, size: int | None = -1) -> bytes:
+        read = super().read(size)
+        if self.tell() > self._most:
+            raise OutOfBoundsError(f"unpacks to more than {self._most // 10**6:,} MB")
+        return read
 
 
 class _Bounded(io.RawIOBase):

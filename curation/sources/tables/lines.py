@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
-from curation.sources.tables.bounds import MOST_BLANK, OutOfBoundsError, bounded
+from curation.sources.tables.bounds import MOST_BLANK, BoundedGzip, OutOfBoundsError, bounded
 from curation.sources.tables.problems import Problems
 
 REPLACEMENT = "\ufffd"
@@ -98,7 +98,7 @@ def refuse_unreadable(path: Path, problems: Problems) -> None:
 
 def _refuse_blank(path: Path, problems: Problems) -> None:
     """Stop with a sentence at a file of blank lines; one of too many, or with damaged gzip, is read on."""
-    with suppress(OSError, EOFError, zlib.error), _unpacked(path) as file:
+    with suppress(OSError, EOFError, zlib.error, OutOfBoundsError), _unpacked(path) as file:
         part = file.read(64)
         in_utf_16 = part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         blank = _BLANK + (codecs.BOM_UTF16 + b"\0" if in_utf_16 else codecs.BOM_UTF8)
@@ -159,7 +159,7 @@ def _open(path: Path, encoding: str, newline: str | None) -> io.TextIOWrapper:
 def _unpacked(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         packed = file.read(2) == _GZIP
-    return cast(IO[bytes], gzip.open(path) if packed else path.open("rb"))
+    return cast(IO[bytes], BoundedGzip(path) if packed else path.open("rb"))
 
 
 def _bad_byte(number: int, line: str, position: int) -> str:

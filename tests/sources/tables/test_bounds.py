@@ -32,6 +32,15 @@ def test_a_line_without_an_end_is_refused_before_it_is_in_memory(tmp_path: Path)
     assert "has a line of more than 64 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
 
 
+def test_a_gzip_that_unpacks_to_more_than_a_hundred_times_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3.2 MB of documents of 8 MB took 10.7 GB."""
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2_000_000)
+    packed = gzip.compress(b"".join(b'{"_id": "%d", "text": "%s"}\n' % (n, b"a" * 99_999) for n in range(40)))
+    assert "unpacks to more than 2 MB after line 1" in refusal(tmp_path / "a.jsonl.gz", packed)
+
+
 def test_blank_lines_without_an_end_are_refused(tmp_path: Path) -> None:
     """229 KB of gzip took 30 s."""
     packed = gzip.compress(b'{"_id": "a"}\n' + b"\n" * (3 * MOST_BLANK), 1)
