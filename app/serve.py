@@ -37,11 +37,13 @@ from curation.errors import InputError, RefusedError
 from curation.jobs import jobs_of
 from curation.jobs.result_files import remove_old_results
 from curation.jobs.uploads import remove_abandoned
+from curation.store.files import serve_alone
 
 OTHERS_CAN_READ = (
     "{} can be used by other users of this machine. It holds the key that signs the cookies of sign-ins: "
     "`chmod 600` keeps it to you."
 )
+SERVED_ALREADY = "{} is served by another app of this machine already. Both work; stop one of them."
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?")
 MAIN = Path(__file__).with_name("main.py")
 
@@ -122,6 +124,8 @@ def serve(
     raise_limit()
     if project.is_file() and project.stat().st_mode & 0o077:
         log.write(logging.WARNING, OTHERS_CAN_READ.format(project))
+    if project.is_file() and not serve_alone(project):
+        log.write(logging.WARNING, SERVED_ALREADY.format(project))
     application = build()
     remove_abandoned(project)
     remove_old_results()

@@ -12,7 +12,7 @@ from curation.errors import InputError, RefusedError, StoreError
 from curation.operations.backup import OWNER_ONLY, refuse_altered
 from curation.operations.content import Rows, read_whole_file
 from curation.store import COMMAND_LINE, open_store, record_event, utc_now
-from curation.store.files import refuse_name
+from curation.store.files import is_served, refuse_name
 from curation.store.on_disk.write_ahead_log import log_of
 from curation.store.staging import staged, sync
 
@@ -45,7 +45,7 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
     Raises
     ------
     InputError: there is no such backup, it was altered, or its copy could not be written.
-    RefusedError: there is a project already, and `replace` is False.
+    RefusedError: there is a project already, and `replace` is False; or an app serves it.
     StoreError, StoreVersionError: the backup is damaged, no project, or of a newer goldset.
     """
     backup, project = backup.resolve(), project.resolve()
@@ -54,6 +54,12 @@ def restore(backup: Path, project: Path, *, replace: bool = False, actor: str = 
         raise RefusedError(
             f"{project} exists already, and nothing was restored.",
             command="Add --replace to move it aside, or name another --project.",
+        )
+    if project.exists() and is_served(project):
+        raise RefusedError(
+            f"An app serves {project}: what people grade meanwhile would go to the file that is moved aside. "
+            "Nothing was restored.",
+            command="Stop the app, then try again.",
         )
     sums = refuse_altered(backup)
     try:

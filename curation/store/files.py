@@ -12,6 +12,7 @@ the file (POSIX, fcntl), and while the file is held no other connection of this 
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import time
@@ -268,6 +269,25 @@ def refuse_name(path: Path) -> None:
             f"{path}: there is a question mark in the name or in that of a folder. DuckDB would keep the log "
             "of what was written last under another name. Rename it, or choose another --project."
         )
+
+
+def serve_alone(path: Path) -> bool:
+    """Note until the end of this process that it serves the project; False if another one does already."""
+    try:
+        fcntl.flock(os.open(path, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)  # open for good: see above
+    except OSError:
+        return False
+    return True
+
+
+def is_served(path: Path) -> bool:
+    """Whether an app serves the project; ask before this process opens the project."""
+    with path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def no_project(path: Path) -> str:

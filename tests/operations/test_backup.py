@@ -17,6 +17,7 @@ from curation.errors import InputError, RefusedError, StoreError, StoreVersionEr
 from curation.operations.backup import back_up, sums_path
 from curation.operations.restore import restore
 from curation.store import Store, get_setting, open_store, put_setting
+from curation.store.files import serve_alone
 from tests.support.command_line import invoke
 from tests.support.projects import new_project
 
@@ -24,6 +25,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from curation.store import open_store, put_setting
+from curation.store.files import serve_alone
 
 store = open_store(Path(sys.argv[1]))
 for number in range(100_000):
@@ -39,6 +41,7 @@ from pathlib import Path
 from curation.errors import CurationError
 from curation.operations.backup import back_up
 from curation.store import open_store, put_setting
+from curation.store.files import serve_alone
 
 store = open_store(Path(sys.argv[1]))
 with store.transaction() as cursor:
@@ -193,6 +196,16 @@ def test_a_project_is_not_replaced_without_being_asked(store: Store, tmp_path: P
         restore(taken.path, store.path)
     assert "--replace" not in refused.value.found
     assert noted(store.path) == "mine"
+
+
+def test_a_project_that_an_app_serves_is_not_replaced(store: Store, tmp_path: Path) -> None:
+    back_up(store, tmp_path / "b.duckdb")
+    store.close()
+    assert serve_alone(store.path)
+    assert not serve_alone(store.path)  # a second app is told so
+    with pytest.raises(RefusedError, match="An app serves"):
+        restore(tmp_path / "b.duckdb", store.path, replace=True)
+    assert list(tmp_path.glob("*.before-restore-*")) == []
 
 
 def test_an_altered_cut_or_missing_backup_is_refused_and_the_project_stays(
