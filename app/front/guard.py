@@ -32,6 +32,7 @@ from curation.store import Annotator
 
 OPEN = frozenset({"/sign-in", "/health", ICON})
 HARMLESS = frozenset({"GET", "HEAD", "OPTIONS"})
+METRICS = "/_stcore/metrics"
 UPLOADS = "/_stcore/upload_file/"
 DRAW_AGAIN = BackMsg(rerun_script=ClientState()).SerializeToString()
 HEADERS = {
@@ -47,7 +48,8 @@ def content_policy() -> str:
     Streamlit's own pictures are files of this host, data and blobs.
     """
     hosts = "".join(f" https://{host}" for host in sorted(image_hosts()))
-    return f"img-src 'self' data: blob:{hosts}; media-src 'self' data: blob:; object-src 'none'"
+    fixed = "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'"
+    return f"img-src 'self' data: blob:{hosts}; {fixed}"
 
 
 class Guard:
@@ -127,6 +129,8 @@ def _refusal(scope: Scope, headers: Headers, account: Annotator | None) -> Respo
         return JSONResponse({"message": "This request did not come from a page of this app."}, 403)
     if account is not None and path.startswith(UPLOADS) and account.role not in EVALUATING:
         return JSONResponse({"message": "No page of yours takes files."}, 403)
+    if path == METRICS and account is not None and account.role != "lead":
+        return JSONResponse({"message": "What the server counts is for leads."}, 403)
     if account is not None or path in OPEN or (path in providers.PATHS and providers.providers()):
         return None
     if path.startswith(SCRIPTS) and scope["method"] in HARMLESS:

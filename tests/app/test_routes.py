@@ -37,6 +37,7 @@ from curation.labeling.rounds.lifecycle import close_round, pause_round
 from curation.labeling.rounds.rounds import open_round
 from curation.labeling.rounds.status import round_status
 from curation.people import annotators
+from curation.people.accounts import set_role
 from curation.people.annotators import add_annotator, set_password
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
@@ -742,6 +743,13 @@ def test_health_tells_everybody_whether_the_project_can_be_read_and_the_log_why_
 def test_a_stranger_is_told_neither_path_nor_process_while_the_project_is_busy() -> None:
     error = StoreBusyError("/home/anna/project.duckdb has been held by process 7 (psql --token=x) for 10 s.")
     assert context.unreadable(error) == "The project is busy. Try again in a moment."
+
+
+def test_what_the_server_counts_is_for_leads(anna: TestClient, project: Store) -> None:
+    assert anna.get("/_stcore/metrics").status_code == 403
+    set_role(project, "anna", "lead")
+    current_user.accounts().expire()
+    assert anna.get("/_stcore/metrics").status_code == 404  # here nothing is behind the guard
 
 
 def test_files_are_taken_only_from_those_who_have_a_page_that_asks_for_them(
