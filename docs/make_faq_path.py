@@ -45,11 +45,12 @@ def _figures(answers: Mapping[str, Any]) -> Iterator[str]:
 
 def _hard_negatives(answers: Mapping[str, Any]) -> Iterator[str]:
     yield "| part | measure | without hard negatives | with them | difference |\n|---|---|---|---|---|\n"
-    found = answers["dev"]["hard_negatives"]["systems"]["bm25"]
-    for measure in answers["dev"]["measures"]:
-        cells = [found[name][measure] for name in LISTS]
-        shown = (f"{one['value']:.3f} ({one['low']:.3f} – {one['high']:.3f})" for one in cells)
-        yield f"| dev | {measure} | {' | '.join(shown)} |\n"
+    for part in PARTS:
+        found = answers[part]["hard_negatives"]["systems"]["bm25"]
+        for measure in answers[part]["measures"]:
+            cells = [found[name][measure] for name in LISTS]
+            shown = (f"{one['value']:.3f} ({one['low']:.3f} – {one['high']:.3f})" for one in cells)
+            yield f"| {part} | {measure} | {' | '.join(shown)} |\n"
 
 
 def _pairs(answers: Mapping[str, Any]) -> Iterator[str]:

@@ -99,6 +99,7 @@ class Store:
         with self._writer, self._lease() as cursor:
             try:
                 with (
+                    _disk_errors(),
                     self._file.past_the_log() if large else nullcontext(),
                     _transaction(cursor, "BEGIN TRANSACTION"),
                 ):

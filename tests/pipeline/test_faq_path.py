@@ -83,11 +83,11 @@ def test_both_parts_have_recall_success_and_mrr_with_intervals(answers: dict[str
 
 
 def test_random_negatives_alone_flatter_and_hard_ones_show_it(answers: dict[str, Any]) -> None:
-    figures = answers["dev"]["hard_negatives"]["systems"]["bm25"]
-    assert figures["without_hard"]["mrr@10"]["value"] == 1
-    assert figures["with_hard"]["mrr@10"]["value"] < 0.9
-    assert figures["drop"]["mrr@10"]["low"] > 0
-    assert not answers["test"]["hard_negatives"]["systems"], "it would tell of fewer than ten sealed queries"
+    for part in ("dev", "test"):
+        figures = answers[part]["hard_negatives"]["systems"]["bm25"]
+        assert figures["without_hard"]["mrr@10"]["value"] == 1
+        assert figures["with_hard"]["mrr@10"]["value"] < 0.9
+    assert answers["dev"]["hard_negatives"]["systems"]["bm25"]["drop"]["mrr@10"]["low"] > 0
 
 
 def test_the_page_has_the_figures_of_this_path(answers: dict[str, Any]) -> None:

@@ -42,6 +42,10 @@ def guarded(engine: duckdb.DuckDBPyConnection, file: Path, descriptor: int) -> I
     What is kept stays if the checkpoint failed: of the blocks, some may be written.
 
     descriptor: of the file; it stays open, because closing one would end the lock on the file.
+
+    Raises
+    ------
+    duckdb.IOException: the blocks cannot be kept; nothing has begun.
     """
     kept, headers = kept_blocks(file), os.pread(descriptor, HEADERS, 0)
     if _content(kept)[:HEADERS] != headers:  # else a checkpoint failed, and the whole blocks are kept
@@ -97,10 +101,14 @@ def _block(descriptor: int, number: int) -> bytes:
 
 
 def _keep(kept: Path, content: bytes) -> None:
-    with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
-        out.write(blake2b(content, digest_size=_SUM).digest() + content)
-        out.flush()
-        os.fsync(out.fileno())
+    try:
+        with os.fdopen(os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            out.write(blake2b(content, digest_size=_SUM).digest() + content)
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError as error:  # as where DuckDB finds the disk full: nothing has begun
+        kept.unlink(missing_ok=True)
+        raise duckdb.IOException(f"{kept.name} cannot be written: {error.strerror}") from error
 
 
 def _content(kept: Path) -> bytes:
