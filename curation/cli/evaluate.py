@@ -24,7 +24,7 @@ from curation.cli.evaluate_tables import show_failed
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
-from curation.cli.output import emit, progress_bar, refuse_no_page, say, write_page
+from curation.cli.output import emit, progress_bar, say, write_page
 from curation.errors import CurationError, InputError
 from curation.store import COMMAND_LINE
 from curation.text import plain
@@ -316,9 +316,10 @@ def evaluate(
         by_query=per_query is not None,
     )
     store, judged, pooled = project_store(), None, None
-    refuse_no_page(report, store.path, "--report")
     sources = named_runs(run or [])
-    refuse_no_files(tables or (), per_query, [store.path, *(source.path for source in sources)])
+    systems = list(dict.fromkeys(source.name for source in sources))
+    read = [store.path, *(source.path for source in sources), *([] if subtopics is None else [subtopics])]
+    refuse_no_files(report, tables or (), per_query, systems, read)
     of_runs: dict[str, object] = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if}
     of_runs |= {"--turning": turning or None, "--table": tables or None, "--per-query": per_query}
     beside = [option for option, value in of_runs.items() if value is not None]

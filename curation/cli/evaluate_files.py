@@ -12,11 +12,22 @@ from curation.errors import InputError
 if TYPE_CHECKING:
     from curation.evaluation.evaluation import Evaluation
 
-TABLE, PER_QUERY = "--table", "--per-query"
+REPORT, TABLE, PER_QUERY = "--report", "--table", "--per-query"
 
 
-def refuse_no_files(tables: Sequence[Path], per_query: Path | None, read: Sequence[Path]) -> None:
-    """Stop, before any work, where a file could not be written, or is one that is `read`: project and runs.
+def refuse_no_files(
+    report: Path | None,
+    tables: Sequence[Path],
+    per_query: Path | None,
+    systems: Sequence[str],
+    read: Sequence[Path],
+) -> None:
+    """Stop, before any work, where a file could not be written, is another one, or is one that is `read`.
+
+    Parameters
+    ----------
+    systems: their names; of several, each has a file of its own with the values of queries.
+    read: the project first, then what is evaluated.
 
     Raises
     ------
@@ -24,15 +35,24 @@ def refuse_no_files(tables: Sequence[Path], per_query: Path | None, read: Sequen
     """
     from curation.reports.table_files import writer_for
 
-    inputs = {path.resolve() for path in read}
-    named = [(TABLE, path) for path in tables]
-    named += [(PER_QUERY, per_query)] if per_query is not None else []
+    taken = {path.resolve(): "a file that is read" for path in read[1:]}
+    named = [] if report is None else [(REPORT, report)]
+    named += [(TABLE, path) for path in tables]
+    named += [(PER_QUERY, path) for path in _query_paths(per_query, systems)]
     for option, path in named:
         if option == TABLE:
             writer_for(path, option)
         refuse_no_page(path, read[0], option, "file")
-        if path.resolve() in inputs:
-            raise InputError(f"{option} {path}: it is a run that is evaluated; expected another name.")
+        if other := taken.get(path.resolve()):
+            raise InputError(f"{option} {path}: it is {other}, too; expected another name.")
+        taken[path.resolve()] = f"what {option} writes"
+
+
+def _query_paths(path: Path | None, systems: Sequence[str]) -> list[Path]:
+    """The file of each system: the one that was named, or with several one with the system's name in it."""
+    if path is None or len(systems) < 2:
+        return [] if path is None else [path]
+    return [path.with_name(f"{path.stem}.{name}{path.suffix}") for name in systems]
 
 
 def write_files(found: Evaluation, tables: Sequence[Path], per_query: Path | None) -> list[Path]:
@@ -61,6 +81,6 @@ def _tables(found: Evaluation, paths: Sequence[Path]) -> Iterator[tuple[Path, st
 def _queries(found: Evaluation, path: Path) -> Iterator[tuple[Path, str, str]]:
     from curation.evaluation.report.trec_lines import trec_lines
 
-    for system in found.runs:
-        own = path if len(found.runs) == 1 else path.with_name(f"{path.stem}.{system.name}{path.suffix}")
+    paths = _query_paths(path, [system.name for system in found.runs])
+    for own, system in zip(paths, found.runs, strict=True):
         yield own, PER_QUERY, "".join(trec_lines(found, system))

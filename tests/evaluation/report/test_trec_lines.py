@@ -92,7 +92,13 @@ def test_each_system_has_a_file_and_the_tables_are_beside(tmp_path: Path) -> Non
     assert r"\begin{tabular}{lll}" in files["t.tex"].read_text(encoding="utf-8")
     before = Path(runs[0]).read_bytes()
     own = invoke([*command[:-1], runs[0], "--run", runs[0], "--split", "dev"])
-    assert "it is a run that is evaluated" in str(own.exception)
+    assert "it is a file that is read, too; expected another name" in str(own.exception)
+    asked = ["--project", str(store.path), "evaluate", "v1", "--run", runs[0], "--run", runs[1]]
+    a_of_all, table = str(tmp_path / "of.trec"), str(tmp_path / "t.md")
+    Path(runs[1]).rename(tmp_path / "of.a.trec")
+    asked[-1] = f"b={tmp_path / 'of.a.trec'}"
+    for more in (["--per-query", a_of_all], ["--report", runs[0]], ["--table", table, "--report", table]):
+        assert "expected another name" in str(invoke([*asked, *more]).exception), more
     assert Path(runs[0]).read_bytes() == before
     with store.reading() as cursor:
         assert cursor.execute("SELECT count(*) FROM looks").fetchall() == [(0,)]
