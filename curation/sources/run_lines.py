@@ -9,7 +9,7 @@ which of rank and score orders a list.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
@@ -111,7 +111,7 @@ class RunLines:
         try:
             queries = [names.query(name, line) for _, name, line in found.queries.firsts(found.lines)]
             known = np.array([query is not None for query in queries])[found.queries.codes]
-            own = np.array([names.is_own(name) for name in documents])
+            own = _own(documents, self._documents)
             unsure = known & ~own[found.documents.codes]
             for code, name, line in found.documents.firsts(found.lines, unsure):
                 documents[code] = names.document(name, line)
@@ -183,13 +183,9 @@ class _RunNames:
         self._encoded = file.format == "trec"
         self._ids: dict[str, str | None] = {}
 
-    def is_own(self, name: str) -> bool:
-        """Whether the name is a document's id and can be nothing else."""
-        return name in self._documents and "%" not in name
-
     def document(self, name: str, line: int) -> str:
         """The project's id of a document that an export may have given a prefix or encoded."""
-        if self.is_own(name):
+        if "%" not in name and name in self._documents:
             return name
         bare, decoded = name.removeprefix(PREFIXES[1]), self._decoded(name)
         if name in self._documents:
@@ -234,6 +230,12 @@ class _RunNames:
             f"the {what} {name!r} is that id, or {decoded!r} as TREC exports write it",
             "Write the run as JSON lines or CSV with the project's own ids.",
         )
+
+
+def _own(names: Sequence[str], documents: Collection[str]) -> NDArray[np.bool_]:
+    """Which of the names are ids of documents and can be nothing else, shape (N,)."""
+    known = np.fromiter(map(documents.__contains__, names), bool, len(names))
+    return known & np.array(["%" not in name for name in names], bool)
 
 
 def _lines(columns: LineColumns) -> Iterator[RunLine]:

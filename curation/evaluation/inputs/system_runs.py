@@ -190,13 +190,13 @@ class _RunColumns:
         problems.check()
         documents = places.documents.take(numbers(kept))
         names = documents.dictionary.to_pylist()
-        unknown = np.array([name not in self._release.documents for name in names], bool)
+        known = np.fromiter(map(self._release.documents.__contains__, names), bool, len(names))
         return SystemRun(
             name=name,
             source=self._file.source,
             rows=RunRows(places.query[kept], documents, scores[kept]),
             places=len(kept),
-            unknown_documents=int(unknown[ints_of(documents.indices)].sum()),
+            unknown_documents=int((~known[ints_of(documents.indices)]).sum()),
             against_scores=against,
             left_out=dict(self._left_out),
         )
@@ -239,7 +239,7 @@ class _RunColumns:
         """The lines that are the best place of their document; others are problems, or counted."""
         codes = ints_of(places.documents.indices)
         pairs = places.query * (int(codes.max(initial=0)) + 1) + codes
-        if len(np.unique(pairs)) == len(pairs):
+        if np.diff(np.sort(pairs)).all():
             return np.arange(len(pairs))
         by_score = np.argsort(-places.scores, kind="stable")
         _, first, place = np.unique(pairs[by_score], return_index=True, return_inverse=True)
