@@ -234,8 +234,7 @@ class _RunNames:
 
 def _own(names: Sequence[str], documents: Collection[str]) -> NDArray[np.bool_]:
     """Which of the names are ids of documents and can be nothing else, shape (N,)."""
-    known = np.fromiter(map(documents.__contains__, names), bool, len(names))
-    return known & np.array(["%" not in name for name in names], bool)
+    return np.fromiter(("%" not in name and name in documents for name in names), bool, len(names))
 
 
 def _lines(columns: LineColumns) -> Iterator[RunLine]:
