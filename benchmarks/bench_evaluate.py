@@ -176,8 +176,8 @@ def sides(runs: Sequence[str]) -> dict[str, list[list[str]]]:
 def largest_difference(folder: Path, runs: Sequence[str]) -> float:
     """Of any mean of goldset and of ir-measures.
 
-    ir-measures is asked for nDCG with gains of its own apart: with nDCG@10 in the same call one of them is wrong,
-    in some processes.
+    ir-measures is asked for nDCG with gains of its own apart: with nDCG@10 in the same call one of them is
+    wrong, in some processes.
     """
     named = [word for run in runs for word in ("--run", run)]
     evaluate = [GOLDSET, "evaluate", "v1", "--measures", ",".join(MEASURES), "--json"]
