@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
@@ -47,6 +48,7 @@ def main(trial: Trial, rule: str, times: int) -> None:
 
 def run(name: str, trial: Trial, rule: str, times: int, seed: int) -> Verdict:
     """Run a trial in a folder of its own; print its counts as JSON, and whether the rule held."""
+    os.umask(0o077)  # as every process of goldset has it
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="goldset-trial-") as folder:
         found = trial(Path(folder), times, Random(seed))
