@@ -195,6 +195,9 @@ def _pair_or_file(
 
 
 def _show_disputes(shown: list[Dispute], total: int) -> None:
+    if not total:
+        say("No pair is disputed.")
+        return
     columns = ["query", "query id", "document", "document id", "grades", "cannot tell", "decision"]
     table("Disputed pairs", columns, [_dispute_row(item) for item in shown])
     say(f"{len(shown):,} of {total:,} shown.")

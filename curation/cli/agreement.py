@@ -67,7 +67,7 @@ def agreement(
     of equal grades, with 95 % intervals by bootstrap over queries. Within each annotator: the share of
     identical grades on blind duplicates. Then how many pairs are settled or disputed. Blind duplicates,
     control items and pilots never count between annotators. What was said of pairs that a release seals is in
-    the figures, and told pair by pair with --reason only.
+    the figures, and listed pair by pair with --reason only.
 
     \b
     Examples:

@@ -48,7 +48,7 @@ def _show_similar_lists(found: Evaluation) -> None:
 
     for section in similar_lists.write(found):
         for one in section.tables:
-            table(f"{section.heading}: {one.caption}", one.columns, one.rows)
+            table(f"{section.heading}. {one.caption}", one.columns, one.rows)
         say(section.sentence)
 
 
@@ -59,7 +59,7 @@ def _show_pairs(title: str, compared: list[Comparison]) -> None:
         return
     deciding = compared[0].deciding
     columns = ["systems", "stratum", "difference", "low", "high", "p", deciding.column, "effect"]
-    columns += ["win/tie/loss", "n", "detects", "needs"]
+    columns += ["win / tie / loss", "n", "detects", "needs"]
     rows: list[tuple[object, ...]] = [
         (
             f"{one.system} − {one.other}",

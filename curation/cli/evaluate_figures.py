@@ -48,7 +48,7 @@ def show_evaluation(
     if found.without_relevant:
         one = "query has no relevant document and is"
         many = "queries have no relevant document and are"
-        say(f"{amount(found.without_relevant, one, many)} left out of binary measures.")
+        say(f"{amount(found.without_relevant, one, many)} in no figure of a measure that needs one.")
     if found.subtopics is not None:
         say(found.subtopics.sentence)
     if found.synthetic:

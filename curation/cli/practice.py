@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from curation.cli.goldset import Json, SealAuthor, SealReason, Seed, command_group, listed, project_store
+from curation.cli.goldset import Json, SealAuthor, Seed, command_group, listed, project_store
 from curation.cli.output import emit, left_out, say, table
 from curation.store import COMMAND_LINE
 from curation.text import percent
@@ -42,7 +42,13 @@ def practice_open(
     grade_field: Annotated[str | None, typer.Option(help="Column with the expected grade.")] = None,
     explanation_field: Annotated[str | None, typer.Option(help="Column with the explanation.")] = None,
     seed: Seed = 0,
-    reason: SealReason = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(
+            help="Why annotators are shown sealed grades, too; logged with name and time.",
+            show_default="they are left out",
+        ),
+    ] = None,
     author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:

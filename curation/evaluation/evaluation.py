@@ -142,7 +142,7 @@ class Evaluation:
     ----------
     sealed: the parts that are sealed; with any there is nothing by query.
     relevant_grade: least grade of a relevant document, for binary measures.
-    without_relevant: queries left out of binary measures because they have no relevant document.
+    without_relevant: queries without a relevant document, in no figure of a measure that needs one.
     about: measure → what it computes.
     query_ids, query_texts: None where a sealed part was evaluated.
     comparisons: of the systems by every measure, overall and by stratum; see `comparison.compared`.

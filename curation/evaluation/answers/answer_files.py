@@ -119,7 +119,7 @@ def read_answer_file(
             elif query.query_id in found:
                 records.problems.add(
                     record.line,
-                    f"a second answer to the query {name!r}, beside {records.unit} {lines[query.query_id]}",
+                    f"a second answer to the query {name!r}, also in {records.unit} {lines[query.query_id]}",
                     "A system has one answer to a query: keep one of the rows.",
                 )
             else:

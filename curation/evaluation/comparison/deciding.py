@@ -110,7 +110,7 @@ def check_deciding(deciding: DecidingTest, sealed: bool = False) -> None:
         known = ", ".join(CORRECTIONS)
         problems.append(f"there is no correction {deciding.correction!r}; expected one of {known}")
     if deciding.test == TUKEY and deciding.correction is not None:
-        problems.append("the test tukey is of all pairs already, and is not corrected once more")
+        problems.append("the test tukey is of all pairs already: choose no correction with it")
     refuse_problems(problems)
     if sealed and deciding != DecidingTest():
         raise RefusedError(

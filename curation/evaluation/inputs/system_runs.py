@@ -256,7 +256,7 @@ class _RunColumns:
         query = self._release.qrels.query_ids[places.query[row]]
         other = f"{self._file.problems.unit} {places.line[at]}"
         return (
-            f"document {places.documents[row].as_py()!r} again for query {query!r}, beside {other}",
+            f"document {places.documents[row].as_py()!r} again for query {query!r}, also in {other}",
             "A document has one place in a list: mend the file, or keep the best one (--skip-repeated).",
         )
 

@@ -97,8 +97,8 @@ class LadderLooks:
         return [
             *found,
             f"{parts}: {amount(self.queries, 'query', 'queries')}, in steps of {self.step:.2f}. Nothing else "
-            f"is shown of this look. {amount(self.looks_in_all, 'look')} at it can have told "
-            f"{amount(round(self.bits), 'bit')} of all grades together, and no more.",
+            f"is shown of this look. The Ladder's answers to {amount(self.looks_in_all, 'look')} can have "
+            f"told {amount(round(self.bits), 'bit')} of all grades together, and no more.",
         ]
 
 

@@ -108,7 +108,7 @@ def test_rows_of_unknown_queries_are_counted_and_second_answers_refused(
     one = source(tmp_path, {dev: dev, "moon": "cheese"})
     assert scored(project, one).systems[0].left_out == {"unknown query": 1}
     rows: list[dict[str, object]] = [{"query": f"best {dev}", "answer": word} for word in ("a", "b")]
-    with pytest.raises(InputError, match=r"a second answer to the query .*, beside line 1"):
+    with pytest.raises(InputError, match=r"a second answer to the query .*, also in line 1"):
         scored(project, AnswerSource("x", jsonl(tmp_path / "x.jsonl", rows)))
     with pytest.raises(InputError, match="2 files are the system 'x'"):
         named_answers(["x=a.jsonl", "x=b.jsonl"])

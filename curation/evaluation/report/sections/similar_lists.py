@@ -27,9 +27,7 @@ def write(found: Evaluation) -> list[Section]:
         (f"{one.system}, {one.other}", *one.overlap.values(), one.rbo, one.tau_ap, one.n)
         for one in found.similar_lists
     )
-    return [
-        Section(HEADING, ABOUT, (), (Table("Mean over queries; nothing of it reads a grade", columns, rows),))
-    ]
+    return [Section(HEADING, ABOUT, (), (Table("Means over queries; no grade is read", columns, rows),))]
 
 
 SECTION = ReportSection(25, write)
