@@ -160,7 +160,7 @@ class Evaluation:
         several runs the first.
     coverage: of the release's coverage map; None where it has none.
     similar_lists: how alike the lists of each two systems are; of a system with several runs the first. Empty
-        with one system, and with more pairs than `similar_lists.MOST_PAIRS`.
+        with one system, and with more pairs than `pairs.MOST_PAIRS`.
     subtopics: what the file of subtopics held; None where none was given.
     summaries: what clusters and cells of the grid say together, of those facets that were asked for.
     """

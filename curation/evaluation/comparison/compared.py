@@ -19,6 +19,7 @@ from curation.evaluation.comparison.leaderboard import LeaderboardRow, leaderboa
 from curation.evaluation.comparison.order import OrderReport, order_over_queries, orders_by_measure
 from curation.evaluation.comparison.pairs import (
     LEAST_QUERIES,
+    MOST_PAIRS,
     WANTED_DIFFERENCE,
     Comparison,
     Mask,
@@ -35,9 +36,6 @@ from curation.evaluation.figures.traffic import traffic_differences
 from curation.evaluation.inputs.facets import COVERAGE, Facet
 from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.metrics.scores import RunScores
-
-MOST_PAIRS = 45
-"""With more pairs, only the first measure is compared by stratum; ten systems have so many."""
 
 FEW_DIFFER = f"fewer than {LEAST_QUERIES} queries of a sealed part differ: no more than the difference"
 

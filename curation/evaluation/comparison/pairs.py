@@ -42,6 +42,8 @@ from curation.statistics.paired.tukey import tukey_ps
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+MOST_PAIRS = 45
+"""With more pairs lists are not compared, and strata by the first measure alone; ten systems have so many."""
 LEAST_QUERIES = LEAST
 """With fewer queries a comparison is counts of wins, ties and losses, and no verdict."""
 WANTED_DIFFERENCE = 0.02

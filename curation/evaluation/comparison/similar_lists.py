@@ -26,7 +26,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from curation.arrow import ints_of, numbers
-from curation.evaluation.comparison.pairs import SystemPair, system_pairs
+from curation.evaluation.comparison.pairs import MOST_PAIRS, SystemPair, system_pairs
 from curation.evaluation.metrics.qrels import Ints
 from curation.evaluation.metrics.rankings import Floats, Rankings, RunRows
 from curation.statistics.rank_correlation import ap_correlations
@@ -34,8 +34,6 @@ from curation.statistics.rank_correlation import ap_correlations
 DEEPEST = 100
 """Documents of a list that are looked at."""
 DEPTHS = (10, DEEPEST)
-MOST_PAIRS = 45
-"""With more pairs there is no comparison of lists; ten systems have so many."""
 PERSISTENCE = 0.9
 """Of rank-biased overlap: the first ten ranks have 86 % of the weight."""
 

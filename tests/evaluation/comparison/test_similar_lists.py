@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from curation.evaluation.comparison.pairs import MOST_PAIRS
 from curation.evaluation.comparison.similar_lists import (
-    MOST_PAIRS,
     SimilarLists,
     first_places,
     similar_lists,

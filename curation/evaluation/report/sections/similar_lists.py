@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, MOST_PAIRS, PERSISTENCE
+from curation.evaluation.comparison.pairs import MOST_PAIRS
+from curation.evaluation.comparison.similar_lists import DEEPEST, DEPTHS, PERSISTENCE
 from curation.evaluation.evaluation import Evaluation
 from curation.evaluation.report.section import ReportSection
 from curation.reports.page import Section, Table
