@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import signal
 import stat
 import subprocess
@@ -23,7 +22,7 @@ from curation.importing.collection import CollectionImport, CollectionOptions, i
 from curation.sources.corpus import CorpusImport
 from curation.sources.judgments import parse_grade_map
 from curation.store import Store
-from curation.store.staging import LONGEST, leftovers
+from curation.store.staging import leftovers
 from tests.support.command_line import invoke
 from tests.support.projects import all_rows
 
@@ -171,13 +170,15 @@ def test_the_copy_of_a_rehearsal_is_where_leftovers_are_looked_for(
         (copy,) = store.path.parent.glob(".*rehearsal*")
         assert stat.S_IMODE(copy.stat().st_mode) == 0o700
         assert (copy / store.path.name).is_file()
-        os.utime(copy, (0, copy.stat().st_mtime - 2 * LONGEST))
+        killed = copy.with_name(f"{copy.name[:-16]}{'0' * 16}")  # as one that nobody holds any more
+        killed.mkdir()
         seen.extend(leftovers(store.path.parent))
+        killed.rmdir()
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         import_collection(store, root, progress=progress)
-    assert len(seen) == 1
+    assert [one.name[-16:] for one in seen] == ["0" * 16], "and not the one that is held"
     assert not list(store.path.parent.glob(".*rehearsal*"))
 
 
