@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 from curation.errors import InputError, RefusedError
@@ -28,13 +29,22 @@ from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.rankings import rank
 from curation.evaluation.metrics.scores import RunScores, score_ranking
 from curation.evaluation.sealed.disclosure import (
+    EarlierRun,
     SeenLists,
     refuse_what_tells_of_single_queries,
     secrets,
     seen_lists,
 )
 from curation.evaluation.sealed.ladder_looks import with_ladder_values
-from curation.evaluation.sealed.looking import ScoredRun, earlier_runs, reason_for, run_sum_of, take_looks
+from curation.evaluation.sealed.looking import (
+    BUSY,
+    PlannedLooks,
+    ScoredRun,
+    SealedLog,
+    reason_for,
+    run_sum_of,
+    take_looks,
+)
 from curation.evaluation.sealed.part_ladder import scored_by
 from curation.evaluation.sealed.plausibility import (
     Plausibility,
@@ -82,18 +92,27 @@ def evaluate_runs(
     read: dict[str, list[SystemRun]] = {}
     for source in runs:
         read.setdefault(source.name, []).append(read_run(source, release, options.reading, progress))
-    sealed = _sealed_runs(store, release, measures, read, options) if release.sealed else None
     scored, lists = _scores(release, measures, read, progress)
-    hidden = sealed and sealed.secrets
-    evaluation = assembled(release, measures, facets, read, scored, lists, options, hidden)
-    evaluation = replace(evaluation, subtopics=subtopics)
-    if sealed is None:
-        return _with_other_labels(store, evaluation, release, measures, read, options)
+
+    def shown(secrets: Mapping[str, Sequence[Mask]] | None = None) -> Evaluation:
+        found = assembled(release, measures, facets, read, scored, lists, options, secrets)
+        return replace(found, subtopics=subtopics)
+
+    if not release.sealed:
+        return _with_other_labels(store, shown(), release, measures, read, options)
+    look = _look_of(store, release, measures, read, options)
     rows = {name: [run.rows for run in found] for name, found in read.items()}
-    evaluation = rounded_figures(without_telling_lists(evaluation, release, rows))
-    asked = _asked(evaluation, facets, options, sealed)
-    looking = _scored_runs(store, release, evaluation, read, scored, sealed)
-    return replace(evaluation, looks=take_looks(store, release, looking, asked, why, actor))
+
+    def plan(log: SealedLog) -> PlannedLooks[Evaluation]:
+        found = shown(_secrets(release, look, log.earlier))
+        found = rounded_figures(without_telling_lists(found, release, rows))
+        runs = _scored_runs(release, found, read, scored, look)
+        inside = [one for system in found.runs for one in rows[system.name]]
+        runs = with_ladder_values(store, release, log.ladders, inside, runs)
+        return PlannedLooks(found, runs, _asked(found, facets, options, look))
+
+    evaluation, taken = take_looks(store, release, plan, why, actor, busy=BUSY)
+    return replace(evaluation, looks=taken)
 
 
 def evaluate_read(
@@ -224,47 +243,55 @@ def _scores(
     return scored, lists
 
 
-class _SealedRuns(NamedTuple):
-    """System → for each of its runs what a look sees of its lists and what they are made of; and what its
-    figures may not tell."""
+class _Look(NamedTuple):
+    """System → for each of its runs how it is named, what a look sees of its lists, and what they are made
+    of."""
 
+    names: dict[str, list[str]]
     seen: dict[str, list[SeenLists]]
     plausible: dict[str, list[Plausibility]]
-    secrets: dict[str, list[Mask]]
 
 
-def _sealed_runs(
+def _look_of(
     store: Store,
     release: EvaluatedRelease,
     measures: Sequence[Measure],
     read: Mapping[str, Sequence[SystemRun]],
     options: EvaluationOptions,
-) -> _SealedRuns:
-    """Refuse runs whose figures would tell of single queries, and find what others may not tell."""
-    flat = [(name, run) for name, runs in read.items() for run in runs]
-    names = [name if len(read[name]) == 1 else f"{name} ({run.source})" for name, run in flat]
+) -> _Look:
+    """What a look would see; stops where lists are implausible."""
     pairs = seen_pairs(store, release)
-    plausible = [plausibility(run.rows, release, measures, pairs) for _, run in flat]
-    refuse_implausible(release, names, plausible)
+    plausible = {
+        name: [plausibility(run.rows, release, measures, pairs) for run in runs]
+        for name, runs in read.items()
+    }
+    names = {
+        name: [name if len(runs) == 1 else f"{name} ({run.source})" for run in runs]
+        for name, runs in read.items()
+    }
+    refuse_implausible(release, list(chain(*names.values())), list(chain(*plausible.values())))
     derived = options.first_stage is not None or options.hard_negatives or release.pool_sample is not None
     looked_at = [*measures, Measure("map")] if derived else measures  # lists are cut from the whole ones
-    seen = [seen_lists(run.rows, release, looked_at) for _, run in flat]
-    earlier = earlier_runs(store, release)
+    return _Look(
+        names,
+        {name: [seen_lists(run.rows, release, looked_at) for run in runs] for name, runs in read.items()},
+        plausible,
+    )
+
+
+def _secrets(release: EvaluatedRelease, look: _Look, earlier: Sequence[EarlierRun]) -> dict[str, list[Mask]]:
+    """Refuse runs whose figures would tell of single queries, and find what others may not tell."""
+    names, seen = list(chain(*look.names.values())), list(chain(*look.seen.values()))
     refuse_what_tells_of_single_queries(release, names, seen, earlier)
-    found = _SealedRuns({name: [] for name in read}, {name: [] for name in read}, {name: [] for name in read})
-    masks = secrets(release, names, seen, earlier)
-    for (name, _), own, shares, hidden in zip(flat, seen, plausible, masks, strict=True):
-        found.seen[name].append(own)
-        found.plausible[name].append(shares)
-        found.secrets[name] += hidden
-    return found
+    masks = iter(secrets(release, names, seen, earlier))
+    return {name: [mask for _ in runs for mask in next(masks)] for name, runs in look.seen.items()}
 
 
 def _asked(
-    evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions, sealed: _SealedRuns
+    evaluation: Evaluation, facets: Sequence[Facet], options: EvaluationOptions, look: _Look
 ) -> dict[str, Any]:
     """What a look at a run is told apart by from another at the same run: also with which it is compared."""
-    together = sorted(run_sum_of(own) for runs in sealed.seen.values() for own in runs)
+    together = sorted(run_sum_of(own) for runs in look.seen.values() for own in runs)
     baseline = options.comparison.baseline
     return {
         "parts": evaluation.parts,
@@ -276,31 +303,29 @@ def _asked(
         "depths": options.first_stage and options.depths,
         "hard_negatives": options.hard_negatives,
         "together": together if len(together) > 1 else None,
-        "baseline": baseline and [run_sum_of(own) for own in sealed.seen[baseline]],
+        "baseline": baseline and [run_sum_of(own) for own in look.seen[baseline]],
         "wanted": options.comparison.wanted if len(together) > 1 else None,
         "deciding": options.comparison.deciding if len(together) > 1 else None,
     }
 
 
 def _scored_runs(
-    store: Store,
     release: EvaluatedRelease,
     evaluation: Evaluation,
     read: Mapping[str, Sequence[SystemRun]],
     scored: Mapping[str, Sequence[RunScores]],
-    sealed: _SealedRuns,
+    look: _Look,
 ) -> list[ScoredRun]:
     """Each run with what its look stores; of several runs of one system each has figures of its own."""
     found = []
     for system in evaluation.runs:
         name, scores = system.name, scored[system.name]
         figures = [system.overall] if len(scores) == 1 else rounded_figures(mean_figures(scores))
-        seen, shares = sealed.seen[name], sealed.plausible[name]
+        seen, shares = look.seen[name], look.plausible[name]
         for run, own, figure, sums, made_of in zip(read[name], scores, figures, seen, shares, strict=True):
             values = {scored_by(own.measures[0], release.qrels.relevant): own.values[:, 0]}
             found.append(ScoredRun(name, run.source, sums, values, figure, made_of))
-    runs = [run.rows for system in evaluation.runs for run in read[system.name]]
-    return with_ladder_values(store, release, runs, found)
+    return found
 
 
 def _check_first_stage(options: EvaluationOptions, names: Sequence[str]) -> None:

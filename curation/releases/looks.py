@@ -147,6 +147,12 @@ def looks(cursor: Cursor, release_id: str) -> list[SealedLook]:
     return fetch(cursor, SealedLook, sql, [release_id])
 
 
+def count_looks(cursor: Cursor, release_id: str) -> int:
+    """How many looks at a release's content there were; a look that is only repeated is none."""
+    sql = "SELECT count(*) FROM looks WHERE release_id = ?"
+    return int(cursor.execute(sql, [release_id]).fetchall()[0][0])
+
+
 def look_queries(cursor: Cursor, look_ids: Sequence[str]) -> list[LookQuery]:
     """The values of these looks, by query."""
     return _of_looks(cursor, LookQuery, "look_queries", look_ids)

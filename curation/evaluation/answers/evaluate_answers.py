@@ -27,15 +27,23 @@ from curation.evaluation.answers.answer_files import (
     read_answer_file,
 )
 from curation.evaluation.answers.graded import AnswerGrades
-from curation.evaluation.answers.sealed_answers import sealed_answers
+from curation.evaluation.answers.sealed_answers import sealed_answers, seen_answers
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.strata import LEAST, SMALL, Mask, hidden_values
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.metrics.summaries import mean_of
-from curation.evaluation.sealed.ladder_looks import LadderLooks, climbed, refuse_parts_without_ladder
-from curation.evaluation.sealed.looking import ScoredRun, TakenLook, reason_for, take_looks
-from curation.evaluation.sealed.part_ladder import F1, part_ladder
+from curation.evaluation.sealed.ladder_looks import LadderLooks, climb_with, refuse_parts_without_ladder
+from curation.evaluation.sealed.looking import (
+    BUSY,
+    PlannedLooks,
+    ScoredRun,
+    SealedLog,
+    TakenLook,
+    reason_for,
+    take_looks,
+)
+from curation.evaluation.sealed.part_ladder import F1
 from curation.evaluation.sealed.precision import rounded_figures
 from curation.progress import Progress, silent
 from curation.releases.verify import opened
@@ -181,24 +189,28 @@ def evaluate_answers(
         read_answer_file(source, release.known, options.layout, progress, options.fields)
         for source in sources
     ]
-    sealed = sealed_answers(store, release, evaluated.known, read) if release.sealed else None
     values = [_values(found, evaluated, options.grades) for found in read]
-    systems = []
-    for number, (found, own) in enumerate(zip(read, values, strict=True)):
-        secrets = sealed[number].secrets if sealed else [release.sealed_queries]
-        systems.append(_system(found, own, evaluated, facets, options, secrets))
-        progress("scoring answers", number + 1, len(read))
-    evaluation = _evaluation(evaluated, systems, options.seed)
-    if sealed is None:
-        return evaluation
-    evaluation = rounded_figures(evaluation)
-    scored = [
-        ScoredRun(system.name, system.source, one.seen, {EXACT: own[EXACT], F1: own[F1]}, system.overall)
-        for system, one, own in zip(evaluation.systems, sealed, values, strict=True)
-    ]
-    return replace(
-        evaluation, looks=take_looks(store, release, scored, _asked(evaluation, options), why, actor)
-    )
+
+    def scored(secrets: Sequence[Sequence[Mask]]) -> AnswerEvaluation:
+        systems = []
+        for number, (found, own, hidden) in enumerate(zip(read, values, secrets, strict=True), 1):
+            systems.append(_system(found, own, evaluated, facets, options, hidden))
+            progress("scoring answers", number, len(read))
+        return _evaluation(evaluated, systems, options.seed)
+
+    def plan(log: SealedLog) -> PlannedLooks[AnswerEvaluation]:
+        sealed = sealed_answers(release, evaluated.known, read, log.earlier)
+        found = rounded_figures(scored([one.secrets for one in sealed]))
+        runs = [
+            ScoredRun(system.name, system.source, one.seen, {EXACT: own[EXACT], F1: own[F1]}, system.overall)
+            for system, one, own in zip(found.systems, sealed, values, strict=True)
+        ]
+        return PlannedLooks(found, runs, _asked(found, options))
+
+    if not release.sealed:
+        return scored([[release.sealed_queries]] * len(read))
+    evaluation, taken = take_looks(store, release, plan, why, actor, answers=True, busy=BUSY)
+    return replace(evaluation, looks=taken)
 
 
 def ladder_answers(
@@ -230,14 +242,21 @@ def ladder_answers(
         for source in sources
     ]
     scored = [
-        ScoredRun(found.name, found.source, one.seen, {F1: _values(found, evaluated, {})[F1]}, {})
-        for found, one in zip(read, sealed_answers(store, release, evaluated.known, read), strict=True)
+        ScoredRun(
+            found.name,
+            found.source,
+            seen_answers(found, release),
+            {F1: _values(found, evaluated, {})[F1]},
+            {},
+        )
+        for found in read
     ]
-    with store.reading() as cursor:
-        [part], ids = release.parts, release.qrels.query_ids
-        ladder = part_ladder(cursor, release.release_id, part, ids, answers=True)
+
+    def refuse(log: SealedLog) -> None:
+        sealed_answers(release, evaluated.known, read, log.earlier)
+
     asked = {"answers": True, "parts": release.parts, "measures": [F1], "ladder": True}
-    return climbed(store, release, ladder, F1, scored, asked, why, actor)
+    return climb_with(store, release, F1, scored, asked, refuse, why, actor)
 
 
 def _evaluation(evaluated: _Evaluated, systems: Sequence[AnsweringSystem], seed: int) -> AnswerEvaluation:

@@ -22,9 +22,12 @@ from curation.answers.matching import normalised_answer
 from curation.evaluation.answers.answer_files import SystemAnswers
 from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.release import EvaluatedRelease
-from curation.evaluation.sealed.disclosure import SeenLists, refuse_what_tells_of_single_queries, secrets
-from curation.evaluation.sealed.looking import earlier_runs
-from curation.store import Store
+from curation.evaluation.sealed.disclosure import (
+    EarlierRun,
+    SeenLists,
+    refuse_what_tells_of_single_queries,
+    secrets,
+)
 
 
 class SealedAnswers(NamedTuple):
@@ -35,7 +38,7 @@ class SealedAnswers(NamedTuple):
 
 
 def sealed_answers(
-    store: Store, release: EvaluatedRelease, known: Mask, read: Sequence[SystemAnswers]
+    release: EvaluatedRelease, known: Mask, read: Sequence[SystemAnswers], earlier: Sequence[EarlierRun]
 ) -> list[SealedAnswers]:
     """Refuse answers whose figures would tell of single queries, and find what others may not tell.
 
@@ -48,8 +51,7 @@ def sealed_answers(
     RefusedError: a file answers too few sealed queries, or differs from another one in too few.
     """
     names = [found.name for found in read]
-    seen = [_seen(found, release) for found in read]
-    earlier = earlier_runs(store, release, answers=True)
+    seen = [seen_answers(found, release) for found in read]
     counted = release.sealed_queries & known
     if counted.any():
         refuse_what_tells_of_single_queries(release, names, seen, earlier, counted)
@@ -57,7 +59,7 @@ def sealed_answers(
     return [SealedAnswers(own, sets) for own, sets in zip(seen, masks, strict=True)]
 
 
-def _seen(found: SystemAnswers, release: EvaluatedRelease) -> SeenLists:
+def seen_answers(found: SystemAnswers, release: EvaluatedRelease) -> SeenLists:
     """Query → hash of what figures see of its answer: whether it is empty, and its words."""
     sealed = release.sealed_queries
     sums = {}

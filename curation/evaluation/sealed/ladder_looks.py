@@ -6,25 +6,25 @@ That is how evaluators look at a sealed part. Runs climb one Ladder, files of an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from curation.errors import InputError, RefusedError
-from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.release import ALL, EvaluatedRelease, read_release
 from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, read_run
-from curation.evaluation.metrics.measures import measures_for
+from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.rankings import RunRows
 from curation.evaluation.metrics.scores import score_rows
 from curation.evaluation.sealed.disclosure import refuse_what_tells_of_single_queries, seen_lists
 from curation.evaluation.sealed.ladder import Floats
 from curation.evaluation.sealed.looking import (
+    PlannedLooks,
     ScoredRun,
+    SealedLog,
     TakenLook,
-    earlier_runs,
     reason_for,
     run_sum_of,
     take_looks,
@@ -33,7 +33,7 @@ from curation.evaluation.sealed.part_ladder import NO_LADDER, PartLadder, part_l
 from curation.evaluation.sealed.plausibility import plausibility, refuse_implausible, seen_pairs
 from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
-from curation.releases.looks import look_id_of, looks
+from curation.releases.looks import look_id_of
 from curation.store import COMMAND_LINE, Store
 from curation.text import amount
 
@@ -141,7 +141,6 @@ def ladder_looks(
     plausible = [plausibility(run.rows, release, [measure], pairs) for run in read]
     refuse_implausible(release, names, plausible)
     seen = [seen_lists(run.rows, release, [measure], everything=False) for run in read]
-    refuse_what_tells_of_single_queries(release, names, seen, earlier_runs(store, release))
     by = scored_by(measure, release.qrels.relevant)
     scored = [
         ScoredRun(run.name, run.source, own, {by: found.values[:, 0]}, {}, shares)
@@ -154,16 +153,21 @@ def ladder_looks(
         "relevant": release.qrels.relevant,
         "ladder": True,
     }
-    return climbed(store, release, ladder, measure.name, scored, asked, why, actor)
+
+    def refuse(log: SealedLog) -> None:
+        _refuse_another_measure(log.ladders[0], release.parts[0], measure, release.qrels.relevant)
+        refuse_what_tells_of_single_queries(release, names, seen, log.earlier)
+
+    return climb_with(store, release, measure.name, scored, asked, refuse, why, actor)
 
 
-def climbed(
+def climb_with(
     store: Store,
     release: EvaluatedRelease,
-    ladder: PartLadder,
     measure: str,
     scored: Sequence[ScoredRun],
     asked: Mapping[str, Any],
+    refuse: Callable[[SealedLog], None],
     reason: str,
     actor: str,
 ) -> LadderLooks:
@@ -172,9 +176,31 @@ def climbed(
     Parameters
     ----------
     scored: without figures; these are the answers.
+    refuse: stops where the looks so far leave no room for these.
+
+    Raises
+    ------
+    RefusedError: what `refuse` raises, or the actor may not look.
     """
-    with store.reading() as cursor:
-        taken = {one.look_id: one.shown for one in looks(cursor, release.release_id) if one.by_ladder}
+
+    def plan(log: SealedLog) -> PlannedLooks[LadderLooks]:
+        refuse(log)
+        found, answered = _climbed(release, log, measure, scored, asked)
+        return PlannedLooks(found, answered, asked)
+
+    found, taken = take_looks(store, release, plan, reason, actor, bool(asked.get("answers")))
+    return replace(found, looks=taken)
+
+
+def _climbed(
+    release: EvaluatedRelease,
+    log: SealedLog,
+    measure: str,
+    scored: Sequence[ScoredRun],
+    asked: Mapping[str, Any],
+) -> tuple[LadderLooks, list[ScoredRun]]:
+    """The answers, without which look each was, and the runs with them as figures."""
+    [ladder], taken = log.ladders, dict(log.answered)
     answers, answered = [], []
     for run in scored:
         look_id = look_id_of(release.release_id, release.sealed, run_sum_of(run.seen), asked)
@@ -190,7 +216,7 @@ def climbed(
         best = figure.value if figure.value is not None else round(ladder.state.shown or 0.0, 3)
         answers.append(LadderAnswer(run.system, run.source, figure.value is not None, best))
         answered.append(run._replace(figures={measure: figure}))
-    return LadderLooks(
+    found = LadderLooks(
         release=release.name,
         release_id=release.release_id,
         parts=release.parts,
@@ -198,22 +224,21 @@ def climbed(
         queries=len(ladder.queries or ()),
         step=ladder.step,
         answers=tuple(answers),
-        looks=take_looks(store, release, answered, asked, reason, actor),
+        looks=(),
         looks_in_all=ladder.state.looks,
         bits=round(ladder.bits, 1),
     )
+    return found, answered
 
 
 def with_ladder_values(
-    store: Store, release: EvaluatedRelease, runs: Sequence[RunRows], scored: Sequence[ScoredRun]
+    store: Store,
+    release: EvaluatedRelease,
+    ladders: Sequence[PartLadder],
+    runs: Sequence[RunRows],
+    scored: Sequence[ScoredRun],
 ) -> list[ScoredRun]:
     """The runs of a look at all figures, with values by the measure of each part's Ladder, too."""
-    sealed = release.facets["part"].values
-    with store.reading() as cursor:
-        ladders = [
-            part_ladder(cursor, release.release_id, part, _ids(release, sealed[part]))
-            for part in release.sealed
-        ]
     for ladder in ladders:
         if ladder.measure is None or ladder.scored_by is None or ladder.scored_by in scored[0].values:
             continue
@@ -225,10 +250,6 @@ def with_ladder_values(
             for found in [score_rows(rows, qrels, [ladder.measure])]
         ]
     return list(scored)
-
-
-def _ids(release: EvaluatedRelease, mask: Mask) -> list[str]:
-    return [name for name, inside in zip(release.qrels.query_ids, mask.tolist(), strict=True) if inside]
 
 
 def _by_query(release: EvaluatedRelease, values: Floats) -> dict[str, float | None]:
@@ -259,18 +280,27 @@ def _release_and_ladder(
     refuse_parts_without_ladder(release)
     with store.reading() as cursor:
         ladder = part_ladder(cursor, release.release_id, release.parts[0], release.qrels.query_ids)
-    if ladder.measure is None or ladder.first is None or ladder.relevant is None:
+    if ladder.measure is None:
         return release, ladder
     named = None if measures is None else measures_for(release.qrels.scale, measures)[0]
-    other = named is not None and named != ladder.measure
+    _refuse_another_measure(ladder, release.parts[0], named, relevant)
+    if release.qrels.relevant != ladder.relevant:
+        release = read_release(store, name, part, ladder.relevant)
+    return release, ladder
+
+
+def _refuse_another_measure(
+    ladder: PartLadder, part: str, measure: Measure | None, relevant: int | None
+) -> None:
+    """Stop where a Ladder began by another measure or threshold than these; None is whichever it is."""
+    if ladder.measure is None or ladder.first is None:
+        return
+    other = measure is not None and measure != ladder.measure
     if other or (relevant not in (None, ladder.relevant) and ladder.measure.binary):
         first = ladder.first
         raise RefusedError(
-            f"The Ladder of {release.parts[0]} is by {ladder.scored_by}, as its first look was "
+            f"The Ladder of {part} is by {ladder.scored_by}, as its first look was "
             f"({first.system}, by {first.looked_by} on {first.looked_at:%Y-%m-%d}): by another measure the "
             "figures would begin anew. Ask for that one.",
             command=f"--measures {ladder.measure.name} does.",
         )
-    if release.qrels.relevant != ladder.relevant:
-        release = read_release(store, name, part, ladder.relevant)
-    return release, ladder

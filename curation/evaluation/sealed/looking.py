@@ -1,11 +1,16 @@
-"""Taking a look: who may score runs on sealed parts, and what is stored before figures are handed out."""
+"""Taking a look: who may score runs on sealed parts, and what is stored before figures are handed out.
+
+What a look may show goes by the looks before it: by how its lists differ from theirs, and by how far the
+Ladder was climbed. So it is planned on the log of one moment, and stored if the log is still that one; else
+it is planned again. Looks at the same moment get the answers that they would have got one after the other.
+"""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +21,7 @@ from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.release import EvaluatedRelease, parts_of
 from curation.evaluation.sealed.disclosure import EarlierRun, SeenLists, overlap
 from curation.evaluation.sealed.flattery import Flattery, flattery
+from curation.evaluation.sealed.part_ladder import PartLadder, part_ladder
 from curation.evaluation.sealed.plausibility import Plausibility
 from curation.evaluation.sealed.precision import DECIMALS, rounded_figures
 from curation.people.annotators import EVALUATING, require_annotators, require_author
@@ -25,14 +31,22 @@ from curation.releases.looks import (
     NumberedLook,
     SealedLook,
     add_look,
+    count_looks,
     family_of,
     look_id_of,
     look_lists,
     looks,
 )
 from curation.releases.verify import opened
-from curation.store import COMMAND_LINE, Store, utc_now
+from curation.store import COMMAND_LINE, Cursor, Store, utc_now
+from curation.store.retry import write_if_unchanged
 from curation.text import canonical_json, digest
+
+Shown = TypeVar("Shown")
+BUSY = (
+    "Others looked at the same sealed part while this was scored, five times over. Nothing was shown or "
+    "stored: ask again."
+)
 
 
 class TakenLook(NamedTuple):
@@ -144,20 +158,50 @@ def reason_for(
     return reason.strip()
 
 
-def earlier_runs(store: Store, release: EvaluatedRelease, answers: bool = False) -> list[EarlierRun]:
-    """The runs, or the answers, that were scored on one of these parts before; of equal ones the first."""
-    with store.reading() as cursor:
-        found = [
-            one
-            for one in looks(cursor, release.release_id)
-            if set(one.parts) & set(release.sealed) and one.of_answers == answers
-        ]
-        rows = look_lists(cursor, [one.look_id for one in found])
+class SealedLog(NamedTuple):
+    """The looks at a release's sealed parts, as they are at one moment.
+
+    Attributes
+    ----------
+    earlier: the runs, or the answers, that were scored on one of these parts; of equal ones the first.
+    ladders: one for each sealed part. answered: look id → the figures of looks by the Ladder.
+    """
+
+    earlier: Sequence[EarlierRun]
+    ladders: Sequence[PartLadder]
+    answered: Mapping[str, Mapping[str, Any]]
+
+
+class PlannedLooks(NamedTuple, Generic[Shown]):
+    """What would be shown, the runs it is of, and what tells the look apart from another at the same runs."""
+
+    shown: Shown
+    runs: Sequence[ScoredRun]
+    asked: Mapping[str, Any]
+
+
+def sealed_log(cursor: Cursor, release: EvaluatedRelease, answers: bool = False) -> SealedLog:
+    """The looks at runs, or at answers, so far."""
+    taken = looks(cursor, release.release_id)
+    found = [one for one in taken if set(one.parts) & set(release.sealed) and one.of_answers == answers]
+    rows = look_lists(cursor, [one.look_id for one in found])
     seen: dict[str, defaultdict[str, dict[str, int]]] = {one.look_id: defaultdict(dict) for one in found}
     for row in rows:
         seen[row.look_id][row.seen][row.query_id] = row.list_sum
     distinct = {one.run_sum: one for one in reversed(found)}
-    return [EarlierRun(one.system, seen[one.look_id]) for one in reversed(distinct.values())]
+    return SealedLog(
+        [EarlierRun(one.system, seen[one.look_id]) for one in reversed(distinct.values())],
+        [
+            part_ladder(cursor, release.release_id, part, _ids(release, part), answers)
+            for part in release.sealed
+        ],
+        {one.look_id: one.shown for one in found if one.by_ladder},
+    )
+
+
+def _ids(release: EvaluatedRelease, part: str) -> list[str]:
+    inside = release.facets["part"].values[part].tolist()
+    return [name for name, own in zip(release.qrels.query_ids, inside, strict=True) if own]
 
 
 def run_sum_of(seen: SeenLists) -> str:
@@ -168,24 +212,48 @@ def run_sum_of(seen: SeenLists) -> str:
 def take_looks(
     store: Store,
     release: EvaluatedRelease,
-    runs: Sequence[ScoredRun],
-    asked: Mapping[str, Any],
+    plan: Callable[[SealedLog], PlannedLooks[Shown]],
     reason: str,
     actor: str,
-) -> tuple[TakenLook, ...]:
-    """Store the looks, all or none; the figures may be handed out afterwards."""
-    earlier = earlier_runs(store, release, bool(asked.get("answers")))
-    stored = []
-    for run in runs:
-        stored.append(_look(release, run, asked, reason, actor, overlap(release, run.seen, earlier)))
-        earlier.append(EarlierRun(run.system, run.seen))
-    with store.transaction(appends=True) as cursor:
+    answers: bool = False,
+    busy: str | None = None,
+) -> tuple[Shown, tuple[TakenLook, ...]]:
+    """Plan looks and store them, all or none; what was planned may be shown afterwards.
+
+    Parameters
+    ----------
+    plan: from the log; asked again where somebody else took a look meanwhile.
+    busy: what is said where that was so five times; None plans once more while all others wait.
+
+    Raises
+    ------
+    RefusedError: what `plan` raises, or the actor may not look.
+    """
+    taken: list[NumberedLook] = []
+
+    def planned(log: SealedLog) -> tuple[PlannedLooks[Shown], list[SealedLook]]:
+        found, earlier, stored = plan(log), list(log.earlier), []
+        for run in found.runs:
+            shared = overlap(release, run.seen, earlier)
+            stored.append(_look(release, run, found.asked, reason, actor, shared))
+            earlier.append(EarlierRun(run.system, run.seen))
+        return found, stored
+
+    def write(cursor: Cursor, plans: tuple[PlannedLooks[Shown], list[SealedLook]]) -> None:
         require_author(cursor, actor, *EVALUATING)
-        taken = [
-            add_look(cursor, look, _queries(release, run, look.look_id), _lists(run, look.look_id))
-            for run, look in zip(runs, stored, strict=True)
-        ]
-    return tuple(_taken(run, one) for run, one in zip(runs, taken, strict=True))
+        for run, look in zip(plans[0].runs, plans[1], strict=True):
+            rows = _queries(release, run, look.look_id), _lists(run, look.look_id)
+            taken.append(add_look(cursor, look, *rows))
+
+    found, _ = write_if_unchanged(
+        store,
+        fingerprint=lambda cursor: count_looks(cursor, release.release_id),
+        read=lambda cursor: sealed_log(cursor, release, answers),
+        plan=planned,
+        write=write,
+        busy=busy,
+    )
+    return found.shown, tuple(_taken(run, one) for run, one in zip(found.runs, taken, strict=True))
 
 
 def _look(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import pairwise
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise, permutations
 from math import comb, log2
 from pathlib import Path
+from threading import Barrier
+from typing import Any
 
 import numpy as np
 import pytest
 
 from curation.errors import InputError, RefusedError
+from curation.evaluation import evaluate_runs as evaluating
 from curation.evaluation.comparison.compared import ComparisonOptions
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
@@ -94,6 +98,44 @@ def test_a_look_at_all_figures_is_a_rung_whatever_its_first_measure(store: Store
             "best",
         ]
         assert [row.system for row in board(cursor, release_id, ["test"], True)] == ["best"]
+
+
+def test_looks_at_the_same_moment_are_answered_one_after_the_other(store: Store, tmp_path: Path) -> None:
+    """Six runs of one value once had six improvements, each on the same state of the Ladder."""
+    climbs(store, tmp_path, {name: found[::-1] for name, found in best().items()}, name="worst")
+    runs = {
+        f"best{number}": {
+            name: [*found[:3], *(found[place] for place in order)] for name, found in best().items()
+        }
+        for number, order in enumerate(permutations((3, 4, 5)))
+    }
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(lambda one: climbs(store, tmp_path, one[1], name=one[0]), runs.items()))
+    assert sorted(one.answers[0].improved for one in found) == [False] * 5 + [True]
+    assert sorted(one.looks_in_all for one in found) == list(range(2, 8))
+
+
+def test_a_lead_s_look_is_checked_against_one_that_was_stored_meanwhile(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Runs that differ in one query were both shown where each was checked before either was stored."""
+    near = ranked("a") | {sealed_queries(store)[0]: best()[sealed_queries(store)[0]]}
+    real, together = evaluating.assembled, Barrier(2, timeout=60)
+
+    def waiting(*arguments: Any) -> Evaluation:
+        if not together.broken and len(show(store, "v1").looks) == 0:
+            together.wait()
+        return real(*arguments)
+
+    monkeypatch.setattr(evaluating, "assembled", waiting)
+    with ThreadPoolExecutor(2) as pool:
+        both = [
+            pool.submit(scored, store, tmp_path, a=ranked("a")),
+            pool.submit(scored, store, tmp_path, b=near),
+        ]
+    [refused] = [one.exception() for one in both if one.exception()]
+    assert "in 1 of the queries" in str(refused)
+    assert len(show(store, "v1").looks) == 1
 
 
 def test_a_look_by_the_ladder_that_is_asked_again_is_answered_as_it_was(store: Store, tmp_path: Path) -> None:
