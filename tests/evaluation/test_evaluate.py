@@ -221,7 +221,7 @@ def test_the_command_refuses_no_measure_and_a_page_that_cannot_be_written(
         assert "Measures: ndcg_exp[@k], ndcg[@k]" in str(none.exception)
     page = invoke([*command, "--report", str(tmp_path / "nowhere" / "report.html")])
     assert isinstance(page.exception, InputError)
-    assert "report.html: its folder does not exist; expected the name of a page" in str(page.exception)
+    assert "report.html: its folder does not exist; expected the name of a file" in str(page.exception)
 
 
 def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp_path: Path) -> None:
