@@ -110,7 +110,7 @@ def _about_sealed(chosen: ChosenPart, asked: RunSubmission, key: str, is_lead: b
     logged = f"{chosen.part} is sealed. This look is logged with your name, why, and its figures."
     if is_lead:
         ladder = st.toggle(
-            "Show only an improvement beyond noise (Ladder)",
+            "Only improvements (the Ladder)",
             key=f"ladder {chosen.key}",
             help="The Ladder's measure is shown where it beats the best figure so far by more than noise, "
             "and nothing else. So the part stays a test for longer.",
