@@ -118,7 +118,7 @@ COMMANDS = {
         "v2 --answers robot=$/answers.jsonl --for correctness --out $/out/grade#", exit=1
     ),
     "query add": Call('"a new query #"'),
-    "tags find": Call("", exit=1),
+    "tags find": Call("--no-dense"),
     "tags list": Call(""),
     "tags set": Call("@ --add question"),
     "tags import": Call("$/tags.csv"),

@@ -267,7 +267,8 @@ def refuse_name(path: Path) -> None:
     if "?" in str(path):
         raise InputError(
             f"{path}: there is a question mark in the name or in that of a folder. DuckDB would keep the log "
-            "of what was written last under another name. Rename it, or choose another --project."
+            "of what was written last under another name. Rename it, or choose another project.",
+            command="--project FILE does.",
         )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -49,6 +51,12 @@ async def trial(networks: list[str]) -> tuple[list[type[Exception] | None], int]
     return ended, len(checked)
 
 
+def in_a_thread(what: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
+    """Run it in a loop of its own, also where a browser test has left one in this thread."""
+    with ThreadPoolExecutor(1) as threads:
+        return threads.submit(anyio.run, what, *arguments).result()
+
+
 @pytest.mark.parametrize(
     ("networks", "kept"),
     [(["a"] * 200, OF_ONE_NETWORK), ([f"n{number}" for number in range(200)], LONGEST_QUEUE)],
@@ -56,7 +64,7 @@ async def trial(networks: list[str]) -> tuple[list[type[Exception] | None], int]
 def test_two_hundred_tries_at_once_fill_a_short_queue_and_who_has_gone_is_not_checked(
     networks: list[str], kept: int
 ) -> None:
-    ended, checks = anyio.run(trial, networks)
+    ended, checks = in_a_thread(trial, networks)
     assert ended.count(QueueFullError) == 200 - kept
     assert ended.count(ClientDisconnect) == kept - 1
     assert (ended.count(None), checks) == (1, 1)
@@ -67,4 +75,4 @@ def test_what_a_check_says_is_what_its_lane_says() -> None:
         await Lane().run(request(anyio.Event()), "a", partial(int, "no number"))
 
     with pytest.raises(ValueError, match="no number"):
-        anyio.run(ask)
+        in_a_thread(ask)

@@ -348,6 +348,7 @@ def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls
     try:
         ben = open_tab(sign_in(browser, fresh, "ben"), fresh)
         lines, pills = ben.root.locator(".history .line"), ben.root.locator(".pills .tool")
+        fresh.leave_nothing_open("ben")
         ben.page.keyboard.press("h")
         expect(lines).to_have_count(20)
         named = {" ".join(one.split()) for one in lines.locator(".chip").all_inner_texts()}
@@ -367,6 +368,8 @@ def test_what_was_said_under_an_earlier_guide_is_not_called_as_the_new_one_calls
         expect(rosa.root.locator(".ruled .chip")).to_have_text("3")
     finally:
         use_guide(fresh.store, None, open_rounds="switch")
+        with fresh.store.transaction() as cursor:
+            cursor.execute("DELETE FROM withdrawals")
 
 
 KEPT = "() => Object.keys(localStorage).filter((name) => /:(draft|answer):/.test(name))"

@@ -23,19 +23,6 @@ def ask_about_query(tab: Annotating, key: str = "2") -> list[tuple[str, str]]:
     return pressed
 
 
-def leave_nothing_open(session: Served, who: str) -> None:
-    """Take away what somebody has not answered, as when a lead gives it to others."""
-    with session.store.transaction() as cursor:
-        cursor.execute(
-            """
-            INSERT INTO withdrawals SELECT presentation_id, 'for the test', 'command line', now()::TIMESTAMP
-            FROM presentations WHERE annotator = ? AND presentation_id NOT IN (
-                SELECT presentation_id FROM presentation_states WHERE answered)
-            """,
-            [who],
-        )
-
-
 def test_items_and_questions_by_keyboard_alone_leave_their_rows_and_nothing_else(
     browser: Browser, session: Served
 ) -> None:
@@ -193,7 +180,7 @@ def test_what_was_put_off_is_counted_and_taken_up_and_the_history_is_filtered_by
     expect(vera.root.locator(".withheld")).to_be_visible()
     passes(vera.page, "history while items are open")
     keys.press("Escape")
-    leave_nothing_open(session, "vera")
+    session.leave_nothing_open("vera")
     vera.page.reload()
     expect(vera.root.locator(".nothing")).to_be_visible()
     keys.press("h")

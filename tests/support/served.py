@@ -148,6 +148,18 @@ class Served:
             sql = f"SELECT {column} FROM judgment_events WHERE author = ? ORDER BY submitted_at"
             return [row[0] for row in cursor.execute(sql, [annotator]).fetchall()]
 
+    def leave_nothing_open(self, who: str) -> None:
+        """Take away what somebody has not answered, as when a lead gives it to others."""
+        with self.store.transaction() as cursor:
+            cursor.execute(
+                """
+                INSERT INTO withdrawals SELECT presentation_id, 'test', 'command line', now()::TIMESTAMP
+                FROM presentations WHERE annotator = ? AND presentation_id NOT IN (
+                    SELECT presentation_id FROM presentation_states WHERE answered)
+                """,
+                [who],
+            )
+
     def query_answers(self, annotator: str) -> list[tuple[str, str]]:
         """What somebody answered about queries: query and answer, in order."""
         with self.store.reading() as cursor:

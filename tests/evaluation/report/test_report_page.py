@@ -38,7 +38,7 @@ def scored(
         for letter in "abcdefgh"[:count]
     ]
     options = EvaluationOptions(split, by=["type"], first_stage=f"{name} a" if count > 1 else None)
-    return evaluate_runs(store, "v1", runs, options, "a look", "vera")
+    return evaluate_runs(store, "v1", runs, options, "a look", "lee")
 
 
 @pytest.fixture(scope="module")
