@@ -1,8 +1,8 @@
 """The reviewer's queue: the disputed pairs that come next, each with all that a screen shows of it.
 
 A reviewer reads the grades and notes of a pair but never who gave them; `ShownOpinion` has no place for it.
-Sealed pairs are among them, as nobody could decide what they
-cannot read: the log of the seal gets a line a day for the reviewer who had some on screen (`door`).
+Sealed pairs are among them, as nobody could decide what they cannot read: the log of the seal gets a line a
+day for the reviewer who had some on screen (`door`).
 The pairs come in the order of `disputes`. What another reviewer has on screen just now is left out, and
 comes later if they do not decide it (`claims`). What the reviewer has still to grade comes after that: its
 opinions would not leave them blind.

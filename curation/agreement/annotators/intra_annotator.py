@@ -62,19 +62,25 @@ _ANSWERED_TWICE = """
 WITH began AS (
     SELECT presentation_id, min(rowid) AS at FROM judgment_events
     WHERE kind IN ('grade', 'cannot_tell') GROUP BY presentation_id),
+shown AS (
+    SELECT presentation_id, presentation_id AS showing, true AS repeated FROM presentations
+    WHERE duplicate_of IS NOT NULL
+    UNION ALL
+    SELECT presentation_id, duplicate_of, false FROM presentations WHERE duplicate_of IS NOT NULL),
+answered AS (
+    SELECT s.presentation_id, s.repeated, arg_max({'kind': e.kind, 'grade': e.grade, 'at': e.submitted_at},
+               e.rowid) FILTER (other.at < own.at OR e.rowid < other.at) AS answer
+    FROM shown s
+    JOIN shown o ON o.presentation_id = s.presentation_id AND o.repeated <> s.repeated
+    JOIN began own ON own.presentation_id = s.showing
+    JOIN began other ON other.presentation_id = o.showing
+    JOIN judgment_events e ON e.presentation_id = s.showing
+    GROUP BY ALL),
 twice AS (
-    SELECT a.presentation_id, a.position - f.position AS distance,
-           arg_max({'kind': e.kind, 'grade': e.grade}, e.rowid) FILTER (
-               e.presentation_id = f.presentation_id
-               AND (b.at < g.at OR e.rowid < b.at)) AS one,
-           arg_max({'kind': e.kind, 'grade': e.grade, 'at': e.submitted_at}, e.rowid) FILTER (
-               e.presentation_id = a.presentation_id
-               AND (g.at < b.at OR e.rowid < g.at)) AS two
+    SELECT a.presentation_id, a.position - f.position AS distance, one.answer AS one, two.answer AS two
     FROM presentations a JOIN presentations f ON f.presentation_id = a.duplicate_of
-    JOIN began b ON b.presentation_id = a.presentation_id
-    JOIN began g ON g.presentation_id = f.presentation_id
-    JOIN judgment_events e ON e.presentation_id IN (a.presentation_id, f.presentation_id)
-    GROUP BY ALL)
+    JOIN answered one ON one.presentation_id = a.presentation_id AND NOT one.repeated
+    JOIN answered two ON two.presentation_id = a.presentation_id AND two.repeated)
 """
 
 
