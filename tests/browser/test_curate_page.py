@@ -213,6 +213,7 @@ def test_a_round_opens_once(browser: Browser, led: Served, clicks: tuple[int, ..
     page = curate(browser, led, "Round")
     page.get_by_label("Name of the round").fill(name)
     page.get_by_text("Show candidates again").click()
+    settled(page)  # before the names above are drawn, the button is not yet where it will be
     where = page.get_by_role("button", name="Open the round").bounding_box()
     assert where is not None
     for count in clicks:  # on whatever is there by then

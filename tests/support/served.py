@@ -322,6 +322,7 @@ class Visitors:
 def settled(page: Page) -> None:
     """Wait until a page of the app is whole: its script has run, all is drawn, and colours have faded in."""
     expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    expect(page.get_by_test_id("stSkeleton")).to_have_count(0)  # instead of a widget whose code is on its way
     page.evaluate(DRAWN)
     page.wait_for_function(FADED)
 
