@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -355,7 +356,13 @@ def validated(model: type[Read], sent: Sequence[Keyed]) -> tuple[list[Read], lis
 
 
 def _sentence(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
+    """What pydantic found. Names that no model knows are words of the request: the log has none of them."""
+    return "; ".join(f"{_place(item)}: {item['msg']}" for item in error.errors(include_input=False))
+
+
+def _place(item: ErrorDetails) -> str:
+    known = item["type"] != "extra_forbidden"
+    return ".".join(map(str, item["loc"])) if known else "an unknown name"
 
 
 def _answered(answered: Answered) -> dict[str, Any]:

@@ -388,7 +388,7 @@ def test_nobody_gets_or_answers_what_is_another_persons(anna: TestClient, projec
     [
         ({"revision": -1}, "revision"),
         ({"grade": "2; DROP TABLE"}, "grade"),
-        ({"annotator": "ben"}, "annotator"),
+        ({"annotator": "ben"}, "an unknown name: Extra inputs are not permitted"),
         ({"note": "x" * 5_000}, "note"),
         ({"shown_at": "yesterday"}, "shown_at"),
     ],
@@ -820,6 +820,18 @@ def test_each_refusal_has_an_id_that_the_answer_and_the_log_have_in_common(
     assert message == refused.json()["message"]
     assert fields["request"] == refused.json()["request"] == refused.headers[HEADER]
     assert (fields["status"], fields["annotator"], fields["path"]) == (422, "anna", "/api/judgments")
+
+
+def test_the_log_has_no_name_that_a_request_invents(
+    anna: TestClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    item = items(anna)[0]
+    send(anna, {**grade(item), "my illness": 1})
+    body = {"submissions": [], "my illness": 1}
+    assert anna.post("/api/judgments", json=body, headers=ORIGIN).status_code == 422
+    assert anna.get("/api/history", params={"my illness": 1}).status_code == 422
+    assert len(caplog.records) == 3
+    assert not [line for line in lines(caplog) if "illness" in str(line)]
 
 
 def test_the_log_has_no_words_of_a_broken_request_and_nothing_of_what_each_page_asks_for_in_vain(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from typing import Any, NamedTuple
@@ -21,11 +21,15 @@ QUICK = Patience(seconds=5, attempts=3, first_wait=0.001, longest_wait=0.01)
 
 
 class Fault(NamedTuple):
-    """An answer other than a chat completion."""
+    """An answer other than a chat completion.
+
+    drips: what comes of it drop by drop, until the test is over: 'headers', 'body' or nothing.
+    """
 
     status: int = 200
     body: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    drips: str = ""
 
 
 class ServedModel:
@@ -94,11 +98,25 @@ class _Handler(BaseHTTPRequestHandler):
         assert isinstance(found, Fault)
         body = found.body.encode()
         self.send_response(found.status)
+        if found.drips == "headers":
+            self.flush_headers()
+            self._drip(b"X-More: 1\r\n")
         for name, value in found.headers:
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        if found.drips == "body":
+            self._drip(b" ")
         self.wfile.write(body)
+
+    def _drip(self, drop: bytes) -> None:
+        """For up to three seconds: a client without a limit ends its test by its figure, not by hanging."""
+        with suppress(OSError):
+            for _ in range(300):
+                self.wfile.write(drop)
+                self.wfile.flush()
+                if self.model.over.wait(0.01):
+                    return
 
     def log_message(self, format: str, *args: Any) -> None:
         return

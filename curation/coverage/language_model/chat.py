@@ -16,12 +16,15 @@ import ssl
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from http.client import HTTPException
+from functools import partial
+from http.client import HTTPException, HTTPResponse
+from io import BufferedReader, RawIOBase
+from socket import socket
 from threading import Event
 from time import monotonic
 from typing import IO, Any, Literal, NamedTuple
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPRedirectHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPRedirectHandler, HTTPSHandler, Request, build_opener
 
 from curation.coverage.language_model.endpoint import KEY, URL, ModelEndpoint
 from curation.errors import RefusedError
@@ -46,7 +49,7 @@ class Patience(NamedTuple):
 
     Attributes
     ----------
-    seconds: for one answer.
+    seconds: for one answer as a whole, from the request to the last byte.
     attempts: of one call, the first included.
     first_wait, longest_wait: seconds between two of them; a longer Retry-After ends the work.
     """
@@ -93,6 +96,47 @@ class _NoRedirects(HTTPRedirectHandler):
         return None
 
 
+class _InTime(HTTPHandler, HTTPSHandler):
+    """Waits no longer for an answer that comes drop by drop than for one that does not come."""
+
+    def do_open(self, http_class: Any, req: Request, **options: Any) -> HTTPResponse:
+        until = monotonic() + (req.timeout or 0.0)
+
+        def connection(*args: Any, **named: Any) -> Any:
+            made = http_class(*args, **named)
+            made.response_class = partial(_Response, until)
+            return made
+
+        return super().do_open(connection, req, **options)
+
+
+class _Response(HTTPResponse):
+    def __init__(self, until: float, sock: socket, *args: Any, **named: Any) -> None:
+        super().__init__(sock, *args, **named)
+        self.fp = BufferedReader(_Received(until, sock, self.fp.detach()))
+
+
+class _Received(RawIOBase):
+    """What a socket receives until a moment; then a TimeoutError is raised."""
+
+    def __init__(self, until: float, sock: socket, data: RawIOBase) -> None:
+        self._until, self._sock, self._data = until, sock, data
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._until - monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        return self._data.readinto(buffer)
+
+    def close(self) -> None:
+        self._data.close()
+        super().close()
+
+
 def chat(
     endpoint: ModelEndpoint,
     messages: Sequence[Mapping[str, str]],
@@ -132,8 +176,9 @@ def _ask(
     body = json.dumps({"model": endpoint.model, "messages": list(messages)}).encode()
     request = Request(endpoint.url, body, headers, method="POST")  # noqa: S310  http or https, checked before
     try:
-        with build_opener(_NoRedirects).open(request, timeout=seconds) as response:
-            return _read_reply(endpoint, _body(response, monotonic() + seconds))
+        with build_opener(_NoRedirects, _InTime).open(request, timeout=seconds) as response:
+            found = response.read(LARGEST + 1)
+            return _read_reply(endpoint, found if len(found) <= LARGEST else b"")
     except HTTPError as error:
         with error:
             return _status(endpoint, error)
@@ -147,18 +192,6 @@ def _ask(
         return _Fault(TIMED_OUT if isinstance(error.reason, TimeoutError) else NOT_REACHED)
     except (OSError, HTTPException):
         return _Fault(NOT_REACHED)
-
-
-def _body(response: Any, until: float) -> bytes:
-    """The whole answer; one that comes drop by drop is not waited for any longer than one that does not."""
-    found = bytearray()
-    while part := response.read1(65_536):
-        found += part
-        if len(found) > LARGEST:
-            return b""
-        if monotonic() > until:
-            raise TimeoutError
-    return bytes(found)
 
 
 def _status(endpoint: ModelEndpoint, error: HTTPError) -> ModelReply | _Fault:

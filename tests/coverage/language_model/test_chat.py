@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 from threading import Event
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from curation.coverage.language_model.answers import (
 )
 from curation.coverage.language_model.chat import (
     FAILED,
+    LARGEST,
     NOT_REACHED,
     RATE_LIMIT,
     REJECTED,
@@ -112,6 +114,32 @@ def test_a_model_that_says_nothing_is_waited_for_so_long_and_no_longer(model: Se
     patience = Patience(seconds=0.05, attempts=2, first_wait=0.001)
     reply = chat(find_endpoint(model.environment), PROMPT.messages({}), patience, Event())
     assert (reply.kind, reply.text, reply.requests) == ("none", TIMED_OUT, 2)
+
+
+@pytest.mark.parametrize(("status", "part"), [(200, "headers"), (400, "headers"), (200, "body")])
+def test_an_answer_that_comes_drop_by_drop_is_waited_for_no_longer(
+    model: ServedModel, status: int, part: str
+) -> None:
+    """A limit of 2 seconds took 15."""
+    model.faults = [Fault(status, " " * 10_000, drips=part)]
+    began = monotonic()
+    reply = chat(find_endpoint(model.environment), [], Patience(0.1, attempts=1), Event())
+    assert monotonic() - began < 2  # the server drips for three
+    assert (reply.kind, reply.text) == ("none", TIMED_OUT)
+
+
+def test_a_refusal_that_comes_drop_by_drop_is_told_without_its_words(model: ServedModel) -> None:
+    model.faults = [Fault(401, " " * 10_000, drips="body")]
+    began = monotonic()
+    with pytest.raises(RefusedError, match=r"answered HTTP 401\. Check"):
+        chat(find_endpoint(model.environment), [], Patience(0.1, attempts=1), Event())
+    assert monotonic() - began < 2
+
+
+def test_an_answer_of_more_bytes_than_any_has_is_none(model: ServedModel) -> None:
+    model.faults = [Fault(200, json.dumps(completion("x" * LARGEST)))]
+    reply = chat(find_endpoint(model.environment), [], Patience(5, attempts=1), Event())
+    assert reply.kind == "malformed"
 
 
 def test_an_endpoint_that_is_not_there_ends_the_work_after_a_few_calls(
