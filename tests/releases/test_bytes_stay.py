@@ -1,0 +1,215 @@
+"""What goldset makes of a fixed project stays equal, byte for byte, whatever becomes of its code.
+
+The commands of a small project run one after another, and what they make is summed: release ids, an export's
+files in each format, and the figures of an evaluation. Whoever changes a sum changes what people hold
+already, and says so in the changelog.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from curation.releases.export.formats import FORMATS
+from curation.releases.stored import rounded
+from curation.store import Store
+from curation.text import canonical_json, digest
+from tests.support.command_line import Done, invoke
+from tests.support.projects import add_names, new_project, rows_of
+from tests.support.relabeled import answer_round
+
+TOPICS = "kettle router violin passport glacier sourdough tractor origami lantern harbour".split()
+KINDS = ("cheap", "best", "how to repair a", "red or blue")
+OPENED = """
+import corpus corpus.jsonl
+import traffic traffic.csv --time-field time --count-field count --session-field session
+sample --size 20 --seed 7
+tags find --no-dense
+import run far.csv --name far --query-field query --skip-unknown
+pool --systems bm25,run:far --depth 8 --sample-bands 2:1,8:0.6 --random-negatives 1 --seed 7
+import answers answers.csv --query-field query --skip-unknown
+round open first --annotators ada,grace --overlap 2 --duplicates 0.1 --seed 7
+"""
+FROZEN = """
+adjudicate decide --from decided.csv --reason "as joan says" --all
+split --dev 0.6 --test 0.4 --seed 3 --no-paraphrase --same session
+freeze v1 --allow-disputed --override "to test it"
+freeze shared --allow-disputed --share identical --seal dev --override "to test it"
+"""
+AGAIN = """
+import corpus revised.jsonl
+relabel plan --fraction 0.2 --seed 7 --today 2026-08-03
+relabel open --annotators ada,grace --name again
+"""
+FROZEN_AGAIN = """
+split --dev 0.6 --test 0.4 --seed 3 --no-paraphrase
+freeze v2 --allow-disputed --allow-changed --override "to test it" --reason "to test it"
+"""
+EVALUATED = (
+    "evaluate v1 --run near.csv --run far.csv --query-field query --split dev --by type,part,tag "
+    "--hard-negatives --baseline near --turning --label-draws 5 --seed 7 --json"
+)
+
+
+def documents(version: int) -> Iterator[dict[str, str]]:
+    """Four documents a topic, two of them with one text; in the second version some are revised or gone."""
+    for number, topic in enumerate(TOPICS):
+        texts = (
+            f"All about the {topic}.",
+            f"How to repair a {topic}, “cheap”\nünd so weiter",
+            f"{topic} | best",
+        )
+        for place, text in enumerate((*texts, texts[2])):
+            if version == 1 or number != 3:
+                name = f"{topic}-{place}" if place < 3 else f"{topic} copy 100%"
+                revised = " Revised." if version == 2 and (number + place) % 5 == 0 else ""
+                yield {"id": name, "title": topic.title(), "text": text + revised, "url": f"u/{topic}"}
+
+
+def write_files(folder: Path) -> None:
+    """All that the commands read."""
+    for name, version in (("corpus", 1), ("revised", 2)):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in documents(version)))
+    asked = [f"{kind} {topic}" for topic in TOPICS for kind in KINDS]
+    log = (
+        f"{text},2026-0{1 + n % 6}-1{n % 9} 08:00,{1 + n * n % 90},s{n // 4}" for n, text in enumerate(asked)
+    )
+    write_csv(folder / "traffic.csv", "query,time,count,session", log)
+    write_csv(folder / "answers.csv", "query,answer", (f"{text},{text.title()}" for text in asked[::3]))
+    names = [row["id"] for row in documents(1)]
+    for system in ("near", "far"):
+        lists = {text: ranked(system, text, names) for text in asked}
+        rows = (f"{text},{name},{-n}" for text, found in lists.items() for n, name in enumerate(found))
+        write_csv(folder / f"{system}.csv", "query,document,score", rows)
+
+
+def ranked(system: str, text: str, names: list[str]) -> list[str]:
+    """A system's list, with more of its topic's documents than chance gives."""
+    topic = text.split()[-1]
+    return sorted(names, key=lambda name: drawn(system, text, name) >> 2 * name.startswith(topic))[:12]
+
+
+def write_csv(path: Path, header: str, rows: Iterator[str]) -> None:
+    path.write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+
+
+def drawn(*of: object) -> int:
+    """A number below 65,536."""
+    return int(digest(*of)[:4], 16)
+
+
+def grade(who: str, topic: str, document: str) -> int:
+    """Alike for both but now and then; other topics' documents are not relevant."""
+    level = 1 + drawn(document) % 3 if document.startswith(topic) else 0
+    return max(0, level - 1) if drawn(who, topic, document) % 9 == 0 else level
+
+
+def answer(store: Store, round_name: str) -> None:
+    topics = {name: text.split()[-1] for name, text in rows_of(store, "SELECT query_id, text FROM queries")}
+
+    def grader(who: str, query: str, document: str) -> int:
+        return grade(who, topics[query], document)
+
+    answer_round(store, round_name, grader, datetime(2026, 2, 2, 9))
+
+
+def decided(store: Store) -> Iterator[str]:
+    pairs = rows_of(store, "SELECT query_id, document_id FROM candidates ORDER BY ALL LIMIT 9")
+    return (f"{query_id},{document_id},2" for query_id, document_id in pairs)
+
+
+def goldset(folder: Path, command: str) -> Done:
+    """Run a command on the project of the folder, where its files are."""
+    words = shlex.split(command)
+    words = [str(folder / word) if word.endswith((".csv", ".jsonl")) else word for word in words]
+    done = invoke(["--project", str(folder / "p.duckdb"), *words], catch_exceptions=False)
+    assert done.exit_code == 0, f"{command}: {done.output}"
+    return done
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """The project after all its commands, with their files beside it."""
+    folder = tmp_path_factory.mktemp("stay")
+    write_files(folder)
+    store = new_project(folder / "p.duckdb")
+    add_names(store, "ada", "grace")
+
+    def run(commands: str) -> None:
+        for command in commands.strip().splitlines():
+            goldset(folder, command)
+
+    run(OPENED)
+    answer(store, "first")
+    write_csv(folder / "decided.csv", "query,document,grade", decided(store))
+    run(FROZEN)
+    run(AGAIN)
+    answer(store, "again")
+    run(FROZEN_AGAIN)
+    yield store
+    store.close()
+
+
+RELEASES = {
+    "v1": "3ab075c49ce899e784b8f72051ad736fc1ddf6f7f40c9fa30cd77fae634c4b74",
+    "shared": "7c917c183e3538f61ed88c613f338624569d9de7688498b2f89b160757c0bff5",
+    "v2": "b214c075b679d415a4616ff6c6243171529dbbfb10983f289dde78a9b64d12e7",
+}
+EXPORTS = {
+    "beir": "865f64207ee6c932",
+    "leaderboard": "d8f9b764a48b37ac",
+    "trec": "663ac6c815be5332",
+    "ranx": "3b53e169f27e6b8b",
+    "csv": "e31d950d6ab414dc",
+    "parquet": "7060a4f076c87a2b",
+    "hf": "e612e96778dfa49c",
+    "triplets": "e95f4a2c645e8893",
+    "ntuples": "1e0472b0850c02a3",
+}
+EVALUATION = "398b4e6ffc57bc55"
+
+
+def test_release_ids_stay(made: Store) -> None:
+    assert dict(rows_of(made, "SELECT name, release_id FROM releases")) == RELEASES
+
+
+def test_exported_files_stay_in_every_format(made: Store, tmp_path: Path) -> None:
+    found = {}
+    for format in FORMATS:
+        reason = "" if FORMATS[format].never_sealed else '--reason "to test it"'
+        goldset(made.path.parent, f"export v1 --format {format} --out {tmp_path / format} {reason}")
+        found[format] = sum_of_files(tmp_path / format)
+    assert found == EXPORTS
+
+
+def test_the_figures_of_an_evaluation_stay(made: Store) -> None:
+    """To six digits: the last ones are the machine's."""
+    found = json.loads(goldset(made.path.parent, EVALUATED).stdout)
+    assert sum_of(canonical_json(rounded(found)).encode()) == EVALUATION
+
+
+def sum_of_files(folder: Path) -> str:
+    """Of an export. Parquet files count by their rows: their bytes depend on the version of pyarrow."""
+    found = {}
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        content = path.read_bytes()
+        if path.suffix == ".parquet":
+            rows = pq.read_table(path)
+            content = canonical_json([str(rows.schema), rows.to_pylist()]).encode()
+        elif path.name == "manifest.json":
+            manifest = json.loads(content)
+            named = {key: manifest[key] for key in manifest.keys() - {"files", "sum", "written_with"}}
+            content = canonical_json([named, sorted(manifest["files"])]).encode()
+        found[path.relative_to(folder).as_posix()] = sha256(content).hexdigest()
+    return sum_of(canonical_json(found).encode())
+
+
+def sum_of(content: bytes) -> str:
+    return sha256(content).hexdigest()[:16]
