@@ -23,6 +23,7 @@ check: setup   ## lint, types, and the tests that need no browser, no embedding 
 
 test: setup   ## lint, types, and all tests
 	@.ci/browser
+	@.ci/node
 	@echo "test: ruff, mypy, and pytest, a file at a time in each of three processes"
 	@$(call WITH_LINT,--hypothesis-profile full)
 
@@ -38,7 +39,7 @@ test-consumers:   ## read exports back with beir, mteb, ranx and others, in .ven
 	@echo "test-consumers: warnings are those of other people's code, and not looked at"
 	@.venv-consumers/bin/python -m pytest tests/consumers -W ignore -o filterwarnings=
 
-lint: setup   ## ruff, import-linter and mypy
+lint: setup   ## ruff, oxlint, import-linter and mypy
 	@.ci/lint
 
 bench: setup   ## run the benchmarks; each prints a ratio

@@ -1,47 +1,23 @@
-"""Adjudicate's deciding as a Streamlit component: the grading loop's modules, with a loop of its own.
+"""Adjudicate's deciding as a Streamlit component: the grading loop's sister, with a loop of its own.
 
 It talks to `app.api_decisions` itself and never causes a rerun.
 """
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 
 import streamlit as st
 
-from app import grading
+from app.annotating import script
+from app.grading import style
 
-MODULES = (
-    "dom",
-    "memory",
-    "server",
-    "sight",
-    "outbox",
-    "status",
-    "guide",
-    "item",
-    "history",
-    "keyboard",
-    "keylist",
-    "trace",
-)
-"""Those of the grading loop that this one uses, each after those that it imports."""
-_own = files(__name__)
-
-
-def script() -> str:
-    """All modules as one script."""
-    return "\n".join(
-        [grading.script(MODULES), *(grading.joined(_read(name)) for name in ("case.js", "deciding.js"))]
-    )
-
-
-def _read(name: str) -> str:
-    return _own.joinpath(name).read_text(encoding="utf-8")
-
-
+_own = Path(__file__).parent
 _component = st.components.v2.component(
-    "goldset_deciding", html=_read("deciding.html"), css=grading.style() + _read("deciding.css"), js=script()
+    "goldset_deciding",
+    html=(_own / "deciding.html").read_text(encoding="utf-8"),
+    css=style() + (_own / "deciding.css").read_text(encoding="utf-8"),
+    js=script(_own / "deciding.js"),
 )
 
 

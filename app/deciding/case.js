@@ -1,8 +1,8 @@
 // The disputed pair on screen: an item with what annotators said of it, what was decided before, and the draft of
 // a decision: a grade that is chosen, and its reason.
 
-import { chip, node } from "./dom.js";
-import { Item } from "./item.js";
+import { chip, node } from "../annotating/dom.js";
+import { Item } from "../annotating/item.js";
 
 const NO_GRADE = "No grade";
 

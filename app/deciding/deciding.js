@@ -6,103 +6,87 @@
 //
 //   loading → item, nothing          item → item, history, nothing          history → item
 
+import { isolated, plain, put, thousands } from "../annotating/dom.js";
+import { Guide } from "../annotating/guide.js";
+import { History } from "../annotating/history.js";
+import { Loop, mounted } from "../annotating/loop.js";
+import { Memory } from "../annotating/memory.js";
+import { Outbox } from "../annotating/outbox.js";
+import { ask } from "../annotating/server.js";
 import { Case, isUnderAnother } from "./case.js";
-import { isolated, plain, put, thousands } from "./dom.js";
-import { Guide } from "./guide.js";
-import { History } from "./history.js";
-import { Keyboard } from "./keyboard.js";
-import { KeyList } from "./keylist.js";
-import { Memory } from "./memory.js";
-import { Outbox } from "./outbox.js";
-import { ask, pause } from "./server.js";
-import { Sight } from "./sight.js";
-import { Status } from "./status.js";
-import { Trace } from "./trace.js";
 
 const UPCOMING = 8; // pairs held
 const FEW = 4; // so few, and more are asked for, unless there were none
-const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const MOST_NAMED = 500; // pairs that a request may name as held
 const WINDOW = 1360; // px of window from which on the guide is open at first
-const ACTS = { x: "none", l: "later", r: "opinion", f: "unclear", n: "note", u: "undo", w: "whole", h: "history", g: "guide", "?": "keys" };
+const KEYS = { x: "none", l: "later", r: "opinion", f: "unclear", n: "note", u: "undo", w: "whole", h: "history", g: "guide", "?": "keys" };
 
-export default function mount({ data, parentElement }) {
-  const root = parentElement.querySelector(".grading");
-  root.loop ??= new Deciding(root, new Memory(`goldset-deciding:${data.project}:${data.reviewer}`), data.reviewer);
-  return () => {
-    root.loop?.leave();
-    root.loop = undefined;
+export default mounted((root, { project, reviewer }) => (
+  new Deciding(root, new Memory(`goldset-deciding:${project}:${reviewer}`), reviewer)));
+
+class Deciding extends Loop {
+  nouns = { items: "The disputed pairs", answers: "decisions" };
+  shownAs = "pair";
+  tools = {
+    guide: () => this.guide.toggle(),
+    keys: () => this.keys.show(),
+    undo: () => this.#undo(),
+    history: () => this.#openHistory(),
+    again: () => this.#lookAgain(),
+    dismiss: () => this.#dismiss(),
+    whole: () => this.on("item") && this.item.toggleWhole(),
+    none: () => this.#pick(null),
+    later: () => this.#postpone(),
+    opinion: () => this.#opinion(),
+    unclear: () => this.ready && this.#unclear(this.root.querySelector(".unclear").hidden),
+    note: () => this.on("item") && this.item.openNote(),
+    decide: () => this.#decide(),
+    leave: () => this.on("item") && this.leaveChange(),
   };
-}
 
-class Deciding {
   constructor(root, memory, reviewer) {
-    Object.assign(this, { root, memory, reviewer });
-    this.queue = [];
-    this.past = []; // what was done on this page, newest last
+    super(root, memory);
+    this.reviewer = reviewer;
     this.later = []; // pairs that were put off
     this.counts = { done: 0, left: 0, elsewhere: 0, waiting: 0 };
     this.counted = false; // whether the server has said how many there are
-    this.acts = 0; // what was done on this page, sent or not
-    this.unreachable = 0; // how often in a row the queue could not be fetched
-    this.ending = new AbortController();
-    const { signal } = this.ending;
-    this.status = new Status(root);
-    this.keys = new KeyList(root, signal);
-    this.trace = new Trace(root);
     this.guide = new Guide(root, memory, (grade) => this.#pick(grade), WINDOW);
-    this.item = new Case(root, this.status, memory, this.guide, signal);
-    this.sight = new Sight(); // of what is no pair
+    this.item = new Case(root, this.status, memory, this.guide, this.ending.signal);
     this.history = new History(root, this.guide, (line) => this.#change(line.showing));
     this.outbox = new Outbox(memory, {
       decisions: { path: "/api/decisions", body: submissions },
     }, {
       answered: (to, answer, batch) => this.#answered(answer, batch),
-      changed: () => this.#changed(),
+      changed: () => this.changed(),
     });
-    this.#listen(signal);
+    this.listen({
+      press: (key, digit) => this.#press(key, digit),
+      escape: (typing) => this.#escape(typing),
+      send: () => this.#send(),
+      closeKeys: (key) => key === "?" && this.keys.close(),
+    }, () => root.querySelector(".found"));
     this.#start();
-  }
-
-  leave() {
-    this.ending.abort();
-    this.status.leave();
-    clearTimeout(this.outbox.timer);
-    clearTimeout(this.looking);
   }
 
   async #start() {
     await this.outbox.send(); // what an earlier page left comes first, so that it is not shown again
-    await this.#fetch();
+    await this.fetch();
   }
 
   // ── What comes next ──
 
-  async #fetch() {
-    if (this.fetching || this.ending.signal.aborted) return;
-    this.fetching = true;
+  request() {
     const named = this.#holding().map((id) => `&holding=${encodeURIComponent(id)}`).join("");
     const [unsent, acts] = [this.outbox.waiting.length, this.acts];
-    try {
-      const queue = await ask(`/api/disputes/next?limit=${UPCOMING}${named}`);
-      this.unreachable = 0;
-      this.status.unreachable("");
+    const take = (queue) => {
       this.#take(queue, !unsent && acts === this.acts);
       this.dry = !queue.showings.length;
       this.exhausted = this.dry;
-      if (this.dry && !this.queue.length && this.later.length) { // all were put off: they come again
-        this.later = [];
-        this.dry = false;
-      }
-    } catch (error) {
-      this.unreachable += 1;
-      this.status.unreachable(`The disputed pairs cannot be fetched just now. ${error.message} Trying again…`);
-      clearTimeout(this.looking);
-      this.looking = setTimeout(() => this.#fetch(), pause(this.unreachable, error));
-    } finally {
-      this.fetching = false;
-    }
-    if (!this.#on("history")) this.#next();
+      if (!this.dry || this.queue.length || !this.later.length) return;
+      this.later = []; // all were put off: they come again
+      this.dry = false;
+    };
+    return { path: `/api/disputes/next?limit=${UPCOMING}${named}`, take };
   }
 
   // The server may have counted before it had what was done meanwhile: then our own count, which has it, remains.
@@ -129,7 +113,7 @@ class Deciding {
       if (outcome.status === "stale") this.#overtaken(item, outcome.message);
       else if (outcome.status === "refused") this.#refused(item, outcome.message);
     }
-    if (!this.#on("item", "history")) this.#next();
+    if (!this.on("item", "history")) this.next();
   }
 
   // Somebody else was faster: the page says so and goes on. Nothing was overwritten.
@@ -149,10 +133,10 @@ class Deciding {
     if (item.kind === "unclear" || !showing) return;
     const draft = item.kind === "decide" ? { note: item.words, flagged: false, picked: item.grade, active: 0 } : undefined;
     this.queue = this.queue.filter(({ pair_id: id }) => id !== showing.pair_id);
-    this.queue.splice(this.#on("item") ? 1 : 0, 0, { ...showing, draft });
+    this.queue.splice(this.on("item") ? 1 : 0, 0, { ...showing, draft });
     if (item.kind === "opinion") this.counts.waiting -= 1;
     this.counts.left += 1;
-    this.#next();
+    this.next();
   }
 
   // The action did not happen; returns what was on screen when it was done.
@@ -164,25 +148,18 @@ class Deciding {
     return found?.showing;
   }
 
-  // Bring on screen what comes next.
-  #next() {
-    if (this.#on("history")) return;
-    const [showing] = this.queue;
-    if (showing && showing.guide_hash !== this.guide.hash) this.#loadGuide(showing.guide_hash);
-    else if (showing) {
-      this.#paint(showing);
-      // Not with a decision, which would wait for it; and after a failure the timer asks again.
-      if (this.queue.length <= FEW && !this.exhausted && !this.unreachable) this.#fetch();
-    } else {
-      this.item.clear();
-      if (this.dry && !this.outbox.waiting.length) this.#showNothing();
-      else this.#phase("loading");
-      if (!this.dry && !this.outbox.waiting.length && !this.unreachable) this.#fetch();
-    }
+  beforeItem() {
+    return false;
   }
 
-  #paint(showing) {
-    if (this.#on("item") && this.item.is(showing)) return this.#showState();
+  paint(showing) {
+    if (this.on("item") && this.item.is(showing)) this.showState();
+    else this.#bringOn(showing);
+    // Not with a decision, which would wait for it; and after a failure the timer asks again.
+    if (this.queue.length <= FEW && !this.exhausted && !this.unreachable) this.fetch();
+  }
+
+  #bringOn(showing) {
     const said = this.item.paint(showing);
     this.#unclear(false);
     const changing = showing.changing ? "You decided this pair. That remains until you decide once more." : "";
@@ -191,13 +168,13 @@ class Deciding {
     this.root.querySelector('[data-do="opinion"]').disabled = Boolean(showing.decision);
     this.root.querySelector('[data-do="later"]').disabled = Boolean(showing.changing);
     this.root.dataset.pair = showing.pair_id;
-    this.#phase("item");
+    this.phase("item");
     this.item.settle();
     const opinions = showing.opinions.length;
     this.status.announce(`${said}Document: ${isolated(this.item.name)}. ${opinions} ${opinions === 1 ? "opinion" : "opinions"}.`);
   }
 
-  #showNothing() {
+  showNothing() {
     const { elsewhere, waiting } = this.counts;
     const parts = [
       elsewhere ? `With another reviewer just now: ${thousands(elsewhere)}.` : "",
@@ -206,16 +183,11 @@ class Deciding {
     this.root.querySelector(".nothing h1").textContent = parts.length ? "No pair waits for you" : "No pair is disputed";
     this.root.querySelector(".nothing .why").textContent =
       `${parts.join(" ") || "When annotators disagree on one, it comes here."} This page refreshes by itself.`;
-    this.#phase("nothing");
-    clearTimeout(this.looking);
-    this.looking = setTimeout(() => this.#on("nothing") && this.#fetch(), LOOK_AGAIN);
+    this.phase("nothing");
+    this.lookLater();
   }
 
   // ── What a reviewer does ──
-
-  get ready() {
-    return this.#on("item") && this.item.sight.seen && !this.outbox.paused && !this.keys.covered;
-  }
 
   #pick(picked) {
     if (!this.ready) return;
@@ -246,9 +218,8 @@ class Deciding {
     const worth = decision && !decision.outdated ? 0 : 1; // whether it was disputed until now
     this.item.forget(showing);
     this.queue.shift();
-    this.past = [...this.past.filter((one) => one.showing.pair_id !== pair_id).slice(-49), { showing, kind, ...done }];
-    this.dry = false;
-    this.acts += 1;
+    this.remember({ showing, kind, ...done });
+    this.countAct();
     this.counts.left = Math.max(0, this.counts.left - worth);
     if (kind === "decide") this.counts.done += 1;
     else this.counts.waiting += 1;
@@ -257,8 +228,8 @@ class Deciding {
       grade: this.guide.grade(done.picked), about: plain(showing.title),
       words: kind === "opinion" ? "Sent back for one more opinion" : "No grade",
     });
-    this.#toKeys();
-    this.#next();
+    this.toKeys();
+    this.next();
   }
 
   #opinion() {
@@ -270,16 +241,16 @@ class Deciding {
     if (!this.ready || this.queue[0].changing) return;
     const showing = { ...this.queue.shift(), draft: this.item.draft };
     this.later = [...this.later.filter((id) => id !== showing.pair_id), showing.pair_id];
-    this.past = [...this.past.slice(-49), { showing, kind: "later" }];
+    this.remember({ showing, kind: "later" });
     this.dry = false;
     this.trace.show({ words: "Put off, comes again after the others", about: plain(showing.title) });
-    this.#toKeys();
-    this.#next();
+    this.toKeys();
+    this.next();
   }
 
   // The last decision comes back, to be made once more; what was put off comes back as it was.
   async #undo() {
-    if (this.outbox.paused || this.keys.covered || this.undoing || !this.#on("item", "nothing", "loading")) return;
+    if (this.outbox.paused || this.keys.covered || this.undoing || !this.on("item", "nothing", "loading")) return;
     const place = this.past.findLastIndex(({ kind }) => kind !== "opinion"); // that cannot be taken back
     if (place < 0) return this.#undoEarlier();
     const [{ showing, kind, picked, note }] = this.past.splice(place, 1);
@@ -291,41 +262,18 @@ class Deciding {
     this.#bring(again({ ...showing, decision, revision: showing.revision + 1 }));
   }
 
-  // After a reload the page remembers nothing; the server does.
   async #undoEarlier() {
-    if (this.outbox.waiting.length) return;
-    this.undoing = true;
-    try {
-      const [last] = await ask("/api/decisions/recent");
-      if (last) this.#bring(again(last));
-      else this.status.notice("There is nothing to take back.");
-    } catch (error) {
-      this.status.notice(`Your last decision cannot be fetched just now. ${error.message}`);
-    } finally {
-      this.undoing = false;
-    }
+    const last = await this.askLast("/api/decisions/recent");
+    if (last) this.#bring(again(last));
   }
 
   // Put a pair before all others; the one on screen stays as it was left.
   #bring(showing) {
-    this.#keepDraft();
-    this.queue = [showing, ...this.queue.filter(({ pair_id: id }) => id !== showing.pair_id)];
+    this.keepDraft();
+    this.putFirst(showing);
     this.trace.clear();
-    this.#toKeys();
-    this.#next();
-  }
-
-  #keepDraft() {
-    const [showing] = this.queue;
-    if (!this.#on("item") || !showing) return;
-    if (showing.changing) this.queue.shift();
-    else this.queue[0] = { ...showing, draft: this.item.draft };
-  }
-
-  #leaveChange() {
-    this.item.forget(this.queue.shift());
-    this.#toKeys();
-    this.#next();
+    this.toKeys();
+    this.next();
   }
 
   // The pair that somebody else decided first, as it is now.
@@ -367,73 +315,36 @@ class Deciding {
     this.outbox.add("decisions", { pair_id, query_id, document_id, kind: "unclear", words }, 0);
     this.#unclear(false);
     this.trace.show({ words: "Noted for the guide’s next version" });
-    this.#toKeys();
+    this.toKeys();
   }
 
   // ── History ──
 
   #openHistory() {
-    if (this.#on("history")) return this.#closeHistory();
-    if (!this.#on("item", "nothing")) return;
-    this.#keepDraft();
-    this.#phase("history");
-    this.sight.begin();
-    this.#toKeys();
-    this.status.announce("Your last decisions.");
-    this.#fillHistory();
+    if (this.on("history")) return this.closeHistory();
+    if (!this.on("item", "nothing")) return;
+    this.keepDraft();
+    this.readPhase("history", "Your last decisions.");
+    this.fillHistory();
   }
 
-  // Only what is committed can be changed, so the list waits for what is on its way.
-  async #fillHistory() {
-    if (this.outbox.waiting.length) return this.history.wait("Waiting until your last decisions are saved…");
-    this.filling = true;
-    this.history.wait("Fetching your last decisions…");
-    try {
-      const found = await ask("/api/decisions/recent");
-      if (found.length && !this.guide.hash) await this.#readGuide(found[0].guide_hash);
-      this.history.show(found.map((showing) => ({
-        showing, kind: showing.decision.grade === null ? "none" : "grade", grade: showing.decision.grade,
-        words: showing.decision.reason, otherwise: "No grade", given: isUnderAnother(showing) ? null : undefined,
-      })), "You have not decided anything yet.");
-      if (this.#on("history")) this.history.focus();
-    } catch (error) {
-      this.history.wait(`Your last decisions cannot be fetched just now. ${error.message} Esc goes back.`);
-    } finally {
-      this.filling = false;
-    }
-  }
-
-  #closeHistory() {
-    if (!this.#on("history")) return;
-    this.#phase("loading"); // until the next line paints
-    this.#next();
+  async readHistory() {
+    const found = await ask("/api/decisions/recent");
+    if (found.length && !this.guide.hash) await this.readGuide(found[0].guide_hash);
+    const lines = found.map((showing) => ({
+      showing, kind: showing.decision.grade === null ? "none" : "grade", grade: showing.decision.grade,
+      words: showing.decision.reason, otherwise: "No grade", given: isUnderAnother(showing) ? null : undefined,
+    }));
+    return [lines, "You have not decided anything yet."];
   }
 
   #change(showing) {
-    if (!this.#on("history") || !this.sight.seen || this.outbox.waiting.length) return;
-    this.#phase("loading");
+    if (!this.on("history") || !this.sight.seen || this.outbox.waiting.length) return;
+    this.phase("loading");
     this.#bring(again(showing));
   }
 
-  // ── Phases ──
-
-  #on(...phases) {
-    return phases.includes(this.root.dataset.phase);
-  }
-
-  #phase(phase) {
-    this.root.dataset.phase = phase;
-    for (const part of this.root.querySelectorAll("[data-phases]")) part.hidden = !part.dataset.phases.split(" ").includes(phase);
-    if (phase !== "item") delete this.root.dataset.pair;
-    this.#showState();
-  }
-
-  #changed() {
-    this.#showState();
-    if (this.#on("history") && !this.outbox.waiting.length && !this.filling && !this.root.querySelector(".history .line")) this.#fillHistory();
-  }
-
-  #showState() {
+  showState() {
     const { done, left, waiting } = this.counts;
     const count = [
       left || done ? `${thousands(left)} disputed` : "",
@@ -442,51 +353,11 @@ class Deciding {
     this.status.show({ done, total: done + left, hour: 0, seconds_each: null, count }, this.outbox);
   }
 
-  async #readGuide(hash) {
-    await this.guide.load(hash);
+  listKeys() {
     this.keys.fill(this.guide.scale, [["Enter", "Decide, in the reason"], ["Esc", "Leave the reason"]]);
   }
 
-  async #loadGuide(hash) {
-    if (this.loadingGuide) return;
-    this.loadingGuide = true;
-    this.#phase("loading"); // nothing is decided under another scale
-    try {
-      await this.#readGuide(hash);
-    } catch (error) {
-      this.status.notice(`The guide cannot be fetched just now. ${error.message} Trying again…`);
-      await new Promise((after) => { setTimeout(after, pause(4, error)); });
-    } finally {
-      this.loadingGuide = false;
-    }
-    if (!this.ending.signal.aborted) this.#next();
-  }
-
   // ── Keys and pointer ──
-
-  #listen(signal) {
-    this.keyboard = new Keyboard({
-      press: (key, digit) => this.#press(key, digit),
-      escape: (typing) => this.#escape(typing),
-      send: () => this.#send(),
-      covered: () => this.keys.covered,
-      closeKeys: (key) => key === "?" && this.keys.close(),
-      // In a small window it is the page that scrolls.
-      scrolls: () => [this.root.querySelector(".found"), document.querySelector('[data-testid="stMain"]')],
-    }, signal);
-    addEventListener("pagehide", () => this.outbox.send(), { signal });
-    addEventListener("online", () => this.outbox.send(), { signal });
-    addEventListener("beforeunload", (event) => this.outbox.stored || event.preventDefault(), { signal });
-    this.root.addEventListener("click", (event) => {
-      const name = event.target.closest?.("[data-do]")?.dataset.do;
-      if (name) this.#do(name);
-    }, { signal });
-  }
-
-  // The keyboard leaves the fields: keys are keys again.
-  #toKeys() {
-    this.root.querySelector(".stage").focus({ preventScroll: true });
-  }
 
   #send() {
     if (this.root.getRootNode().activeElement === this.question) this.#ask();
@@ -494,9 +365,9 @@ class Deciding {
   }
 
   #press(pressed, digit) {
-    if (this.#on("history")) return this.history.press(pressed) || this.#tool(pressed);
-    if (this.#on("item")) {
-      const grade = this.guide.keys.get(pressed) ?? (ACTS[pressed] ? undefined : this.guide.keys.get(digit));
+    if (this.on("history")) return this.history.press(pressed) || this.#tool(pressed);
+    if (this.on("item")) {
+      const grade = this.guide.keys.get(pressed) ?? (KEYS[pressed] ? undefined : this.guide.keys.get(digit));
       if (grade) this.#pick(grade.value);
       if (grade) return true;
       if (pressed === "Enter" && this.item.picked !== undefined) {
@@ -508,8 +379,8 @@ class Deciding {
   }
 
   #tool(pressed) {
-    if (ACTS[pressed]) this.#do(ACTS[pressed]);
-    return Boolean(ACTS[pressed]);
+    if (KEYS[pressed]) this.use(KEYS[pressed]);
+    return Boolean(KEYS[pressed]);
   }
 
   #escape(typing) {
@@ -517,31 +388,10 @@ class Deciding {
     if (typing) {
       this.#unclear(false);
       this.item.closeNote();
-      this.#toKeys();
-    } else if (this.#on("history")) this.#closeHistory();
+      this.toKeys();
+    } else if (this.on("history")) this.closeHistory();
     else if (!this.root.querySelector(".overtaken").hidden) this.#dismiss();
-    else if (this.#on("item") && this.queue[0].changing) this.#leaveChange();
-  }
-
-  #do(name) {
-    if (name === "guide") this.guide.toggle();
-    else if (name === "keys") this.keys.show();
-    else if (name === "undo") this.#undo();
-    else if (name === "history") this.#openHistory();
-    else if (name === "again") this.#lookAgain();
-    else if (name === "dismiss") this.#dismiss();
-    else if (this.#on("item")) this.#doOnItem(name);
-  }
-
-  #doOnItem(name) {
-    if (name === "whole") this.item.toggleWhole();
-    else if (name === "none") this.#pick(null);
-    else if (name === "later") this.#postpone();
-    else if (name === "opinion") this.#opinion();
-    else if (name === "unclear") this.ready && this.#unclear(this.root.querySelector(".unclear").hidden);
-    else if (name === "note") this.item.openNote();
-    else if (name === "decide") this.#decide();
-    else if (name === "leave") this.#leaveChange();
+    else if (this.on("item") && this.queue[0].changing) this.leaveChange();
   }
 }
 

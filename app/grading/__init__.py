@@ -1,56 +1,19 @@
-"""The grading loop as a Streamlit component: it talks to `app.api` itself and never causes a rerun.
-
-Its script is written as modules, each of which owns one noun. Streamlit gets them joined into one, because a
-component's script has no address to which an import could be relative.
-"""
+"""The grading loop as a Streamlit component: it talks to `app.api` itself and never causes a rerun."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from markdown_it import MarkdownIt
 
+from app.annotating import script
 from curation.guides.guide import Guide
 
-MODULES = (
-    "dom",
-    "memory",
-    "server",
-    "sight",
-    "outbox",
-    "status",
-    "guide",
-    "asking",
-    "item",
-    "question",
-    "practice",
-    "history",
-    "search",
-    "keyboard",
-    "keylist",
-    "keymap",
-    "rest",
-    "settings",
-    "trace",
-    "grading",
-)
-"""Each after those that it imports."""
-_own = files(__name__)
-_BOUNDARIES = re.compile(r"^import .*;\n|^export (?!default)", re.MULTILINE)
-
-
-def script(modules: Sequence[str] = MODULES) -> str:
-    """Modules as one script, without their imports and exports."""
-    return "\n".join(joined(_read(f"{name}.js")) for name in modules)
-
-
-def joined(module: str) -> str:
-    """A module as it is within one script."""
-    return _BOUNDARIES.sub("", module)
+_own = Path(__file__).parent
 
 
 def style() -> str:
@@ -59,11 +22,11 @@ def style() -> str:
 
 
 def _read(name: str) -> str:
-    return _own.joinpath(name).read_text(encoding="utf-8")
+    return (_own / name).read_text(encoding="utf-8")
 
 
 _component = st.components.v2.component(
-    "goldset_grading", html=_read("grading.html"), css=style(), js=script()
+    "goldset_grading", html=_read("grading.html"), css=style(), js=script(_own / "grading.js")
 )
 
 
@@ -73,7 +36,7 @@ _panel = st.components.v2.component(
     "goldset_guide_panel",
     html=f'<div class="grading reading">{_aside[0]}</div>',
     css=_read("grading.css"),
-    js=script(("dom", "server", "guide", "panel")),
+    js=script(_own / "panel.js"),
 )
 
 

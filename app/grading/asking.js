@@ -1,8 +1,8 @@
 // Questions about the guide: asked below it, and read in it once the lead has answered. Nothing of it takes room from the
 // item: a new answer is a mark on the guide's button and a line at the panel's lower edge.
 
-import { isolated, node, put } from "./dom.js";
-import { ask } from "./server.js";
+import { isolated, node, put } from "../annotating/dom.js";
+import { ask } from "../annotating/server.js";
 
 const EVERY = 60_000; // ms between two looks for answers
 const SENT = "Sent to the lead. The answer will be in this panel.";

@@ -10,58 +10,65 @@
 //   welcome  → item                           feedback → item, result       result → item
 //   question → item                           history → item (to change an answer, or as it was)
 
+import { History } from "../annotating/history.js";
+import { Item, preload } from "../annotating/item.js";
+import { Guide } from "../annotating/guide.js";
+import { isolated, node, plain, put, thousands } from "../annotating/dom.js";
+import { Loop, mounted } from "../annotating/loop.js";
+import { Memory } from "../annotating/memory.js";
+import { Outbox } from "../annotating/outbox.js";
+import { ask } from "../annotating/server.js";
 import { Asking } from "./asking.js";
-import { isolated, node, plain, put, thousands } from "./dom.js";
-import { Guide } from "./guide.js";
-import { History } from "./history.js";
-import { Item, preload } from "./item.js";
-import { Keyboard } from "./keyboard.js";
-import { KeyList } from "./keylist.js";
 import { Keymap } from "./keymap.js";
-import { Memory } from "./memory.js";
-import { Outbox } from "./outbox.js";
 import { Practice } from "./practice.js";
 import { Question } from "./question.js";
 import { Rest } from "./rest.js";
 import { Search } from "./search.js";
-import { ask, pause } from "./server.js";
 import { Settings } from "./settings.js";
-import { Sight } from "./sight.js";
-import { Status } from "./status.js";
-import { Trace } from "./trace.js";
 
 const HELD = 6; // upcoming items held
 const LOW = 3; // so few, and more are asked for
-const LOOK_AGAIN = 30_000; // ms, on an empty queue
 const MOST_HOLDING = 100; // items that a request may name as held
 const REASONS = ["The query is unclear", "The document is broken", "It needs expertise that I lack", "Something else"];
 
-export default function mount({ data, parentElement }) {
-  const root = parentElement.querySelector(".grading");
-  root.loop ??= new Loop(root, new Memory(`goldset:${data.project}:${data.annotator}`));
-  return () => {
-    root.loop?.leave();
-    root.loop = undefined;
-  };
-}
+export default mounted((root, { annotator, project }) => new Grading(root, new Memory(`goldset:${project}:${annotator}`)));
 
-class Loop {
+class Grading extends Loop {
+  nouns = { items: "Your items", answers: "answers" };
+  shownAs = "presentation";
+
+  tools = {
+    guide: () => this.guide.toggle(),
+    keys: () => this.keys.show(),
+    settings: () => this.settings.show(),
+    rested: () => this.rest.dismiss(),
+    undo: () => this.undo(),
+    history: () => this.#openHistory("answers"),
+    "put-off": () => (this.state.put_off || this.on("history")) && this.#openHistory("put-off"),
+    back: () => this.closeHistory(),
+    newer: () => this.search.turn(-1),
+    older: () => this.search.turn(1),
+    "go-on": () => this.#goOn(),
+    skip: () => this.#skip(),
+    leave: () => this.#escape(false),
+    ask: () => this.asking.toggle(),
+    answers: () => this.asking.read(),
+    dismiss: () => this.#mode("grades"),
+    mark: () => this.on("item", "feedback") && this.item.nextMark(),
+    whole: () => this.on("item", "feedback") && this.item.toggleWhole(),
+    later: () => this.answer("later"),
+    cannot: () => this.on("item") && this.#mode(this.reasoning ? "grades" : "reasons"),
+    note: () => this.on("item") && this.item.openNote(),
+    flag: () => this.on("item") && this.item.toggleFlag(),
+  };
+
   constructor(root, memory) {
-    Object.assign(this, { root, memory });
-    this.queue = [];
-    this.past = []; // what was answered on this page, newest last
-    this.acts = 0;
-    this.unreachable = 0; // how often in a row the queue could not be fetched
+    super(root, memory);
     this.generation = 0; // how often the queue was emptied and fetched again
     this.state = { done: 0, total: 0, hour: 0, seconds_each: null, practice: null, message: "", put_off: 0 };
     this.card = memory.get("card"); // shown between two items; survives a reload
-    this.ending = new AbortController();
     const { signal } = this.ending;
-    this.status = new Status(root);
-    this.keys = new KeyList(root, signal);
-    this.trace = new Trace(root);
     this.item = new Item(root, this.status, memory, signal);
-    this.sight = new Sight(); // of what is no item
     this.guide = new Guide(root, memory, (grade) => this.answer("grade", { grade }));
     this.keymap = new Keymap(root, memory, () => this.guide.given);
     this.guide.draw((grade) => this.keymap.ofGrade(grade));
@@ -74,35 +81,36 @@ class Loop {
     this.practice = new Practice(root, this.guide);
     this.question = new Question(root, (answer) => this.#answerQuestion(answer));
     this.history = new History(root, this.guide, (one) => (this.listing === "put-off" ? this.#takeUp(one) : this.#change(one)));
-    this.search = new Search(root, (focus) => this.#fillHistory(focus), signal);
+    this.search = new Search(root, (focus) => this.fillHistory(focus), signal);
     this.asking = new Asking(root, memory, {
       item: () => root.dataset.presentation,
       said: (sentence) => this.status.announce(sentence),
     }, signal);
     this.outbox = new Outbox(memory, {
-      judgments: { path: "/api/judgments", body: (batch) => this.#request(batch) },
+      judgments: { path: "/api/judgments", body: (batch) => this.#posted(batch) },
       answers: { path: "/api/answers", body: (batch) => ({ answers: batch }) },
     }, {
       answered: (to, answer, batch) => this.#answered(to, answer, batch),
-      changed: () => this.#changed(),
+      changed: () => this.changed(),
     });
-    this.#listen(signal);
+    this.listen({
+      press: (key, digit) => this.#press(key, digit),
+      escape: (typing) => this.#escape(typing),
+      closeKeys: (key) => key.toLowerCase() === this.keymap.of("keys") && this.keys.close(),
+    }, () => (this.on("welcome") ? this.guide.panel : root.querySelector(".found")));
     this.#reasons();
     this.#start();
   }
 
   leave() {
-    this.ending.abort();
-    this.status.leave();
+    super.leave();
     this.asking.leave();
-    clearTimeout(this.outbox.timer);
-    clearTimeout(this.looking);
   }
 
   async #start() {
     await this.outbox.send(); // what an earlier page left comes first, so that it is not shown again
     if (this.card?.kind === "feedback" && !this.card.feedback && !this.#isUnsent(this.card.showing)) this.#setCard(null);
-    await this.#fetch();
+    await this.fetch();
     this.#count();
   }
 
@@ -113,38 +121,24 @@ class Loop {
       const unsent = this.outbox.worth;
       this.rest.counts = (await ask(`/api/worked?${since}`)).map((count) => count + unsent);
       this.settings.showWork();
-      this.#showState();
+      this.showState();
     } catch { /* the page counts on */ }
   }
 
   // ── What comes next ──
 
-  // Fetch the queue; the item on screen stays if it is still the next.
-  async #fetch() {
-    if (this.fetching || this.ending.signal.aborted) return;
-    this.fetching = true;
+  request() {
     const { acts } = this;
     const unsent = this.outbox.judgments.slice(0, MOST_HOLDING);
     const holding = unsent.map(({ presentation_id: id }) => `&holding=${encodeURIComponent(id)}`).join("");
-    try {
-      const queue = await ask(`/api/presentations?limit=${HELD}${holding}`);
-      this.unreachable = 0;
-      this.status.unreachable("");
-      if (acts === this.acts) { // else what came is older than what was done meanwhile
-        this.dry = !queue.showings.length;
-        const held = new Map(this.queue.map((showing) => [showing.presentation_id, showing]));
-        this.queue = this.queue.filter(({ changing }) => changing);
-        this.#take(queue, held);
-      }
-    } catch (error) {
-      this.unreachable += 1;
-      this.status.unreachable(`Your items cannot be fetched just now. ${error.message} Trying again…`);
-      clearTimeout(this.looking);
-      this.looking = setTimeout(() => this.#fetch(), pause(this.unreachable, error));
-    } finally {
-      this.fetching = false;
-    }
-    this.#next();
+    const take = (queue) => {
+      if (acts !== this.acts) return; // what came is older than what was done meanwhile
+      this.dry = !queue.showings.length;
+      const held = new Map(this.queue.map((showing) => [showing.presentation_id, showing]));
+      this.queue = this.queue.filter(({ changing }) => changing);
+      this.#take(queue, held);
+    };
+    return { path: `/api/presentations?limit=${HELD}${holding}`, take };
   }
 
   #take(queue, held = new Map()) {
@@ -170,7 +164,7 @@ class Loop {
     return [...this.queue, ...unsent].slice(0, MOST_HOLDING).map(({ presentation_id }) => presentation_id);
   }
 
-  #request(batch) {
+  #posted(batch) {
     const explain = this.card?.kind === "feedback" ? [this.card.showing.presentation_id] : [];
     const enough = this.queue.length > LOW || this.queue.some(({ back }) => back);
     const limit = enough ? 0 : HELD - this.queue.length; // 0: the answer brings no items
@@ -189,7 +183,7 @@ class Loop {
     if (late) this.#late(late);
     const failed = outcomes.filter(({ status }) => status === "stale" || status === "refused");
     if (!failed.length) {
-      if (!this.#on("item", "history", "welcome")) this.#next();
+      if (!this.on("item", "history", "welcome")) this.next();
       return;
     }
     const keys = failed.map(({ client_key }) => client_key);
@@ -204,13 +198,13 @@ class Loop {
     for (const answer of answers) this.item.keep(answer, answer);
     this.past = this.past.filter(({ showing }) => !ids.includes(showing.presentation_id));
     if (ids.includes(this.card?.showing?.presentation_id)) this.#setCard(null);
-    this.#fetch();
+    this.fetch();
   }
 
   // The answer is saved, but its round was closed: its other items are gone.
   #late({ message }) {
     this.status.notice(`Your answer is saved: ${message}.`);
-    this.#fetch();
+    this.fetch();
   }
 
   // Whether an item of the query was put off and the server does not know it yet: then another is not its last.
@@ -218,26 +212,17 @@ class Loop {
     return this.past.some(({ kind, showing }) => kind === "later" && showing.query === query && this.#isUnsent(showing));
   }
 
-  // Bring on screen what comes next: a card, or the first item of the queue.
-  #next() {
-    if (this.#on("history")) return;
-    const [showing] = this.queue;
-    const wanted = (this.card?.showing ?? showing)?.guide_hash;
-    if (wanted && wanted !== this.guide.hash) this.#loadGuide(wanted);
-    else if (this.card) this.#showCard();
-    else if (this.#needsWelcome()) this.#showPhase("welcome");
+  // A card, the guide for who begins, or the result of practice.
+  beforeItem() {
+    if (this.card) this.#showCard();
+    else if (this.#needsWelcome()) this.readPhase("welcome");
     else if (this.#practicePassed()) this.#showResult();
-    else if (showing) this.#paint(showing);
-    else {
-      this.item.clear();
-      if (this.dry && !this.outbox.waiting.length) this.#showNothing();
-      else this.#phase("loading");
-      if (!this.dry && !this.outbox.waiting.length && !this.unreachable) this.#fetch();
-    }
+    else return false;
+    return true;
   }
 
-  #paint(showing) {
-    if (this.#on("item") && this.item.is(showing)) return this.#showState();
+  paint(showing) {
+    if (this.on("item") && this.item.is(showing)) return this.showState();
     const said = this.item.paint(showing);
     this.#markEarlier(showing);
     this.#mode("grades");
@@ -248,7 +233,7 @@ class Loop {
     const { note, flagged } = this.item.draft;
     const rest = this.rest.due && !note && !flagged && !showing.changing;
     this.rest.hint(rest);
-    this.#phase("item");
+    this.phase("item");
     this.item.settle();
     const { done, total } = this.state;
     this.status.announce(`${thousands(done)} of ${thousands(total)} answered. ${rest ? "Time for a break. " : ""}${said}Document: ${isolated(this.item.name)}.`);
@@ -291,26 +276,21 @@ class Loop {
 
   #showResult() {
     this.practice.result(this.state.practice);
-    this.#showPhase("result");
+    this.readPhase("result");
   }
 
-  #showNothing() {
+  showNothing() {
     const { done, total, message, practice } = this.state;
     const failed = practice?.passed === false;
     this.root.querySelector(".nothing h1").textContent =
       failed ? "Practice is over" : !total && !this.memory.get("begun") ? "Nothing to grade yet" : done < total ? "Nothing to grade just now" : "Nothing left to grade";
     this.root.querySelector(".nothing .why").textContent = message || "Nothing is open for you just now.";
     this.root.querySelector(".nothing .back").hidden = !done || failed;
-    this.#phase("nothing");
-    clearTimeout(this.looking); // a round may open while the page shows this
-    this.looking = setTimeout(() => this.#on("nothing") && this.#fetch(), LOOK_AGAIN);
+    this.phase("nothing");
+    this.lookLater(); // a round may open while the page shows this
   }
 
   // ── Answers ──
-
-  get ready() {
-    return this.#on("item") && this.item.sight.seen && !this.undoing && !this.outbox.paused && !this.keys.covered;
-  }
 
   answer(kind, more = {}) {
     if (!this.ready || (kind === "later" && this.queue[0].changing)) return;
@@ -320,9 +300,8 @@ class Loop {
     const { presentation_id, revision, guide_hash, changing } = showing;
     const worth = kind !== "later" && !changing ? 1 : 0;
     const later = Number(kind === "later") - Number(Boolean(showing.put_off));
-    this.past = this.past.filter((one) => one.showing.presentation_id !== presentation_id);
-    if (showing.kind !== "practice") this.past = [...this.past.slice(-49), { showing, kind, note, flagged }]; // no grade: its repeat may come
-    this.#countAct();
+    if (showing.kind !== "practice") this.remember({ showing, kind, note, flagged }); // no grade: its repeat may come
+    this.countAct();
     this.state.done += worth;
     this.state.hour += worth;
     this.state.put_off += later;
@@ -332,7 +311,7 @@ class Loop {
     this.#cardAfter(showing, kind);
     this.outbox.add("judgments",
       { presentation_id, revision, kind, ...more, ...(note && { note }), flagged, shown_at, active_ms, guide_hash }, worth, later);
-    this.#next();
+    this.next();
   }
 
   #traceOf(showing, kind, { grade }) {
@@ -349,8 +328,8 @@ class Loop {
   async undo() {
     if (this.outbox.paused || this.keys.covered || this.undoing || !this.#undoable) return;
     const last = this.past.pop() ?? (await this.#lastOfAll());
-    if (!last) return this.status.notice("There is nothing to take back.");
-    this.#countAct();
+    if (!last) return;
+    this.countAct();
     const { showing, kind, note, flagged } = last;
     this.trace.clear();
     const { presentation_id } = showing;
@@ -371,7 +350,7 @@ class Loop {
     if (this.card?.kind === "question") this.#setCard(null);
     const draft = { note, flagged, active: 0 };
     this.queue.unshift({ ...showing, asks, revision, draft, changing: false, back: kind === "later", put_off: kind === "later" });
-    this.#next();
+    this.next();
   }
 
   #asksAbout(id) {
@@ -379,28 +358,13 @@ class Loop {
   }
 
   get #undoable() {
-    if (this.#on("item")) return this.ready && !this.queue[0].changing && this.queue[0].kind !== "practice";
-    return this.#on("question") ? this.sight.seen : this.#on("nothing", "loading");
+    if (this.on("item")) return this.ready && !this.queue[0].changing && this.queue[0].kind !== "practice";
+    return this.on("question") ? this.sight.seen : this.on("nothing", "loading");
   }
 
-  #countAct() {
-    this.acts += 1;
-    this.dry = false;
-  }
-
-  // After a reload the page remembers nothing; the server does.
   async #lastOfAll() {
-    if (this.outbox.waiting.length) return undefined;
-    this.undoing = true;
-    try {
-      const last = await ask("/api/presentations/previous");
-      return last && { ...last, showing: { ...last.showing, revision: last.showing.revision - 1 } };
-    } catch (error) {
-      this.status.notice(`The last answer cannot be fetched just now. ${error.message}`);
-      return undefined;
-    } finally {
-      this.undoing = false;
-    }
+    const last = await this.askLast("/api/presentations/previous");
+    return last && { ...last, showing: { ...last.showing, revision: last.showing.revision - 1 } };
   }
 
   // ── Cards between two items ──
@@ -429,53 +393,53 @@ class Loop {
   #showCard() {
     const { kind, showing, feedback } = this.card;
     const drawn = `${kind} ${showing.presentation_id} ${Boolean(feedback)}`;
-    if (this.#on(kind) && this.drawn === drawn) return this.#showState();
+    if (this.on(kind) && this.drawn === drawn) return this.showState();
     this.drawn = drawn;
     if (!this.item.is(showing)) this.item.paint(showing);
     this.#banner(kind === "feedback" ? showing : {}, kind === "feedback");
     if (kind === "question") {
       this.question.show(this.keymap.used);
-      this.#showPhase("question", "Does the corpus answer this query?");
-    } else if (feedback) this.#showPhase("feedback", this.practice.show(feedback));
+      this.readPhase("question", "Does the corpus answer this query?");
+    } else if (feedback) this.readPhase("feedback", this.practice.show(feedback));
     else {
       this.practice.waiting();
-      this.#phase("feedback");
+      this.phase("feedback");
     }
   }
 
   #answerQuestion(answer) {
-    if (!this.#seen("question") || this.outbox.paused) return;
+    if (!this.seen("question") || this.outbox.paused) return;
     const { presentation_id } = this.card.showing;
-    this.#countAct();
+    this.countAct();
     this.past = this.past.map((one) => (
       one.showing.presentation_id === presentation_id ? { ...one, showing: { ...one.showing, asks: false } } : one));
     this.#setCard(null);
     this.outbox.add("answers", { presentation_id, answer }, 0);
-    this.#next();
+    this.next();
   }
 
   #skip() {
-    if (!this.#seen("question")) return;
+    if (!this.seen("question")) return;
     this.#setCard(null);
-    this.#next();
+    this.next();
   }
 
   // Enter, where the screen waits to be read.
   #goOn() {
-    if (this.#seen("welcome")) this.#begin();
-    else if (this.#seen("result")) this.memory.remove("practising");
-    else if (this.#seen("feedback") && this.card.feedback) this.#setCard(null);
+    if (this.seen("welcome")) this.#begin();
+    else if (this.seen("result")) this.memory.remove("practising");
+    else if (this.seen("feedback") && this.card.feedback) this.#setCard(null);
     else return;
-    this.#next();
+    this.next();
   }
 
   // ── History ──
 
   // `listing` is all answers, or what was put off.
   #openHistory(listing) {
-    if (this.#on("history") && this.listing === listing) return this.#closeHistory();
-    if (!this.#on("item", "nothing", "history")) return;
-    this.#keepDraft();
+    if (this.on("history") && this.listing === listing) return this.closeHistory();
+    if (!this.on("item", "nothing", "history")) return;
+    this.keepDraft();
     this.listing = listing;
     const answers = listing === "answers";
     const title = answers ? "My answers" : "Items put off";
@@ -488,30 +452,17 @@ class Loop {
     this.root.querySelector(".filter").hidden = !answers;
     this.root.querySelector(".history .withheld").hidden = true;
     this.root.querySelector(".pages").hidden = true;
-    this.#showPhase("history", `${title}.`);
-    this.#fillHistory(true);
+    this.readPhase("history", `${title}.`);
+    this.fillHistory(true);
   }
 
-  // Only what is committed can be changed, so the list waits for what is on its way.
-  async #fillHistory(focus) {
-    if (this.outbox.waiting.length) return this.history.wait("Waiting until your last answers are saved…");
-    const filling = this.filling = {}; // what is asked for later replaces it
-    if (!this.root.querySelector(".history .line") || focus) this.history.wait("Fetching your answers…");
-    try {
-      const [lines, none] = await (this.listing === "put-off" ? this.#readPutOff() : this.#readAnswers(filling));
-      if (this.filling !== filling || !this.#on("history")) return;
-      this.history.show(lines, none);
-      if (focus) this.history.focus();
-    } catch (error) {
-      if (this.filling === filling) this.history.wait(`Your answers cannot be fetched just now. ${error.message} Esc goes back.`);
-    } finally {
-      if (this.filling === filling) this.filling = undefined;
-    }
+  readHistory(filling) {
+    return this.listing === "put-off" ? this.#readPutOff() : this.#readAnswers(filling);
   }
 
   async #readAnswers(filling) {
     const found = await ask(`/api/history?${this.search.parameters}`);
-    if (found.answers.length && !this.guide.hash) await this.#readGuide(found.answers[0].showing.guide_hash);
+    if (found.answers.length && !this.guide.hash) await this.readGuide(found.answers[0].showing.guide_hash);
     if (this.filling === filling) this.search.show(found);
     const grades = new Map(found.grades.map((one) => [`${one.guide_hash} ${one.value}`, one]));
     const answers = found.answers.map((one) => ({ ...one, given: grades.get(`${one.guide_hash} ${one.grade}`) }));
@@ -520,101 +471,43 @@ class Loop {
 
   async #readPutOff() {
     const found = await ask("/api/put-off");
-    if (found.length && !this.guide.hash) await this.#readGuide(found[0].guide_hash);
+    if (found.length && !this.guide.hash) await this.readGuide(found[0].guide_hash);
     return [found.map((showing) => ({ showing, kind: "later", otherwise: "Later" })), "Nothing is put off."];
   }
 
   // Bring an item that was put off on screen now. Which item is the last of its query may be another then.
   #takeUp({ showing }) {
-    if (!this.#seen("history") || this.outbox.waiting.length) return;
-    this.#countAct();
+    if (!this.seen("history") || this.outbox.waiting.length) return;
+    this.countAct();
     if (this.queue.some(({ query }) => query === showing.query)) {
       this.queue = [];
       this.generation += 1;
     }
-    this.queue = this.queue.filter((held) => held.presentation_id !== showing.presentation_id);
-    this.queue.unshift({ ...showing, back: true });
-    this.#closeHistory();
-  }
-
-  #closeHistory() {
-    if (!this.#on("history")) return;
-    this.#phase("loading"); // until the next line paints
-    this.#next();
+    this.putFirst({ ...showing, back: true });
+    this.closeHistory();
   }
 
   #change({ showing, kind, grade, reason, note, flagged }) {
-    if (!this.#seen("history") || this.outbox.waiting.length) return;
+    if (!this.seen("history") || this.outbox.waiting.length) return;
     const asked = { ...showing, asks: false, changing: true, withheld: kind === null, was: grade, wasReason: reason, draft: { note, flagged, active: 0 } };
-    this.queue = this.queue.filter((held) => held.presentation_id !== showing.presentation_id);
-    this.queue.unshift(asked);
-    this.#closeHistory();
-  }
-
-  // Leave the earlier answer as it is, and go back to where one was.
-  #leaveChange() {
-    this.item.forget(this.queue.shift());
-    this.#next();
-  }
-
-  // The item on screen will be painted again as it was left.
-  #keepDraft() {
-    const [showing] = this.queue;
-    if (this.#on("item") && showing?.changing) this.queue.shift();
-    else if (this.#on("item") && showing) this.queue[0] = { ...showing, draft: this.item.draft };
-  }
-
-  // ── Phases ──
-
-  #on(...phases) {
-    return phases.includes(this.root.dataset.phase);
-  }
-
-  #phase(phase) {
-    this.root.dataset.phase = phase;
-    for (const part of this.root.querySelectorAll("[data-phases]")) part.hidden = !part.dataset.phases.split(" ").includes(phase);
-    if (phase !== "item") delete this.root.dataset.presentation;
-    this.#showState();
-  }
-
-  // A phase that is read before it is answered; `said` is what a screen reader says.
-  #showPhase(phase, said = "") {
-    this.#phase(phase);
-    this.sight.begin();
-    this.root.querySelector(".stage").focus({ preventScroll: true }); // not on an element that is hidden now
-    this.root.querySelector(`.${phase}`).scrollIntoView({ block: "nearest" });
-    if (said) this.status.announce(said);
-  }
-
-  #seen(phase) {
-    return this.#on(phase) && this.sight.seen && !this.keys.covered;
-  }
-
-  #changed() {
-    this.#showState();
-    if (this.#on("history") && !this.outbox.waiting.length && !this.filling && !this.root.querySelector(".history .line")) this.#fillHistory(true);
-  }
-
-  #showState() {
-    this.status.show({ ...this.state, today: this.rest.today }, this.outbox);
-  }
-
-  async #readGuide(hash) {
-    await this.guide.load(hash);
-    this.keymap.show();
-    this.#listKeys();
-    if (this.keymap.displaced) this.status.notice(this.keymap.displaced);
+    this.putFirst(asked);
+    this.closeHistory();
   }
 
   // Keys were given anew: everything that shows one shows the new one.
   #takeKeys() {
     this.guide.draw();
-    this.keymap.show();
     this.guide.mark(this.queue[0]?.was);
-    this.#listKeys();
+    this.listKeys();
   }
 
-  #listKeys() {
+  async readGuide(hash) {
+    await super.readGuide(hash);
+    if (this.keymap.displaced) this.status.notice(this.keymap.displaced);
+  }
+
+  listKeys() {
+    this.keymap.show();
     if (!this.guide.scale) return;
     this.search.fill(this.guide.scale);
     const asked = this.question.choices(this.keymap.used).map(([key]) => key).join(" ");
@@ -623,19 +516,8 @@ class Loop {
       [this.keymap.of("settings"), "Settings"]], this.keymap.of("whole"));
   }
 
-  async #loadGuide(hash) {
-    if (this.loadingGuide) return;
-    this.loadingGuide = true;
-    this.#phase("loading"); // nothing is graded under another scale
-    try {
-      await this.#readGuide(hash);
-    } catch (error) {
-      this.status.notice(`The guide cannot be fetched just now. ${error.message} Trying again…`);
-      await new Promise((after) => { setTimeout(after, pause(4, error)); });
-    } finally {
-      this.loadingGuide = false;
-    }
-    if (!this.ending.signal.aborted) this.#next();
+  showState() {
+    this.status.show({ ...this.state, today: this.rest.today }, this.outbox);
   }
 
   #mode(mode) {
@@ -655,30 +537,12 @@ class Loop {
 
   // ── Keys and pointer ──
 
-  #listen(signal) {
-    this.keyboard = new Keyboard({
-      press: (key, digit) => this.#press(key, digit),
-      escape: (typing) => this.#escape(typing),
-      covered: () => this.keys.covered,
-      closeKeys: (key) => key.toLowerCase() === this.keymap.of("keys") && this.keys.close(),
-      // In a small window it is the page that scrolls.
-      scrolls: () => [this.#on("welcome") ? this.guide.panel : this.root.querySelector(".found"), document.querySelector('[data-testid="stMain"]')],
-    }, signal);
-    addEventListener("pagehide", () => this.outbox.send(), { signal });
-    addEventListener("online", () => this.outbox.send(), { signal });
-    addEventListener("beforeunload", (event) => this.outbox.stored || event.preventDefault(), { signal });
-    this.root.addEventListener("click", (event) => {
-      const name = event.target.closest?.("[data-do]")?.dataset.do;
-      if (name) this.#do(name);
-    }, { signal });
-  }
-
   #press(pressed, digit) {
-    if (this.#on("question")) {
+    if (this.on("question")) {
       if (this.question.press(pressed)) return true;
-    } else if (this.#on("history")) {
+    } else if (this.on("history")) {
       if (this.history.press(pressed) || (this.listing === "answers" && this.search.press(pressed))) return true;
-    } else if (this.#on("item")) {
+    } else if (this.on("item")) {
       const used = this.reasoning ? this.#pressReason(pressed, digit) : this.#pressGrade(pressed, digit);
       if (used) return true;
     } else if (pressed === "Enter") {
@@ -686,7 +550,7 @@ class Loop {
       return true;
     }
     const command = this.keymap.command(pressed);
-    if (command) this.#do(command);
+    if (command) this.use(command);
     return Boolean(command);
   }
 
@@ -706,39 +570,11 @@ class Loop {
   #escape(typing) {
     if (this.keys.open) return; // the dialog closes itself
     if (this.asking.writing) return; // its field has keys of its own
-    if (typing && this.#on("history")) this.history.leaveField();
+    if (typing && this.on("history")) this.history.leaveField();
     else if (typing) this.item.closeNote();
-    else if (this.#on("history")) this.#closeHistory();
-    else if (this.#on("question")) this.#skip();
-    else if (this.#on("item") && this.reasoning) this.#mode("grades");
-    else if (this.#on("item") && this.queue[0].changing) this.#leaveChange();
-  }
-
-  #do(name) {
-    if (name === "guide") this.guide.toggle();
-    else if (name === "keys") this.keys.show();
-    else if (name === "settings") this.settings.show();
-    else if (name === "rested") this.rest.dismiss();
-    else if (name === "mark") this.#on("item", "feedback") && this.item.nextMark();
-    else if (name === "undo") this.undo();
-    else if (name === "history") this.#openHistory("answers");
-    else if (name === "put-off" && (this.state.put_off || this.#on("history"))) this.#openHistory("put-off");
-    else if (name === "back") this.#closeHistory();
-    else if (name === "newer" || name === "older") this.search.turn(name === "older" ? 1 : -1);
-    else if (name === "go-on") this.#goOn();
-    else if (name === "skip") this.#skip();
-    else if (name === "leave") this.#escape(false);
-    else if (name === "ask") this.asking.toggle();
-    else if (name === "answers") this.asking.read();
-    else if (name === "whole" && this.#on("item", "feedback")) this.item.toggleWhole();
-    else if (name === "dismiss") this.#mode("grades");
-    else if (this.#on("item")) this.#doOnItem(name);
-  }
-
-  #doOnItem(name) {
-    if (name === "later") this.answer("later");
-    else if (name === "cannot") this.#mode(this.reasoning ? "grades" : "reasons");
-    else if (name === "note") this.item.openNote();
-    else if (name === "flag") this.item.toggleFlag();
+    else if (this.on("history")) this.closeHistory();
+    else if (this.on("question")) this.#skip();
+    else if (this.on("item") && this.reasoning) this.#mode("grades");
+    else if (this.on("item") && this.queue[0].changing) this.leaveChange();
   }
 }

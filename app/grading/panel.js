@@ -1,6 +1,6 @@
 // The guide's panel by itself, on the page Guide.
 
-import { drawGuide } from "./guide.js";
+import { drawGuide } from "../annotating/guide.js";
 
 export default function mount({ data, parentElement }) {
   parentElement.querySelector(".grading").toggleAttribute("data-wide", data.wide);

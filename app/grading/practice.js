@@ -1,6 +1,6 @@
 // Practice: after each answer the grade that was expected, and why; at the end whether it was enough.
 
-import { chip, node, put } from "./dom.js";
+import { chip, node, put } from "../annotating/dom.js";
 
 export class Practice {
   constructor(root, guide) {

@@ -1,6 +1,6 @@
 // The card after a query's last document: does the corpus answer this query?
 
-import { node } from "./dom.js";
+import { node } from "../annotating/dom.js";
 
 const ANSWERS = { yes: ["Yes", "y"], partly: ["Partly", "p"], no: ["No", "o"] }; // "n" opens a note
 const SPARE = "dvkzjqiarce"; // letters for answers whose own mean something else

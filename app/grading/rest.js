@@ -1,7 +1,7 @@
 // Work and rest: how long somebody has worked without a break, and how much today and in this session. It stays in
 // this browser, and the hint is never on screen while an item is half answered (see the style sheet).
 
-import { thousands } from "./dom.js";
+import { thousands } from "../annotating/dom.js";
 
 const WORK = 50 * 60_000; // ms of work after which a break is suggested
 const BREAK = 5 * 60_000; // ms without work that are a break

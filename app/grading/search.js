@@ -1,6 +1,6 @@
 // What of the history is listed: words of query or title, a grade or none, marks; and which page of it.
 
-import { keycap, node, thousands } from "./dom.js";
+import { keycap, node, thousands } from "../annotating/dom.js";
 
 const TYPED = 250; // ms without a key, then the words are looked for
 const MARKS = { changed: "Changed", noted: "With note", flagged: "Flagged" };

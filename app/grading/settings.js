@@ -1,6 +1,6 @@
 // The settings of one annotator in this browser: text size, theme, break hint and keys, in one panel.
 
-import { node, put } from "./dom.js";
+import { node, put } from "../annotating/dom.js";
 
 const SIZES = { Small: 0.9, Normal: 1, Large: 1.15, Largest: 1.35 };
 const THEMES = { System: "As the system", Light: "Light", Dark: "Dark" };

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from app.grading import script
+from app.annotating import FOLDER, joined
 from tests.support.served import Event, Served, open_tab, sign_in
 
 ORIGIN = "http://goldset.example"
 OUTBOX = (
-    script(("dom", "memory", "server", "outbox"))
+    joined('import { Memory } from "./memory.js";\nimport { Outbox } from "./outbox.js";', FOLDER)
     + """
 window.outboxOf = (answers) => {
   localStorage.clear();

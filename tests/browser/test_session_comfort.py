@@ -6,7 +6,7 @@ from datetime import datetime
 
 from playwright.sync_api import Browser, expect
 
-from app.grading import script
+from app.annotating import FOLDER, joined
 from tests.support.accessibility import passes
 from tests.support.served import Event, Served, open_tab, sign_in
 
@@ -21,7 +21,8 @@ ANOTHER_GUIDES_KEY = """() => {
 """As if Later had got its key under a guide whose grades have others."""
 
 COUNTED = (
-    f"() => {{ {script(('dom', 'rest'))}"
+    "() => { "
+    + joined('import { Rest } from "../grading/rest.js";', FOLDER)
     + """
   const memory = { get: () => null, set: () => true };
   window.rest = new Rest(document.body, memory);

@@ -46,7 +46,7 @@ function link({ href }, children) {
 }
 
 function picture({ src, alt }) {
-  if (!/^https:\/\//.test(src ?? "")) return node("span", { className: "no-picture", dir: "auto" }, alt);
+  if (!src?.startsWith("https://")) return node("span", { className: "no-picture", dir: "auto" }, alt);
   return node("img", { alt, referrerPolicy: "no-referrer", decoding: "async", src });
 }
 
