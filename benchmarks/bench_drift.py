@@ -27,8 +27,8 @@ from curation.agreement.annotators.differences import Differences
 from curation.agreement.annotators.fast_answers import AnswerTimes, fast_answers
 from curation.agreement.annotators.favourite_grade import RoundGrades, favourite_grades
 from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
-from curation.agreement.annotators.signals.registry import FEEDBACK
-from curation.agreement.annotators.signals.signal import control_item_share
+from curation.agreement.annotators.signal import control_item_share
+from curation.agreement.annotators.signals import FEEDBACK
 from curation.agreement.between.grades import grades_of
 from curation.statistics.intervals import wilson
 

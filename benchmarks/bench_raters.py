@@ -27,8 +27,8 @@ from curation.agreement.annotators.differences import Comparable
 from curation.agreement.annotators.fast_answers import AnswerTimes
 from curation.agreement.annotators.favourite_grade import RoundGrades
 from curation.agreement.annotators.intra_annotator import Repeats, Showings
-from curation.agreement.annotators.signals.agreement import AGREEMENT
-from curation.agreement.annotators.signals.signal import Evidence, Look
+from curation.agreement.annotators.signal import Evidence, Look
+from curation.agreement.annotators.signals import AGREEMENT
 from curation.agreement.between.grades import grades_of
 from curation.statistics.intervals import wilson
 from curation.statistics.p_values import threshold

@@ -18,39 +18,36 @@ if TYPE_CHECKING:
 @app.command()
 def consistency(
     annotator: Annotated[
-        str | None, typer.Option(help="Only this annotator, with the whole chart.", show_default="all")
+        str | None, typer.Option(help="Only this annotator, with all change points.", show_default="all")
     ] = None,
     round_name: Annotated[
         str | None, typer.Option("--round", help="Only what was judged in this round.", show_default="all")
     ] = None,
-    by_week: Annotated[
-        bool, typer.Option("--by-week", help="Control chart by week instead of by ten repeats.")
-    ] = False,
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
     """Show each annotator's consistency and bias, and feedback to discuss with them.
 
     On blind duplicates: share of identical grades, distance in grades, weighted kappa, by near and far
-    repeats, with control chart and change points. Against the others: bias in grades and its drift over the
+    repeats, with change points. Against the others: bias in grades and its drift over the
     weeks. Also fast and slow answers.
 
     \b
     Examples:
       goldset consistency
-      goldset consistency --annotator grace --by-week
+      goldset consistency --annotator grace
       goldset consistency --round first --seed 7 --json
     """
     from curation.agreement.annotators.details import annotator_details
     from curation.errors import NotFoundError
 
-    found = annotator_details(project_store(), round_name, seed, by_week)
+    found = annotator_details(project_store(), round_name, seed)
     shown = [one for one in found if annotator in (None, one.annotator)]
     if annotator is not None and not shown:
         names = ", ".join(one.annotator for one in found) or "nobody"
         raise NotFoundError(f"{annotator!r} has no items here. Those with items: {names}.")
     result = {"round": round_name, "seed": seed, "annotators": [_as_json(one) for one in shown]}
-    emit(as_json, result, lambda: _show_consistency(shown, with_charts=annotator is not None))
+    emit(as_json, result, lambda: _show_consistency(shown, with_changes=annotator is not None))
 
 
 def _as_json(one: AnnotatorDetails) -> dict[str, object]:
@@ -69,11 +66,11 @@ def _as_json(one: AnnotatorDetails) -> dict[str, object]:
     }
 
 
-def _show_consistency(shown: list[AnnotatorDetails], with_charts: bool) -> None:
+def _show_consistency(shown: list[AnnotatorDetails], with_changes: bool) -> None:
     _show_details(shown)
     for one in shown:
-        if with_charts and one.repeats is not None:
-            _show_chart(one.repeats)
+        if with_changes and one.repeats is not None:
+            _show_changes(one.repeats)
         say("", f"{one.annotator}:", *(f"  {finding.sentence}" for finding in one.feedback))
         if not one.feedback:
             say("  no findings")
@@ -100,21 +97,12 @@ def _details_row(one: AnnotatorDetails) -> tuple[object, ...]:
     return (one.annotator, *consistency, *agreement, *compared, len(one.feedback))
 
 
-def _show_chart(one: SelfConsistency) -> None:
+def _show_changes(one: SelfConsistency) -> None:
     rows = [
-        (
-            f"{point.begins:%Y-%m-%d %H:%M}",
-            point.n,
-            point.share,
-            point.lower,
-            point.upper,
-            "!" if point.outside else "",
-        )
-        for point in one.chart
+        (f"{change.at:%Y-%m-%d %H:%M}", change.before, change.after, p_cell(change.p))
+        for change in one.changes
     ]
-    table(f"Control chart of {one.annotator}", ["from", "repeats", "identical", "lower", "upper", ""], rows)
-    say(
-        one.cusum.sentence
-        if one.cusum
-        else "CUSUM: none, there are too few repeats or they are all the same."
-    )
+    if rows:
+        table(f"Changes of {one.annotator}", ["from", "identical before", "since then", "p"], rows)
+    else:
+        say(f"No change of {one.annotator}'s share of identical grades, or too few repeats to see one.")

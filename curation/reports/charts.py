@@ -1,4 +1,4 @@
-"""Charts as SVG: figures with intervals, weeks as small multiples, control charts, heat maps and bars.
+"""Charts as SVG: figures with intervals, weeks as small multiples, heat maps and bars.
 
 Each chart takes its colours from the page around it (`currentColor`, and the classes `accent` and
 `neutral`), so it is readable in light and dark. Figures are written beside the marks. A figure that is
@@ -47,15 +47,6 @@ class Mark(NamedTuple):
     def has_interval(self) -> bool:
         """Whether both ends are known."""
         return self.low is not None and self.high is not None
-
-
-class ControlChart(NamedTuple):
-    """A control chart to draw: its values in order, its limit, and a description in words."""
-
-    name: str
-    values: Sequence[float]
-    limit: float
-    description: str
 
 
 @dataclass(frozen=True)
@@ -187,13 +178,6 @@ def weeks(title: str, series: Sequence[tuple[str, Sequence[Mark]]]) -> Markup:
     start = max(-1.0, _lowest([mark for _, marks in series for mark in marks]))
     scale = _Scale(start, 26 + _PLOT, -_PLOT)
     return in_two_sizes("weeks.svg", *_grids(_PLOT + 58, len(series)), title=title, y=scale, series=series)
-
-
-def control_charts(title: str, charts: Sequence[ControlChart]) -> Markup:
-    """A panel for each control chart: its values as a line, and its limit as a dashed one."""
-    wide, narrow = _grids(_PLOT + 34, len(charts))
-    values: dict[str, object] = {"title": title, "plot": _PLOT, "bottom": 26 + _PLOT, "charts": charts}
-    return in_two_sizes("control_charts.svg", wide, narrow, **values)
 
 
 def _grids(high: int, panels: int) -> tuple[dict[str, object], dict[str, object]]:

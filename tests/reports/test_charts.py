@@ -8,11 +8,9 @@ import pytest
 
 from curation.reports.charts import (
     BarGroup,
-    ControlChart,
     HeatCell,
     Mark,
     bars,
-    control_charts,
     heat_map,
     intervals,
     weeks,
@@ -69,7 +67,6 @@ def test_every_chart_escapes_what_people_wrote() -> None:
     drawn = [
         intervals(HOSTILE, marks, 0.5, (0.8,)),
         weeks(HOSTILE, [(HOSTILE, marks)]),
-        control_charts(HOSTILE, [ControlChart(HOSTILE, (0.0, 1.0), 0.5, HOSTILE)]),
         heat_map(HOSTILE, HOSTILE, [HOSTILE], [[HeatCell(0.5, 3, HOSTILE)]]),
         bars(HOSTILE, HOSTILE, (HOSTILE, HOSTILE), [BarGroup(HOSTILE, (0.5, 0.5))]),
     ]
@@ -94,7 +91,6 @@ def test_no_letters_of_a_narrow_chart_are_smaller_than_11_pixels_on_a_phone() ->
     drawn = [
         intervals("t", marks),
         weeks("t", [("s", [Mark("2026-05-04", 0.9, 0.8, 0.95)])] * 4),
-        control_charts("t", [ControlChart("anna", (0.0, 1.0), 0.5, "")] * 4),
         heat_map("t", "h", grades, [[HeatCell(0.5, 3, "")] * 4] * 4),
         bars("t", "d", ("a", "b"), [BarGroup(name, (0.5, 0.5))]),
     ]

@@ -9,8 +9,8 @@ from app.acts import Acts
 from app.views.rounds import blind
 from app.views.rounds.blind import figure_row
 from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
-from curation.agreement.annotators.signals.registry import DURING_ROUND
-from curation.agreement.annotators.signals.signal import FALSE_ROUNDS
+from curation.agreement.annotators.signal import FALSE_ROUNDS
+from curation.agreement.annotators.signals import DURING_ROUND
 from curation.agreement.report.quality import CHECKS, RoundQuality, round_quality
 from curation.agreement.report.report import AgreementReport, in_words
 from curation.agreement.report.verdict import not_shown

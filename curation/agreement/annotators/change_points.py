@@ -1,15 +1,13 @@
-"""Whether an annotator's repeats changed over time: shares by tens or weeks, and change points.
+"""Change points: where the share of an annotator's repeats that are graded alike changed, and stayed changed.
 
-Each test names its false alarms: at most `LEVEL` of annotators of whom nothing changed. Permutations decide
-where they can, so that this holds for small numbers too; their seed is the caller's.
+At most `LEVEL` of annotators of whom nothing changed get any. Random orders of the same repeats decide, so
+that this holds for small numbers too; their seed is the caller's.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import pairwise
-from math import sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,30 +23,6 @@ Times = NDArray[np.datetime64]
 LEVEL = 0.05
 SHORTEST = 8
 """Repeats on either side of a change point."""
-
-GROUP = 10
-"""Repeats in a group of a control chart by order."""
-
-
-class ChartPoint(NamedTuple):
-    """A group of repeats on a p-chart.
-
-    Attributes
-    ----------
-    begins, ends: the first and the last repeat.
-    lower, upper: control limits, three standard errors around the annotator's mean share.
-    outside: below or above them.
-    """
-
-    begins: datetime
-    ends: datetime
-    identical: int
-    n: int
-    share: float
-    centre: float
-    lower: float
-    upper: float
-    outside: bool
 
 
 class ChangePoint(NamedTuple):
@@ -67,26 +41,6 @@ class ChangePoint(NamedTuple):
     before: float
     after: float
     p: float
-
-
-def p_chart(alike: Bools, at: Times, by_week: bool = False) -> tuple[ChartPoint, ...]:
-    """Shares of identical grades by tens of repeats in their order (the last group has 10 to 19), or by week.
-
-    D. C. Montgomery, Introduction to Statistical Quality Control, section 7.2: the fraction nonconforming,
-    with limits for groups of different size. It shows the course of the work; groups of ten are too small to
-    find much, which `cusum` does.
-    """
-    centre = float(alike.mean())
-    points = []
-    for start, end in _weeks(at) if by_week else _groups(len(alike)):
-        n, same = end - start, int(alike[start:end].sum())
-        half = 3 * sqrt(centre * (1 - centre) / n)
-        lower, upper = max(0.0, centre - half), min(1.0, centre + half)
-        share = same / n
-        outside = share < lower or share > upper
-        span = (moment(at[start]), moment(at[end - 1]))
-        points.append(ChartPoint(*span, same, n, share, centre, lower, upper, outside))
-    return tuple(points)
 
 
 def change_points(
@@ -153,18 +107,6 @@ def likelihood_ratios(rows: Ints, falls_only: bool = False) -> Floats:
     whole = terms[left[:, :1] + right[:, :1]] + terms[length - left[:, :1] - right[:, :1]] - terms[length]
     found: Floats = ends - terms[before] - terms[length - before] - whole
     return np.where(right * before < left * (length - before), found, 0.0) if falls_only else found
-
-
-def _groups(n: int) -> list[tuple[int, int]]:
-    starts = list(range(0, max(1, n // GROUP) * GROUP, GROUP))
-    return list(zip(starts, [*starts[1:], n], strict=True))
-
-
-def _weeks(at: Times) -> list[tuple[int, int]]:
-    """Stretches of one week each, Monday to Sunday in UTC."""
-    numbers = weeks_of(at)
-    ends = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(at)]
-    return list(pairwise(ends))
 
 
 def weeks_of(at: Times) -> NDArray[np.int64]:

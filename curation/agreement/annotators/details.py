@@ -30,13 +30,13 @@ from curation.agreement.annotators.intra_annotator import (
     read_showings,
     self_consistency,
 )
-from curation.agreement.annotators.signals.registry import feedback
-from curation.agreement.annotators.signals.signal import (
+from curation.agreement.annotators.signal import (
     ControlItemShare,
     Evidence,
     Finding,
     control_item_share,
 )
+from curation.agreement.annotators.signals import feedback
 from curation.agreement.between.grades import Grades, read_grades
 from curation.guides.guide import current_guide, guide_by_hash
 from curation.labeling.rounds.control_items import ControlItemResult, control_item_results
@@ -80,9 +80,7 @@ class WorkRecords(NamedTuple):
     control_items: Sequence[ControlItemResult]
 
 
-def annotator_details(
-    store: Store, round_name: str | None = None, seed: int = 0, by_week: bool = False
-) -> list[AnnotatorDetails]:
+def annotator_details(store: Store, round_name: str | None = None, seed: int = 0) -> list[AnnotatorDetails]:
     """Everyone's work in detail, by name: of the project, or of one round.
 
     Raises
@@ -91,7 +89,7 @@ def annotator_details(
     """
     with store.reading() as cursor:
         records = _read(cursor, round_name)
-    return work_details(records, seed, by_week)
+    return work_details(records, seed)
 
 
 def _read(cursor: Cursor, round_name: str | None) -> WorkRecords:
@@ -111,7 +109,7 @@ def _read(cursor: Cursor, round_name: str | None) -> WorkRecords:
     )
 
 
-def work_details(records: WorkRecords, seed: int = 0, by_week: bool = False) -> list[AnnotatorDetails]:
+def work_details(records: WorkRecords, seed: int = 0) -> list[AnnotatorDetails]:
     """Everyone's details, by name, each with the feedback that comes of them."""
     people = [row.annotator for row in records.repeats]
     left_out = reference_of(records.grades).left_out
@@ -119,7 +117,7 @@ def work_details(records: WorkRecords, seed: int = 0, by_week: bool = False) -> 
     bias = {row.annotator: annotator_bias(row, seed) for row in differences_of(records.comparable, left_out)}
     fast = fast_answers(people, records.times, left_out)
     favourite = favourite_grades(people, records.given, left_out)
-    repeats = {row.annotator: self_consistency(row, records.scale, seed, by_week) for row in records.showings}
+    repeats = {row.annotator: self_consistency(row, records.scale, seed) for row in records.showings}
     return [
         details_of(
             intra_agreement(row),

@@ -15,8 +15,8 @@ from curation.agreement.annotators.change_points import ChangePoint, change_poin
 from curation.agreement.annotators.fast_answers import AnswerTimes, fast_answers, read_times
 from curation.agreement.annotators.favourite_grade import RoundGrades, favourite_grades, read_given
 from curation.agreement.annotators.intra_annotator import Showings, read_showings
-from curation.agreement.annotators.signals.registry import DURING_ROUND
-from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Evidence, Raised, raise_findings
+from curation.agreement.annotators.signal import FALSE_ROUNDS, Evidence, Raised, raise_findings
+from curation.agreement.annotators.signals import DURING_ROUND
 from curation.agreement.between.grades import Grades, read_grades
 from curation.labeling.rounds.rounds import find_round
 from curation.store import Store

@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.agreement.annotators.change_points import ChangePoint, ChartPoint, change_points, p_chart
-from curation.agreement.annotators.control_chart import Cusum, cusum
+from curation.agreement.annotators.change_points import ChangePoint, change_points
 from curation.statistics.intervals import Floats, percentile_interval, resampled, wilson
 from curation.statistics.p_values import sign_p
 from curation.store import Cursor, fetch
@@ -179,8 +178,6 @@ class SelfConsistency:
     near, far: the halves by distance, equal distances together; None where all are equal.
     near_far_p: how probable it is that the nearer half is so much more alike, were there no difference
         (Fisher's exact test, one-sided: memory makes near repeats alike, nothing makes far ones so).
-    chart: consecutive tens, or weeks, with control limits.
-    cusum: the same repeats one by one; None with too few of them or without variation.
     changes: where the share of identical grades changed.
     """
 
@@ -198,8 +195,6 @@ class SelfConsistency:
     near: DistanceShare | None
     far: DistanceShare | None
     near_far_p: float | None
-    chart: tuple[ChartPoint, ...]
-    cusum: Cusum | None
     changes: tuple[ChangePoint, ...]
 
 
@@ -218,9 +213,7 @@ def read_showings(cursor: Cursor, round_id: str | None = None) -> list[Showings]
     ]
 
 
-def self_consistency(
-    showings: Showings, scale: Sequence[int], seed: int = 0, by_week: bool = False
-) -> SelfConsistency:
+def self_consistency(showings: Showings, scale: Sequence[int], seed: int = 0) -> SelfConsistency:
     """What repeats show beyond their identical share."""
     first, again = showings.first, showings.again
     alike = first == again
@@ -243,8 +236,6 @@ def self_consistency(
         near=near,
         far=far,
         near_far_p=p,
-        chart=p_chart(alike, showings.at, by_week),
-        cusum=cusum(alike, showings.at, seed),
         changes=change_points(alike, showings.at, seed),
     )
 

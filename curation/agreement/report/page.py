@@ -1,6 +1,6 @@
 """The agreement report as one HTML file. The same report gives the same bytes.
 
-The page has one section of its own: feedback for each annotator, with the control charts of repeats.
+The page has one section of its own: feedback for each annotator.
 """
 
 from __future__ import annotations
@@ -8,33 +8,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from curation.agreement.annotators.details import AnnotatorDetails
-from curation.agreement.annotators.signals.signal import FALSE_SHARE
+from curation.agreement.annotators.signal import FALSE_SHARE
 from curation.agreement.report.report import AgreementReport, findings
-from curation.agreement.report.sections import ANNOTATORS, sections
-from curation.reports.charts import ControlChart, control_charts
+from curation.agreement.report.sections import sections
 from curation.reports.page import Section, Table, html_page
 from curation.text import amount, percent
 
-HOW = (
-    "The charts add up the evidence that repeats were not graded alike: up with each that was not, down with "
-    "each that was, never below zero. The dashed limit is crossed in at most 5 % of random orders."
-)
-
 
 def feedback_section(people: Sequence[AnnotatorDetails]) -> Section:
-    """Everybody's feedback, by name; the charts that come nearest to their limit or are above it first."""
+    """Everybody's feedback, by name."""
     rows = tuple((one.annotator, row.about, row.sentence) for one in people for row in one.feedback)
-    charts = _charts(people)
-    drawn, left = charts[:ANNOTATORS], len(charts) - ANNOTATORS
-    more = f" {left:,} more are not drawn." if left > 0 else ""
-    caption = "Questions to look at together, no verdicts"
-    return Section(
-        "Feedback",
-        _sentence(people),
-        (control_charts("Control charts of repeats", drawn),) if drawn else (),
-        (Table(caption, ("Annotator", "About", "What"), rows, words=True),) if rows else (),
-        HOW + more if drawn else "",
+    table = Table(
+        "Questions to look at together, no verdicts", ("Annotator", "About", "What"), rows, words=True
     )
+    return Section("Feedback", _sentence(people), (), (table,) if rows else (), "")
 
 
 def _sentence(people: Sequence[AnnotatorDetails]) -> str:
@@ -47,14 +34,6 @@ def _sentence(people: Sequence[AnnotatorDetails]) -> str:
         found = f"No findings about the work of {amount(len(people), 'annotator')}."
     most = percent(FALSE_SHARE)
     return f"{found} Where nothing is the matter, at most {most} of people are named all the same."
-
-
-def _charts(people: Sequence[AnnotatorDetails]) -> list[ControlChart]:
-    found = [(one.repeats.cusum, one.annotator) for one in people if one.repeats and one.repeats.cusum]
-    return [
-        ControlChart(name, chart.values, chart.limit, chart.sentence)
-        for chart, name in sorted(found, key=lambda item: (item[0].p, item[1]))
-    ]
 
 
 def agreement_page(report: AgreementReport, people: Sequence[AnnotatorDetails] = ()) -> str:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from curation.agreement.annotators.early_warnings import early_warnings
 from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_AT_FLOOR
-from curation.agreement.annotators.signals.signal import Finding, Raised
-from curation.agreement.annotators.signals.speed import SPEED
+from curation.agreement.annotators.signal import Finding, Raised
+from curation.agreement.annotators.signals import SPEED
 from curation.agreement.report.report import AgreementReport, agreement_report
 from curation.agreement.report.verdict import SLIGHT, TENTATIVE, chance_unknown, verdict_of
 from curation.store import Store

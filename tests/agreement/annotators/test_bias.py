@@ -12,7 +12,7 @@ from curation.agreement.annotators.bias import ONE_TIME, annotator_bias
 from curation.agreement.annotators.details import annotator_details, details_of
 from curation.agreement.annotators.differences import Differences, differences_of, read_comparable
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
-from curation.agreement.annotators.signals.signal import control_item_share
+from curation.agreement.annotators.signal import control_item_share
 from curation.agreement.report.findings import section_findings
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission

@@ -1,4 +1,4 @@
-"""Change over time: control charts, change points and permutation tests, and how often they are wrong."""
+"""Change over time: change points and permutation tests, and how often they are wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from curation.agreement.annotators.change_points import (
     LEVEL,
     SHORTEST,
     change_points,
-    p_chart,
     weeks_of,
 )
 from curation.statistics.p_values import EXACT_UP_TO, permuted_p
@@ -23,27 +22,8 @@ def days(number: int, step: float = 1) -> np.ndarray:
     return np.asarray([START + timedelta(days=step * day) for day in range(number)], dtype="datetime64[us]")
 
 
-def test_a_chart_goes_by_tens_with_the_rest_in_the_last_group() -> None:
-    alike = np.asarray([True] * 20 + [False] * 3 + [True] * 10 + [False] * 2)
-    chart = p_chart(alike, days(35))
-    assert [(point.n, point.identical) for point in chart] == [(10, 10), (10, 10), (15, 10)]
-    assert {point.centre for point in chart} == {30 / 35}
-    assert chart[2].ends == START + timedelta(days=34)
-    half = 3 * (30 / 35 * 5 / 35 / 10) ** 0.5
-    assert chart[0].lower == pytest.approx(30 / 35 - half)
-    assert chart[0].upper == 1
-
-
-def test_a_chart_by_week_begins_on_mondays() -> None:
-    chart = p_chart(np.ones(20, dtype=bool), days(20), by_week=True)
-    assert [point.begins for point in chart] == [START + timedelta(weeks=week) for week in range(3)]
-    assert [point.n for point in chart] == [7, 7, 6]
+def test_weeks_begin_on_mondays() -> None:
     assert weeks_of(days(8)).tolist()[::7] == [20_514, 20_521]
-
-
-def test_a_group_far_below_the_rest_is_outside() -> None:
-    alike = np.asarray([True] * 95 + [False] * 5 + [True] * 10)
-    assert [point.outside for point in p_chart(alike, days(110))] == [False] * 9 + [True, False]
 
 
 def test_a_change_is_found_where_it_is_and_only_there() -> None:

@@ -14,7 +14,7 @@ from curation.agreement.annotators.early_warnings import FEWEST_REPEATS, early_w
 from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS, AnswerTimes
 from curation.agreement.annotators.favourite_grade import RoundGrades
 from curation.agreement.annotators.intra_annotator import Showings
-from curation.agreement.annotators.signals.signal import FALSE_ROUNDS, Finding, Raised
+from curation.agreement.annotators.signal import FALSE_ROUNDS, Finding, Raised
 from curation.store import Store
 from tests.support import examples
 

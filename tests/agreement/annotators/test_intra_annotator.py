@@ -110,7 +110,7 @@ def test_the_command_tells_what_there_is_to_talk_about(repeated: Store) -> None:
     assert {point["about"] for point in ada["points"]} == {"consistency", "second time"}
     assert (ben["repeats"], ben["points"]) == (None, [])
     text = invoke([*project, "--annotator", "ada"]).stdout
-    assert "Control chart of ada" in text
+    assert "No change of ada's share of identical grades" in text
     assert "0\u00a0% of 15 pairs that came again got the same grade" in text
     missing = invoke([*project, "--annotator", "zoe"])
     assert "Those with items: ada, ben" in str(missing.exception)

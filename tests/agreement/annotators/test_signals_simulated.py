@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import bench_drift, bench_raters
-from curation.agreement.annotators.signals.signal import FALSE_SHARE
+from curation.agreement.annotators.signal import FALSE_SHARE
 
 RUNS = 60
 
@@ -17,7 +17,6 @@ RUNS = 60
         ("drifts by a whole grade", "drift", 0.95),
         ("half a grade too low in the third week", "week", 0.9),
         ("tires: 95 %, from the middle on 70 %", "change", 0.25),
-        ("twelve bad repeats in the middle: 95 %, then 45 %", "control chart", 0.2),
         ("hurries: 75 % right when fast", "pace", 0.65),
         ("careless (70 % right)", "consistency", 0.45),
         ("a third of a grade higher the second time", "second time", 0.7),

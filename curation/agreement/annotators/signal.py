@@ -1,4 +1,9 @@
-"""A signal: what it needs, what it finds, and the error control that all signals share."""
+"""A signal: what it needs, what it finds, and the error control that all signals share.
+
+Looking at ten things would raise ten times as many false findings, so all looks that are read together are
+tested together by the rule of Benjamini and Hochberg. For feedback these are all looks at one person, at
+`FALSE_SHARE`; for early warnings all looks at the people of one round, at `FALSE_ROUNDS`.
+"""
 
 from __future__ import annotations
 

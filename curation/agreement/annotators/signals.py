@@ -1,0 +1,318 @@
+"""Annotator signals: what in somebody's work is worth a conversation, each with its test and its figures.
+
+A signal accuses nobody. It is a record of a name, what it looks at, what it needs, and a function that gives
+its p value with a sentence and the evidence (`signal.Signal`). A new one is a function and a record here, and
+its place in `FEEDBACK`.
+
+Some of them ask similar questions, and stay apart:
+
+- `agreement` asks whether grades follow the others' at all, `one grade` whether they vary, `bias` whether
+  they are higher or lower. Where `one grade` finds something, `agreement` is not raised.
+- `speed` asks whether answers came too quickly to have read the text; it needs times and no grades. `pace`
+  asks whether quick answers of one person are wrong more often; it needs grades to compare with, and an
+  annotator who is fast and right raises nothing.
+"""
+
+from __future__ import annotations
+
+from scipy.special import bdtr, bdtrc
+
+from curation.agreement.annotators.agreement_with_others import OthersAgreement
+from curation.agreement.annotators.change_points import SHORTEST
+from curation.agreement.annotators.fast_answers import FASTEST, FEWEST_ANSWERS, FastAnswers
+from curation.agreement.annotators.favourite_grade import ONE_GRADE, FavouriteGrade
+from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
+from curation.agreement.annotators.signal import (
+    FALSE_SHARE,
+    Evidence,
+    Finding,
+    Look,
+    Signal,
+    raise_findings,
+    single,
+)
+from curation.text import amount, decimal, p_text, percent
+
+WANTED = 0.8
+"""The share of identical grades, and of right known answers, that needs no conversation."""
+
+REMARKABLE = 0.1
+"""Grades; a smaller bias needs no conversation, however certain."""
+
+USUAL_FAST = 0.25
+"""A share of fast answers that is not yet remarkable: quick readers stay below it."""
+
+NO_OTHERS = "no grades of others to compare with"
+FEW_REPEATS = f"fewer than {MINIMUM_REPEATS} blind duplicates judged twice"
+
+
+def _agreement(person: Evidence) -> Look | str:
+    """Student's t over queries, one-sided; see `OthersAgreement.p`."""
+    one = person.agreement
+    if one is None or one.p is None or one.kappa is None:
+        return (one and one.undefined) or NO_OTHERS
+    span = ""
+    if one.low is not None and one.high is not None:
+        span = f"95 % interval {decimal(one.low, 2)} to {decimal(one.high, 2)}, "
+    return single(
+        "agreement",
+        one.p,
+        f"Grades agree with the others' on the same pairs {_how_far(one)}: weighted kappa "
+        f"{decimal(one.kappa, 2)} ({span}{amount(one.pairs, 'pair')} of "
+        f"{amount(one.queries, 'query', 'queries')}), among the others {decimal(one.others, 2)}. Grade some "
+        "of these pairs together, with the guide open. A scale read upside down, or a task that was "
+        "misunderstood, can do that, too.",
+        one._asdict(),
+    )
+
+
+def _how_far(one: OthersAgreement) -> str:
+    if one.high is not None and one.high < 0:
+        return "less than chance would"
+    if one.low is None or one.low <= 0:
+        return "no better than chance would"
+    return "far less than theirs with each other"
+
+
+def _one_grade(person: Evidence) -> Look | str:
+    """An exact test: whose grade is whose does not matter; see `FavouriteGrade.p`.
+
+    Who follows the others' grades is only more careful than they are, where nearly all pairs have one grade.
+    Grades without a time are in no run.
+    """
+    one = person.favourite
+    if not isinstance(one, FavouriteGrade):
+        return one or "no grades were read"
+    runs = f"The longest run of one grade is {one.longest_run:,}, among the others {one.others_run:,}. "
+    return single(
+        "one grade",
+        1.0 if person.agreement is not None and person.agreement.follows else one.p,
+        f"Look at these together: {person.annotator} gave grade {one.grade} to {one.times:,} of "
+        f"{amount(one.pairs, 'pair')}; on these others gave it {one.others_times:,} times of "
+        f"{one.others_grades:,}. {runs * bool(one.longest_run)}A part of the guide that was read differently "
+        "can do that, too.",
+        one._asdict(),
+    )
+
+
+def _speed(person: Evidence) -> Look | str:
+    """An exact binomial test, one-sided, against `USUAL_FAST`."""
+    fast = person.fast
+    if not isinstance(fast, FastAnswers):
+        return fast or "no times were read"
+    limit = f"less than {FASTEST:g} second; there are too few others to compare with"
+    if fast.compared:
+        limit = (
+            f"less than a third of the time that others take over texts as long, {fast.below_second:,} of "
+            f"them in less than {FASTEST:g} second; of the others' own, {fast.others_fast:,} of "
+            f"{fast.others_answers:,} did"
+        )
+    excuse = "Practice or easy pairs can do that, too."
+    if fast.median < FASTEST:
+        excuse = f"Half of all took {fast.median:.1f} seconds or less: nobody reads at this pace."
+    return single(
+        "speed",
+        float(bdtrc(fast.fast - 1, fast.answers, USUAL_FAST)),
+        f"Look at these together: {fast.fast:,} of {amount(fast.answers, 'answer')} of {person.annotator} "
+        f"came in {limit}. {excuse}",
+        fast._asdict(),
+    )
+
+
+def _consistency(person: Evidence) -> Look | str:
+    """An exact binomial test, one-sided, against `WANTED`."""
+    one = person.consistency
+    if one is None or one.identical is None or one.high is None or one.too_few:
+        return FEW_REPEATS
+    return single(
+        "consistency",
+        float(bdtr(round(one.identical * one.n), one.n, WANTED)),
+        f"{percent(one.identical)} of {amount(one.n, 'pair')} that came again got the same grade (95 % "
+        f"interval up to {percent(one.high)}). Which of the grades were hard to tell apart?",
+        {"identical": one.identical, "low": one.low, "high": one.high, "n": one.n},
+    )
+
+
+def _known_answers(person: Evidence) -> Look | str:
+    """An exact binomial test, one-sided, against `WANTED`."""
+    known = person.control_items
+    if known is None or known.share is None or known.high is None or known.answered < MINIMUM_REPEATS:
+        return f"fewer than {MINIMUM_REPEATS} known answers given"
+    return single(
+        "known answers",
+        float(bdtr(known.right, known.answered, WANTED)),
+        f"{known.right:,} of {amount(known.answered, 'pair')} that the reviewer has decided got the decided "
+        f"grade (95 % interval up to {percent(known.high)}). Look at those decisions together.",
+        known._asdict(),
+    )
+
+
+def _bias(person: Evidence) -> Look | str:
+    """Student's t over queries; see `mean_p`."""
+    one = person.bias
+    if one is None or one.bias is None or one.bias_p is None:
+        return (one and one.undefined) or NO_OTHERS
+    interval = ""
+    if one.low is not None and one.high is not None:
+        interval = f"{decimal(one.low, 2, '+')} to {decimal(one.high, 2, '+')}, "
+    return single(
+        "bias",
+        one.bias_p if abs(one.bias) >= REMARKABLE else 1.0,
+        f"Grades are {abs(one.bias):.2f} {'higher' if one.bias > 0 else 'lower'} than the others' or the "
+        f"reviewer's on the same pairs ({interval}{amount(one.grades, 'grade')}). Where does the guide "
+        "allow that?",
+        {"bias": one.bias, "low": one.low, "high": one.high, "grades": one.grades},
+    )
+
+
+def _drift(person: Evidence) -> Look | str:
+    """A permutation test of the slope over the order of queries."""
+    one = person.bias
+    if one is None or one.trend is None or one.trend_p is None:
+        return (one and one.no_trend) or NO_OTHERS
+    return single(
+        "drift",
+        one.trend_p,
+        f"Beside the others, grades have moved by {decimal(one.trend, 2, '+')} from the first query to the "
+        f"last (p {p_text(one.trend_p)}). Has a reading of the guide changed?",
+        {"trend": one.trend, "queries": one.queries},
+    )
+
+
+def _week(person: Evidence) -> Look | str:
+    """One look at all weeks: each week's p is multiplied by the number of weeks (Bonferroni)."""
+    weeks = person.bias.weeks if person.bias is not None else ()
+    if len(weeks) < 2:
+        return "grades of fewer than two weeks"
+    findings = []
+    for week in weeks:
+        p = min(1.0, week.p * len(weeks))
+        sentence = (
+            f"In the week of {week.monday:%Y-%m-%d} grades lay {decimal(week.bias, 2, '+')} beside the "
+            f"others', unlike in the other weeks ({amount(week.grades, 'grade')} of "
+            f"{amount(week.queries, 'query', 'queries')}, p {p_text(p)})."
+        )
+        evidence = {"monday": week.monday, "bias": week.bias, "weeks": len(weeks), "p": p}
+        findings.append((p, Finding("week", sentence, evidence)))
+    return Look(min(p for p, _ in findings), tuple(findings))
+
+
+def _pace(person: Evidence) -> Look | str:
+    """Student's t over queries, after what the texts' length explains."""
+    pace = person.bias.pace if person.bias is not None else None
+    if pace is None:
+        return (person.bias and person.bias.no_pace) or NO_OTHERS
+    worse, than = ("faster", "slower") if pace.difference < 0 else ("slower", "faster")
+    return single(
+        "pace",
+        pace.p,
+        f"Of the {worse} answers fewer agree with the others than of the {than} ones: {percent(pace.fast)} "
+        f"of {pace.fast_grades:,} fast and {percent(pace.slow)} of {pace.slow_grades:,} slow grades "
+        f"(difference {decimal(pace.low, 2, '+')} to {decimal(pace.high, 2, '+')}).",
+        pace._asdict(),
+    )
+
+
+def _change(person: Evidence) -> Look | str:
+    """One look at all change points; their p values allow for every place that was looked at."""
+    if person.changes is None or person.repeats_number < person.fewest_repeats:
+        return f"{person.repeats_number:,} blind duplicates judged twice; {person.fewest_repeats} are needed"
+    findings = []
+    for change in person.changes:
+        sentence = (
+            f"From {change.at:%Y-%m-%d %H:%M} on, {percent(change.after)} of the pairs that came again got "
+            f"the same grade, before it {percent(change.before)} (p {p_text(change.p)}). What was different "
+            "then?"
+        )
+        findings.append((change.p, Finding("change", sentence, change._asdict())))
+    return Look(min((p for p, _ in findings), default=1.0), tuple(findings))
+
+
+def _distance(person: Evidence) -> Look | str:
+    """Fisher's exact test, one-sided, of the nearer half against the farther one."""
+    one = person.repeats
+    if one is None or one.n < MINIMUM_REPEATS:
+        return FEW_REPEATS
+    near, far, p = one.near, one.far, one.near_far_p
+    if near is None or far is None or p is None:
+        return "all repeats are equally far apart"
+    return single(
+        "distance",
+        p,
+        f"Pairs that came again soon got the same grade in {percent(near.share)}, those after "
+        f"{far.nearest:,} or more others in {percent(far.share)} (p {p_text(p)}): the share owes something "
+        "to memory.",
+        {"near": near._asdict(), "far": far._asdict()},
+    )
+
+
+def _second_time(person: Evidence) -> Look | str:
+    """An exact test of signs."""
+    one = person.repeats
+    if one is None or one.n < MINIMUM_REPEATS:
+        return FEW_REPEATS
+    return single(
+        "second time",
+        one.shift_p,
+        f"The second grade of a pair is {abs(one.shift):.2f} {'higher' if one.shift > 0 else 'lower'} "
+        f"than the first on average ({decimal(one.shift_low, 2, '+')} to {decimal(one.shift_high, 2, '+')}, "
+        f"{amount(one.n, 'pair')}).",
+        {"shift": one.shift, "low": one.shift_low, "high": one.shift_high, "n": one.n},
+    )
+
+
+AGREEMENT = Signal(
+    "agreement",
+    "weighted kappa with the others on the same pairs: below half of theirs among themselves",
+    _agreement,
+    yields_to="one grade",
+)
+ONE_GRADE_THROUGHOUT = Signal(
+    "one grade",
+    f"one grade on at least {percent(ONE_GRADE)} of at least {FEWEST_ANSWERS} pairs that others graded, "
+    "too, more often than theirs explain",
+    _one_grade,
+)
+SPEED = Signal(
+    "speed",
+    f"answers in less than {FASTEST:g} second, or a third of the others' median time over texts as long: "
+    f"more than {percent(USUAL_FAST)} of at least {FEWEST_ANSWERS}",
+    _speed,
+)
+CHANGE = Signal(
+    "change",
+    f"share of blind duplicates graded alike: another one from some repeat on, with {2 * SHORTEST} or more "
+    "judged twice, in one round 20 (largest likelihood ratio beside random orders)",
+    _change,
+)
+FEEDBACK = (
+    *(AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED),
+    Signal(
+        "consistency",
+        f"share of at least {MINIMUM_REPEATS} blind duplicates graded alike: significantly below "
+        f"{percent(WANTED)}",
+        _consistency,
+    ),
+    Signal(
+        "known answers",
+        f"share of at least {MINIMUM_REPEATS} known answers given right: significantly below "
+        f"{percent(WANTED)}",
+        _known_answers,
+    ),
+    Signal("bias", f"own less others' grades: {REMARKABLE:g} of a grade or more, and not 0", _bias),
+    Signal("drift", "slope of the bias over the order of queries: not 0", _drift),
+    Signal("week", "bias of one week: unlike that of the other weeks", _week),
+    Signal("pace", "right grades in the faster and the slower half of own answers: not alike", _pace),
+    CHANGE,
+    Signal("distance", "repeats graded alike: more in the nearer than in the farther half", _distance),
+    Signal("second time", "second less first grade of repeats: not 0", _second_time),
+)
+"""Looked at in all of somebody's work, the weightiest kind first."""
+
+DURING_ROUND = (AGREEMENT, ONE_GRADE_THROUGHOUT, SPEED, CHANGE)
+"""Looked at while a round is open, among everybody in it: what can be mended in time."""
+
+
+def feedback(person: Evidence) -> tuple[Finding, ...]:
+    """What to discuss with one annotator; empty where no look at them is significant among all."""
+    return tuple(finding for _, finding in raise_findings([person], FEEDBACK, FALSE_SHARE).findings)
