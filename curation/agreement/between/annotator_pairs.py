@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
+from scipy.sparse import coo_array, csr_array
 
 from curation.agreement.between.coefficients import (
     Floats,
@@ -99,8 +99,9 @@ class Cohen:
     left_out: dict[str, int]
 
 
-_WEIGHTS: tuple[Weighting, ...] = ("identity", "linear", "quadratic")
-_FIGURES = ("raw", "plain", "linear", "quadratic", "difference", "alpha")
+_WEIGHTS: dict[str, Weighting] = {"plain": "identity", "linear": "linear", "quadratic": "quadratic"}
+_FIGURES = 6
+"""Of each annotator pair: raw, the three kappas, difference and alpha, in the order of `AnnotatorPair`."""
 
 
 class _Met(NamedTuple):
@@ -121,41 +122,47 @@ def cohen(grades: Grades, scale: Sequence[int], seed: int, resamples: int = RESA
     RefusedError: grades that are not on the scale.
     """
     basis = basis_of(value_counts(grades, scale), grades.unit_queries)
-    met, values = _meetings(basis, grades, scale), len(scale)
-    key = met.first * grades.annotators + met.second
+    met, cells = _meetings(basis, grades, scale), len(scale) ** 2
     # A number for each annotator pair that met; `pair` is that of each meeting.
-    found, pair = np.unique(key, return_inverse=True)
+    found, pair = np.unique(met.first * grades.annotators + met.second, return_inverse=True)
     shared = np.bincount(pair, minlength=len(found))
     kept = np.flatnonzero(shared >= MINIMUM_UNITS)
-    left_out = {f"fewer than {MINIMUM_UNITS} shared pairs": len(found) - len(kept)}
-    names = [(grades.names[one // grades.annotators], grades.names[one % grades.annotators]) for one in found]
+    few = len(found) - len(kept)
+    left_out = {f"fewer than {MINIMUM_UNITS} shared pairs": few} if few else {}
     if not len(kept):
         nothing = MeanKappa(None, None, None, 0, 0, NO_PAIR)
-        return Cohen(nothing, nothing, nothing, 0.0, (), {k: n for k, n in left_out.items() if n})
-    part = _sums(met, pair, kept, basis.number, values)
-    tables = np.asarray(part.sums.sum(axis=0)).reshape(len(kept), values, values)
-    points = part.figures(tables.reshape(1, -1))[0].reshape(len(kept), len(_FIGURES))
-    queries = _queries(met, pair, kept)
-    weighted = part._replace(figures=_mean_kappas(values, shared[kept]))
-    shown = np.flatnonzero(queries >= MINIMUM_QUERIES)  # the others have no interval
+        return Cohen(nothing, nothing, nothing, 0.0, (), left_out)
+    shared = shared[kept]
+    sums, queries = _tables(met, pair, kept, basis.number, len(scale))
+    figures = _figures(len(scale))
+    whole = np.asarray(sums.sum(axis=0)).reshape(len(kept), cells)
+    points = figures(whole)
+    # With too few queries a pair has no interval. All others are drawn again together, and all for the means.
+    drawn_again = np.flatnonzero(queries >= MINIMUM_QUERIES)
+    columns = (drawn_again[:, None] * cells + np.arange(cells)).ravel()
+    every = np.arange(basis.number)
     mean_drawn, drawn = resampled_figures(
-        [weighted, _only(part, shown, values)], basis.number, seed, resamples
+        [Sums(every, sums, _mean_kappas(len(scale), shared)), Sums(every, sums[:, columns], figures)],
+        basis.number,
+        seed,
+        resamples,
     )
-    intervals = dict(
-        zip(shown.tolist(), drawn.reshape(len(drawn), len(shown), len(_FIGURES)).swapaxes(0, 1), strict=True)
+    by_pair = dict(
+        zip(drawn_again.tolist(), drawn.reshape(len(drawn), -1, _FIGURES).swapaxes(0, 1), strict=True)
     )
-    none = np.empty((0, len(_FIGURES)))
-    pairs = [
-        _annotator_pair(names[place], points[row], intervals.get(row, none), tables[row], queries[row])
-        for row, place in enumerate(kept)
-    ]
-    drawn_from = basis.number if len(kept) > 1 else int(queries[0])
-    size = Size(int(shared[kept].sum()), int(shared[kept].sum()), drawn_from)
-    usual = float(queries @ shared[kept] / shared[kept].sum())
+    pairs = []
+    for row, key in enumerate(found[kept].tolist()):
+        names = [grades.names[person] for person in divmod(key, grades.annotators)]
+        values = by_pair.get(row, np.empty((0, _FIGURES)))
+        table = whole[row].astype(np.int64).reshape(len(scale), -1)
+        pairs.append(_annotator_pair(names, points[row], values, table, int(queries[row])))
+    size = Size(int(shared.sum()), int(shared.sum()), basis.number if len(kept) > 1 else int(queries[0]))
+    usual = float(queries @ shared / shared.sum())
     means = [
-        _mean(points[:, place], mean_drawn[:, place - 1], shared[kept], size, usual) for place in (1, 2, 3)
+        _mean(points[:, 1 + place], mean_drawn[:, place], shared, size, usual)
+        for place in range(len(_WEIGHTS))
     ]
-    return Cohen(means[0], means[1], means[2], usual, tuple(pairs), {k: n for k, n in left_out.items() if n})
+    return Cohen(means[0], means[1], means[2], usual, tuple(pairs), left_out)
 
 
 def _meetings(basis: Basis, grades: Grades, scale: Sequence[int]) -> _Met:
@@ -179,29 +186,23 @@ def _meetings(basis: Basis, grades: Grades, scale: Sequence[int]) -> _Met:
     return _Met(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
 
 
-def _sums(met: _Met, pair: Ints, kept: Ints, queries: int, values: int) -> Sums:
-    """The tables of all kept annotator pairs side by side, shape (queries, kept · values²): mostly 0."""
+def _tables(met: _Met, pair: Ints, kept: Ints, queries: int, values: int) -> tuple[csr_array[Any, Any], Ints]:
+    """The tables of all kept annotator pairs side by side, shape (queries, kept · values²): mostly 0; and
+    how many queries each of these shares, shape (kept,).
+    """
     rank = np.full(int(pair.max(initial=-1)) + 1, -1)
     rank[kept] = np.arange(len(kept))
     stays = rank[pair] >= 0
-    cells = met.rows[stays] * values + met.columns[stays]
-    columns = rank[pair[stays]] * values**2 + cells
-    ones = np.ones(len(columns))
+    whose, query = rank[pair[stays]], met.queries[stays]
+    columns = whose * values**2 + met.rows[stays] * values + met.columns[stays]
     shape = (queries, len(kept) * values**2)
-    sums = coo_array((ones, (met.queries[stays], columns)), shape).tocsr()
-    return Sums(np.arange(queries), sums, _figures(values))
-
-
-def _queries(met: _Met, pair: Ints, kept: Ints) -> Ints:
-    """How many queries each kept annotator pair shares."""
-    width = int(met.queries.max()) + 1
-    owners = np.unique(pair * width + met.queries) // width
-    return np.bincount(owners, minlength=int(pair.max()) + 1)[kept]
+    sums = coo_array((np.ones(len(columns)), (query, columns)), shape).tocsr()
+    return sums, np.bincount(np.unique(whose * queries + query) // queries, minlength=len(kept))
 
 
 def _figures(values: int) -> Callable[[Floats], Floats]:
-    """Tables of shape (r, kept · values²) → (r, kept · 6), the `_FIGURES` of each annotator pair."""
-    weights = [weights_of(values, kind) for kind in _WEIGHTS]
+    """Tables of shape (r, n · values²) → (r, n · 6): the figures of each annotator pair."""
+    weights = [weights_of(values, kind) for kind in _WEIGHTS.values()]
     higher = np.subtract.outer(np.arange(values), np.arange(values)).T.astype(np.float64)
 
     def figures(sums: Floats) -> Floats:
@@ -218,7 +219,7 @@ def _figures(values: int) -> Callable[[Floats], Floats]:
 
 def _mean_kappas(values: int, shared: Ints) -> Callable[[Floats], Floats]:
     """Tables of shape (r, kept · values²) → (r, 3): the means of the three kappas."""
-    weights = [weights_of(values, kind) for kind in _WEIGHTS]
+    weights = [weights_of(values, kind) for kind in _WEIGHTS.values()]
 
     def figures(sums: Floats) -> Floats:
         kappas = cohens_of(sums.reshape(-1, values, values), weights)
@@ -227,23 +228,17 @@ def _mean_kappas(values: int, shared: Ints) -> Callable[[Floats], Floats]:
     return figures
 
 
-def _only(part: Sums, rows: Ints, values: int) -> Sums:
-    """The part of some annotator pairs, by their place among the kept ones."""
-    columns = (rows[:, None] * values**2 + np.arange(values**2)).ravel()
-    return part._replace(sums=part.sums[:, columns])
-
-
 def _annotator_pair(
-    names: tuple[str, str], point: Floats, drawn: Floats, table: Floats, queries: int
+    names: Sequence[str], points: Floats, drawn: Floats, table: Ints, queries: int
 ) -> AnnotatorPair:
     shared = int(table.sum())
-    size = Size(shared, shared, int(queries))
+    size = Size(shared, shared, queries)
     raw, plain, linear, quadratic, difference, alpha = (
-        figure_of(value, some, size, NO_SPREAD) for value, some in zip(point, drawn.T, strict=True)
+        figure_of(value, some, size, NO_SPREAD) for value, some in zip(points, drawn.T, strict=True)
     )
-    rows = tuple(tuple(row) for row in table.astype(np.int64).tolist())
+    rows = tuple(tuple(row) for row in table.tolist())
     kappas = (plain, linear, quadratic)
-    return AnnotatorPair(*names, size.queries, raw, *kappas, difference, alpha, rows)
+    return AnnotatorPair(names[0], names[1], queries, raw, *kappas, difference, alpha, rows)
 
 
 def _mean(points: Floats, means: Floats, shared: Ints, size: Size, usual: float) -> MeanKappa:

@@ -7,17 +7,16 @@ can be compared with the whole resample by resample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curation.agreement.between.coefficients import Floats, Ints, alpha_of, meetings, raw_of
-from curation.agreement.between.grades import Grades, value_counts
+from curation.agreement.between.grades import Grades, Types, value_counts
 from curation.agreement.between.inter_annotator import (
     AgreementFigure,
     Alpha,
@@ -33,7 +32,6 @@ from curation.agreement.between.inter_annotator import (
     times_drawn,
 )
 from curation.statistics.intervals import RESAMPLES, Sums, resampled_figures
-from curation.store import Cursor, get_setting
 
 NO_TAG = "no tag"
 ROWS_AT_ONCE = 50_000
@@ -80,14 +78,6 @@ class Breakdown:
     untimed: int = 0
 
 
-class Types(NamedTuple):
-    """Query ids by tag, by stratum of the current sample, and by segment where that is asked for."""
-
-    tags: Mapping[str, frozenset[str]]
-    strata: Mapping[str, frozenset[str]]
-    segments: Mapping[str, frozenset[str]] = MappingProxyType({})
-
-
 class _Slice(NamedTuple):
     """A part's size and grades, and what it sums to per query of the whole (or, for an annotator left out,
     what is taken away from the whole's sums)."""
@@ -97,19 +87,6 @@ class _Slice(NamedTuple):
     size: Size
     marginals: Ints
     sums: Sums
-
-
-def read_types(cursor: Cursor) -> Types:
-    """What is known of the types of queries."""
-    tags = cursor.execute("SELECT tag, list(query_id) FROM current_query_tags GROUP BY tag ORDER BY tag")
-    by_tag = {tag: frozenset(found) for tag, found in tags.fetchall()}
-    sample = get_setting(cursor, "sample")
-    strata = cursor.execute(
-        """SELECT stratum, list(query_id) FROM sample_queries WHERE sample_id = ?
-        GROUP BY stratum ORDER BY stratum""",
-        [sample],
-    )
-    return Types(by_tag, {stratum: frozenset(found) for stratum, found in strata.fetchall()})
 
 
 def breakdown(

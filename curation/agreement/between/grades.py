@@ -3,24 +3,25 @@
 One judgment per annotator and pair. Blind duplicates, control items, practice and (for the project's figures)
 pilot rounds are left out where the rows are read, so that no figure can let them in again. So are judgments
 of other versions of a document than the one that its pair is read by: two texts are not compared. They are
-counted (`older`).
+counted (`older`). The types of queries are read here, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from curation.agreement.between.coefficients import Ints
 from curation.errors import InputError, RefusedError
 from curation.labeling.judgments.events import EVENT
-from curation.store import Cursor
+from curation.store import Cursor, get_setting
 from curation.store.query_ranges import WITHIN, tables_by_range
 from curation.text import amount
 
@@ -81,6 +82,14 @@ class Grades(NamedTuple):
         )
 
 
+class Types(NamedTuple):
+    """Query ids by tag, by stratum of the current sample, and by segment where that is asked for."""
+
+    tags: Mapping[str, frozenset[str]]
+    strata: Mapping[str, frozenset[str]]
+    segments: Mapping[str, frozenset[str]] = MappingProxyType({})
+
+
 def read_grades(
     cursor: Cursor,
     round_id: str | None = None,
@@ -114,6 +123,19 @@ def read_grades(
         same_text = rows.filter(rows["same_text"]).combine_chunks()
         found.append(_grades(same_text)._replace(older=rows.num_rows - same_text.num_rows))
     return _joined(found)
+
+
+def read_types(cursor: Cursor) -> Types:
+    """What is known of the types of queries."""
+    tags = cursor.execute("SELECT tag, list(query_id) FROM current_query_tags GROUP BY tag ORDER BY tag")
+    by_tag = {tag: frozenset(found) for tag, found in tags.fetchall()}
+    sample = get_setting(cursor, "sample")
+    strata = cursor.execute(
+        """SELECT stratum, list(query_id) FROM sample_queries WHERE sample_id = ?
+        GROUP BY stratum ORDER BY stratum""",
+        [sample],
+    )
+    return Types(by_tag, {stratum: frozenset(found) for stratum, found in strata.fetchall()})
 
 
 def at_boundary(grades: Grades, scale: Sequence[int], boundary: int) -> Grades:
@@ -175,41 +197,6 @@ def grades_of(rows: Iterable[tuple[str, str, str, int | None]]) -> Grades:
         "note": pa.nulls(len(ordered), pa.string()),
     }
     return _grades(pa.table(table))
-
-
-def grades_of_table(table: ArrayLike, annotators: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Grades:
-    """Judgments from a table of annotators (rows) and pairs (columns), NaN where there is none.
-
-    A transposed table gives a number too, and a wrong one. Its names are therefore asked for, and
-    a square table, which could be transposed unseen, is refused.
-
-    Parameters
-    ----------
-    table: shape (annotators, pairs).
-    pairs: (query, document) of each column.
-
-    Raises
-    ------
-    RefusedError: the table's shape is not the one that its names say, or it is square.
-    """
-    cells = np.asarray(table, dtype=np.float64)
-    wanted = (len(annotators), len(pairs))
-    if cells.shape != wanted or wanted[0] == wanted[1]:
-        why = (
-            f"expected a row for each of {amount(wanted[0], 'annotator')} and a column for each of "
-            f"{amount(wanted[1], 'pair')}"
-        )
-        if cells.shape == wanted[::-1] and wanted[0] != wanted[1]:
-            why += ". It is transposed: swap its rows and columns"
-        elif wanted[0] == wanted[1]:
-            why += ". A square table could lie on its side unseen: give rows, a judgment each"
-        raise RefusedError(f"The table of grades has the shape {cells.shape}; {why}.")
-    return grades_of(
-        (*pair, who, int(cells[row, column]))
-        for row, who in enumerate(annotators)
-        for column, pair in enumerate(pairs)
-        if not np.isnan(cells[row, column])
-    )
 
 
 def value_counts(grades: Grades, scale: Sequence[int]) -> Ints:

@@ -15,7 +15,7 @@ from curation.agreement.annotators.intra_annotator import (
     read_repeats,
 )
 from curation.agreement.between.annotator_pairs import Cohen, cohen
-from curation.agreement.between.breakdowns import Breakdown, Types, breakdown, read_types
+from curation.agreement.between.breakdowns import Breakdown, breakdown
 from curation.agreement.between.confusion import GradeConfusion, confusion
 from curation.agreement.between.disagreement_sources import (
     DisagreementSources,
@@ -23,7 +23,14 @@ from curation.agreement.between.disagreement_sources import (
     disagreement_sources,
     read_words,
 )
-from curation.agreement.between.grades import Grades, at_boundary, read_grades, value_counts
+from curation.agreement.between.grades import (
+    Grades,
+    Types,
+    at_boundary,
+    read_grades,
+    read_types,
+    value_counts,
+)
 from curation.agreement.between.inter_annotator import (
     InterAgreement,
     basis_of,

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curation.agreement.between.breakdowns import Types, read_types
-from curation.agreement.between.grades import Grades, grades_of, read_grades
+from curation.agreement.between.grades import Grades, Types, grades_of, read_grades, read_types
 from curation.consensus.consensus import consensus
 from curation.door import sealed_parts, sealed_queries
 from curation.evaluation.inputs.release import parts_of, scale_of

@@ -143,73 +143,43 @@ def confusion_of(pairs: Sequence[RegradedPair], scale: Sequence[int]) -> tuple[t
 
 
 def cause_rows(pairs: Sequence[RegradedPair]) -> tuple[CauseRow, ...]:
-    """Each cause that some pair has, tested against the pairs where nothing changed."""
+    """Each cause that some pair has, tested against the pairs where nothing changed.
+
+    The test is two-sided, from the normal distribution with the resamples' spread.
+    """
     if not pairs:
         return ()
     queries, number = _queries(pairs)
     present = [cause for cause in CAUSES if any(p.cause == cause for p in pairs)]
-    sums = np.zeros((number, 2 * len(present)))
-    for query, pair in zip(queries.tolist(), pairs, strict=True):
-        column = 2 * present.index(pair.cause)
-        sums[query, column] += 1
-        sums[query, column + 1] += pair.changed
-
-    def figures(drawn: Floats) -> Floats:
-        n, changed = drawn[:, 0::2], drawn[:, 1::2]
-        return ratio(changed, n)
-
-    total = sums.sum(axis=0)
-    (drawn,) = resampled_figures([Sums(np.arange(number), sums, figures)], number, SEED)
-    groups = [_CauseGroup(cause, present, sums, total, drawn) for cause in present]
-    tested = holm(np.array([group.p for group in groups]))
-    return tuple(group.row(float(p)) for group, p in zip(groups, tested, strict=True))
-
-
-class _CauseGroup:
-    """One cause with its resampled shares, and those of the pairs where nothing changed."""
-
-    def __init__(
-        self, cause: str, present: Sequence[str], sums: Floats, total: Floats, drawn: Floats
-    ) -> None:
-        place = present.index(cause)
-        self.cause = cause
-        self.pairs, self.changed = int(total[2 * place]), int(total[2 * place + 1])
-        self.queries = int((sums[:, 2 * place] > 0).sum())
-        self.drawn = drawn[:, place]
-        self.against: Floats | None = None
-        self.difference: float | None = None
-        if NONE in present and cause != NONE:
-            same = present.index(NONE)
-            enough = min(self.pairs, int(total[2 * same])) >= FEW
-            if enough and min(self.queries, int((sums[:, 2 * same] > 0).sum())) >= MINIMUM_QUERIES:
-                self.against = self.drawn - drawn[:, same]
-                self.difference = self.changed / self.pairs - float(total[2 * same + 1] / total[2 * same])
-
-    @property
-    def p(self) -> float:
-        """Two-sided, from the normal distribution with the resamples' spread; NaN without a test."""
-        if self.against is None or self.difference is None:
-            return float("nan")
-        spread = float(np.nanstd(self.against))
-        return erfc(abs(self.difference) / spread / sqrt(2)) if spread > 0 else float("nan")
-
-    def row(self, p: float) -> CauseRow:
-        enough = self.pairs >= FEW
-        ends = percentile_interval(self.drawn, self.queries) if enough and self.queries > 4 else None
-        apart = percentile_interval(self.against, self.queries) if self.against is not None else None
-        return CauseRow(
-            cause=self.cause,
-            pairs=self.pairs,
-            queries=self.queries,
-            changed=self.changed,
-            share=self.changed / self.pairs if enough else None,
-            low=ends[0] if ends else None,
-            high=ends[1] if ends else None,
-            difference=self.difference,
-            from_=apart[0] if apart else None,
-            to=apart[1] if apart else None,
-            p=None if np.isnan(p) else p,
-        )
+    sums = np.zeros((number, len(present), 2))  # pairs, and those that changed
+    places = np.array([present.index(pair.cause) for pair in pairs])
+    np.add.at(sums, (queries, places), np.array([(1, pair.changed) for pair in pairs], np.float64))
+    part = Sums(
+        np.arange(number), sums.reshape(number, -1), lambda drawn: ratio(drawn[:, 1::2], drawn[:, ::2])
+    )
+    (drawn,) = resampled_figures([part], number, SEED)
+    (n, changed), own = sums.sum(axis=0).T, (sums[:, :, 0] > 0).sum(axis=0)
+    same = present.index(NONE) if NONE in present else -1
+    rows, ps = [], []
+    for place, cause in enumerate(present):
+        count, of = int(n[place]), int(own[place])
+        ends = percentile_interval(drawn[:, place], of) if count >= FEW and of >= MINIMUM_QUERIES else None
+        tested = same not in (-1, place) and min(n[place], n[same]) >= FEW
+        difference, apart, p = None, None, np.nan
+        if tested and min(of, own[same]) >= MINIMUM_QUERIES:
+            against = drawn[:, place] - drawn[:, same]
+            difference = float(changed[place] / n[place] - changed[same] / n[same])
+            apart, spread = percentile_interval(against, of), float(np.nanstd(against))
+            p = erfc(abs(difference) / spread / sqrt(2)) if spread > 0 else np.nan
+        share = float(changed[place] / n[place]) if count >= FEW else None
+        (low, high), (from_, to) = ends or (None, None), apart or (None, None)
+        times = int(changed[place])
+        rows.append(CauseRow(cause, count, of, times, share, low, high, difference, from_, to, None))
+        ps.append(p)
+    return tuple(
+        row._replace(p=None if np.isnan(p) else float(p))
+        for row, p in zip(rows, holm(np.array(ps)), strict=True)
+    )
 
 
 def wrong_labels(pairs: Sequence[RegradedPair], population: int) -> WrongLabels:

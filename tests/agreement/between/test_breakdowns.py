@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.agreement.between.breakdowns import NO_TAG, Breakdown, Part, Types, breakdown
-from curation.agreement.between.grades import Grades, grades_of
+from curation.agreement.between.breakdowns import NO_TAG, Breakdown, Part, breakdown
+from curation.agreement.between.grades import Grades, Types, grades_of
 from curation.agreement.between.inter_annotator import InterAgreement, inter_agreement
 from tests.support import examples
 from tests.support.grades import SCALE, GradeRow, judged, noisy

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from benchmarks.coverage_agreement import EVEN, SKEWED, Population, coverage
 from curation.agreement.between.coefficients import LEVELS, alpha_of, meetings
-from curation.agreement.between.grades import Grades, grades_of, grades_of_table
+from curation.agreement.between.grades import Grades, grades_of
 from curation.agreement.between.inter_annotator import (
     FEW_QUERIES,
     MINIMUM_UNITS,
@@ -296,19 +296,6 @@ def test_cannot_tell_has_its_own_agreement() -> None:
     two = of_table([[int(n < 5) for n in range(20)] + [1] * 5, [int(n < 5) for n in range(20)] + [0] * 5])
     assert found.nominal.alpha == inter_agreement(two, (0, 1), 0).figures["nominal"].alpha
     assert (result.units, result.single, result.cannot_tell) == (15, 5, 15)
-
-
-def test_a_table_that_lies_on_its_side_is_refused() -> None:
-    table = np.array(KRIPPENDORFF_2011, dtype=float)
-    annotators, pairs = list("abcd"), [(f"q{n:02}", "d") for n in range(12)]
-    found = inter_agreement(grades_of_table(table, annotators, pairs), (1, 2, 3, 4, 5), 0)
-    assert found.ordinal.alpha == pytest.approx(0.815, abs=5e-4)
-    with pytest.raises(RefusedError, match="is transposed: swap its rows and columns"):
-        grades_of_table(table.T, annotators, pairs)
-    with pytest.raises(RefusedError, match="square table"):
-        grades_of_table(np.ones((4, 4)), annotators, pairs[:4])
-    with pytest.raises(RefusedError, match="a row for each of 4 annotators"):
-        grades_of_table(table[:3], annotators, pairs)
 
 
 def test_two_judgments_of_one_annotator_on_one_pair_are_refused() -> None:
