@@ -12,22 +12,13 @@ Smallest: python -m benchmarks.bench_counted --judgments 500 --repetitions 1
 from __future__ import annotations
 
 import argparse
-import re
 import tempfile
 import time
 from pathlib import Path
 
 from benchmarks.bench_consensus import project
-from curation.store import Cursor, Store, migrations
+from curation.store import Cursor, Store
 
-BEFORE = """
-SELECT *, content_hash = first_value(content_hash) OVER pair AS same_text
-FROM eligible_before
-WINDOW pair AS (PARTITION BY query_id, document_id ORDER BY in_force DESC, round_sequence DESC, written DESC)
-QUALIFY in_force = first_value(in_force) OVER pair AND row_number() OVER (
-    PARTITION BY annotator, query_id, document_id
-    ORDER BY in_force DESC, round_sequence DESC, written DESC) = 1
-"""
 ANTI_JOIN = """
 WITH eligible AS MATERIALIZED (FROM eligible_judgments),
 older AS (
@@ -57,7 +48,6 @@ FROM eligible e JOIN pairs p USING (query_id, document_id, in_force) SEMI JOIN n
 """
 WAYS = {
     "the view": "FROM counted_judgments",
-    "before 0020": BEFORE,
     "anti-join": ANTI_JOIN,
     "aggregates": AGGREGATES,
 }
@@ -69,14 +59,6 @@ INSERT INTO snapshot_documents SELECT DISTINCT 'now', document_id, 'h' || docume
 UPDATE presentations SET content_hash = 'h' || document_id;
 INSERT OR REPLACE INTO settings VALUES ('corpus', 'now');
 """
-
-
-def add_predecessor(cursor: Cursor) -> None:
-    """`eligible_before`: the eligible judgments as they were until migration 0020."""
-    (sql,) = (step.sql for step in migrations.shipped() if step.name == "0008_relabeling")
-    found = re.search(r"CREATE VIEW eligible_judgments AS\n.*?;\n", sql, re.DOTALL)
-    assert found is not None
-    cursor.execute(found[0].replace("eligible_judgments", "eligible_before"))
 
 
 def timed(cursor: Cursor, sql: str) -> tuple[tuple[float, float], object]:
@@ -110,8 +92,6 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = project(Path(folder), asked.judgments)
-        with store.transaction() as cursor:
-            add_predecessor(cursor)
         print("| texts | way | seconds | of processors | one pair: seconds | of processors |")
         print("|---|---|---:|---:|---:|---:|")
         compare(store, "older", asked.repetitions)

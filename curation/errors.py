@@ -6,7 +6,7 @@
     ├── RefusedError         a rule of the project says no (closed round, open disputes, no right)
     └── StoreError           the database file
         ├── StoreBusyError   another process has held it for too long
-        └── StoreVersionError  written by a newer goldset
+        └── StoreVersionError  written by a newer goldset, or a too old one
 
 Each message is a sentence for a person: what was found, where, what was expected, what to do next. What only
 a command line can do next is kept apart (`command`), so that a page can leave it out.
@@ -109,4 +109,4 @@ class StoreBusyError(StoreError):
 
 
 class StoreVersionError(StoreError):
-    """The database was written by a newer goldset."""
+    """The database was written by a newer goldset, or by one that is too old."""

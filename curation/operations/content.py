@@ -24,7 +24,7 @@ def read_whole_file(path: Path) -> Rows:
     Raises
     ------
     StoreError: it is damaged, or no goldset project.
-    StoreVersionError: a newer goldset has written it.
+    StoreVersionError: a newer goldset has written it, or one that is too old.
     """
     damage = log_damage(log_of(path))
     if damage:

@@ -1,13 +1,13 @@
-"""Numbered migrations: the schema of new databases, and the steps to it for older ones.
+"""Numbered migrations: a new project is `schema.sql` and each step after it, an older one what it lacks.
 
-A fresh database runs `schema.sql` and records every migration as applied. An older one runs the
-missing files of `migrations/` in their order, each in one transaction, with what SQL cannot do after it
-(`CARRIED`). The first schema has no file, because nothing older exists.
+The steps are the files of `migrations/`, run in their order, each in one transaction. A table or column is
+therefore written once, and each new project runs the steps that older ones need. `schema.sql` is the form
+`BASE`; a project from before it is refused with the way out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -16,11 +16,9 @@ from typing import NamedTuple
 import duckdb
 
 from curation.errors import StoreError, StoreVersionError
-from curation.store.release_parts import pack_whole_parts
 
-FIRST = "0001_foundation"
-CARRIED: Mapping[str, Callable[[duckdb.DuckDBPyConnection], None]] = {"0023_packed_parts": pack_whole_parts}
-"""Migration → what carries rows over after its SQL."""
+BASE = "0023_packed_parts"
+"""The form that `schema.sql` makes."""
 
 
 class Migration(NamedTuple):
@@ -31,29 +29,26 @@ class Migration(NamedTuple):
 
 
 def schema() -> str:
-    """The reference text of the whole schema."""
+    """The text of the schema's first form."""
     return files("curation.store").joinpath("schema.sql").read_text(encoding="utf-8")
 
 
 def shipped() -> list[Migration]:
-    """The migrations that this goldset knows, oldest first, without the first."""
+    """The migrations that this goldset knows, oldest first."""
     folder = files("curation.store").joinpath("migrations")
-    if not folder.is_dir():
-        return []
-    texts = sorted(
-        (item for item in folder.iterdir() if item.name.endswith(".sql")), key=lambda item: item.name
-    )
-    return [Migration(item.name.removesuffix(".sql"), item.read_text(encoding="utf-8")) for item in texts]
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".sql"))
+    return [
+        Migration(name.removesuffix(".sql"), folder.joinpath(name).read_text(encoding="utf-8"))
+        for name in names
+    ]
 
 
-def create(connection: duckdb.DuckDBPyConnection) -> None:
+def create(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration] | None = None) -> None:
     """Give an empty database the current schema."""
-    names = [FIRST, *(migration.name for migration in shipped())]
     with _step(connection):
         connection.execute("CREATE TABLE migrations (name TEXT PRIMARY KEY, applied_at TIMESTAMP NOT NULL)")
-        connection.execute(schema())
-        for name in names:
-            _record(connection, name)
+        for migration in (Migration(BASE, schema()), *(shipped() if known is None else known)):
+            _apply(connection, migration)
     connection.execute("CHECKPOINT")
 
 
@@ -71,17 +66,14 @@ def upgrade(
     Raises
     ------
     StoreError: the file is a DuckDB database but no goldset project.
-    StoreVersionError: a newer goldset has written it.
+    StoreVersionError: a newer goldset has written it, or one that is too old.
     """
     missing = missing_in(connection, shipped() if known is None else known)
     if missing:
         before(missing[0].name)
     for migration in missing:
         with _step(connection):
-            connection.execute(migration.sql)
-            if migration.name in CARRIED:
-                CARRIED[migration.name](connection)
-            _record(connection, migration.name)
+            _apply(connection, migration)
     return [migration.name for migration in missing]
 
 
@@ -91,14 +83,23 @@ def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]
     Raises
     ------
     StoreError: the file is a DuckDB database but no goldset project.
-    StoreVersionError: a newer goldset has written it.
+    StoreVersionError: a newer goldset has written it, or one that is too old.
     """
     applied = _applied(connection)
-    newer = sorted(applied - {FIRST, *(migration.name for migration in known)})
+    newer = {name for name in applied if name > BASE}.difference(migration.name for migration in known)
     if newer:
         raise StoreVersionError(
-            f"This project was written by a newer goldset (it has migration {newer[-1]}). "
+            f"This project was written by a newer goldset (it has migration {max(newer)}). "
             "Install that version, or restore a backup made with this one."
+        )
+    if BASE not in applied:
+        raise StoreVersionError(
+            "This project has an early form that this goldset does not read: its newest migration is "
+            f"{max(applied, default='none')}, expected is {BASE} or later. Back it up, and open it once "
+            "with the last goldset that reads it.",
+            command="In the sources of goldset, `git log -1 --format=%H~1 -- "
+            "curation/store/migrations/0002_curation.sql` names that goldset's commit: with it, "
+            "`goldset backup FILE` keeps a copy, and any command brings the project to a form that is read.",
         )
     return [migration for migration in known if migration.name not in applied]
 
@@ -112,8 +113,10 @@ def _applied(connection: duckdb.DuckDBPyConnection) -> set[str]:
         ) from None
 
 
-def _record(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    connection.execute("INSERT INTO migrations VALUES (?, ?)", [name, datetime.now(UTC).replace(tzinfo=None)])
+def _apply(connection: duckdb.DuckDBPyConnection, migration: Migration) -> None:
+    connection.execute(migration.sql)
+    now = datetime.now(UTC).replace(tzinfo=None)
+    connection.execute("INSERT INTO migrations VALUES (?, ?)", [migration.name, now])
 
 
 @contextmanager

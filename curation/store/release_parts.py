@@ -94,17 +94,6 @@ def stored_text(cursor: Cursor, release_id: str, part: str) -> str:
     return "".join(unpacked(packed_parts(cursor, release_id, [part]).get(part, ())))
 
 
-def pack_whole_parts(cursor: Cursor) -> None:
-    """Migration 0023: the texts of older releases, each one value until then, become pieces."""
-    keys = cursor.execute("SELECT release_id, part FROM whole_release_parts ORDER BY ALL").fetchall()
-    for release_id, part in keys:
-        [(text,)] = cursor.execute(
-            "SELECT content FROM whole_release_parts WHERE release_id = ? AND part = ?", [release_id, part]
-        ).fetchall()
-        add_part(cursor, release_id, part, map(pack, pieces_of_text(text)))
-    cursor.execute("DROP TABLE whole_release_parts")
-
-
 _PARTS = """
     SELECT part, content FROM release_parts
     WHERE release_id = $release AND ($parts::TEXT[] IS NULL OR list_contains($parts::TEXT[], part))

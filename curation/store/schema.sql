@@ -1,5 +1,5 @@
--- A goldset project, whole. Fresh databases are made from this text; older ones reach the same
--- shape through migrations/. Times are UTC. Hashes are the first 32 hex digits of a SHA-256.
+-- A goldset project as it was first kept: the form 0023. migrations/ adds to it, in new projects as in older
+-- ones, so that no table is written down twice. Times are UTC. Hashes are the first 32 hex digits of a SHA-256.
 -- Tables are appended to; what changes (a grade, a decision, a password) is a new row with a higher
 -- revision, and the current value is a view. No foreign keys and no secondary indexes: DuckDB checks
 -- the former wrongly on updates and pays for the latter on each append.
@@ -774,24 +774,14 @@ CREATE TABLE looks (
     figures    JSON NOT NULL,      -- measure → value, low, high, n, judged: as they were shown
     reason     TEXT NOT NULL,
     looked_by  TEXT NOT NULL,      -- an annotator's name, or 'command line'
-    looked_at  TIMESTAMP NOT NULL,
-    unknown    DOUBLE,             -- share of the seen documents that the corpus does not have; NULL: not counted
-    unseen     DOUBLE,             -- share of them that no pool and no run of the project has; NULL: no pool
-    overlap    DOUBLE              -- share of the queries whose list is that of the most similar earlier look
+    looked_at  TIMESTAMP NOT NULL
 );
--- What a look is compared with later ones by, query by query. Never shown to anybody. A query has no row of a
--- list where the run has nothing for it.
-CREATE TABLE look_lists (
-    look_id  TEXT NOT NULL,
-    seen     TEXT NOT NULL,        -- 'first 10', 'whole', 'scores', 'answers'; before 0024 'all at once'
-    query_id TEXT NOT NULL,
-    list_sum UBIGINT NOT NULL      -- hash of that
-);
+-- What a look is compared with later ones by, query by query. Never shown to anybody.
 CREATE TABLE look_queries (
-    look_id   TEXT NOT NULL,
-    query_id  TEXT NOT NULL,
-    value     DOUBLE,              -- NULL where the query has none
-    scored_by TEXT                 -- the measure; the first one of the look, and that of the part's Ladder
+    look_id  TEXT NOT NULL,
+    query_id TEXT NOT NULL,
+    list_sum UBIGINT,              -- hash of the documents in their order; NULL where the run has none
+    value    DOUBLE                -- of the first measure; NULL where the query has none
 );
 -- An evaluation that was made on the page Evaluate. Of a sealed part it has nothing by query.
 CREATE TABLE evaluations (
