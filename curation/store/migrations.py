@@ -95,11 +95,11 @@ def missing_in(connection: duckdb.DuckDBPyConnection, known: Sequence[Migration]
     if BASE not in applied:
         raise StoreVersionError(
             "This project has an early form that this goldset does not read: its newest migration is "
-            f"{max(applied, default='none')}, expected is {BASE} or later. Back it up, and open it once "
-            "with the last goldset that reads it.",
+            f"{max(applied, default='none')}, expected is {BASE} or later. Open it once with the last "
+            "goldset that reads it.",
             command="In the sources of goldset, `git log -1 --format=%H~1 -- "
-            "curation/store/migrations/0002_curation.sql` names that goldset's commit: with it, "
-            "`goldset backup FILE` keeps a copy, and any command brings the project to a form that is read.",
+            "curation/store/migrations/0002_curation.sql` names that goldset's commit. Any command of it, "
+            "such as `goldset status`, keeps a copy of the project and brings it to a form that is read.",
         )
     return [migration for migration in known if migration.name not in applied]
 

@@ -96,6 +96,6 @@ def test_a_project_from_before_the_first_form_is_refused_with_the_way_out_and_le
     with pytest.raises(StoreVersionError) as refused, Store(path).reading():
         pass
     assert "its newest migration is 0022_guide_templates" in str(refused.value)
-    assert "`goldset backup FILE` keeps a copy" in str(refused.value)
+    assert "`git log -1 --format=%H~1 -- curation/store/migrations/0002" in str(refused.value)
     assert path.read_bytes() == before
     assert [one.name for one in tmp_path.iterdir()] == ["shop.duckdb"]
