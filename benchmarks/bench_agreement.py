@@ -32,7 +32,7 @@ WEEKS = 8
 REPORT = """
 import json, resource, sys, time
 from pathlib import Path
-from curation.agreement import agreement_report
+from curation.agreement.report.report import agreement_report
 from curation.store import open_store
 store, took = open_store(Path(sys.argv[1])), {}
 for name, details in (("plain", False), ("details", True)):

@@ -32,7 +32,7 @@ STEP = """
 import hashlib, json, re, sys, time
 from pathlib import Path
 import duckdb, numpy, pyarrow.compute, pyarrow.parquet, scipy.sparse
-from curation.agreement import agreement_report
+from curation.agreement.report.report import agreement_report
 from curation.releases.export.export import export
 from curation.releases.freeze.freeze import freeze
 from curation.releases.verify import verify

@@ -6,6 +6,7 @@ ten runs.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from itertools import accumulate
 
@@ -17,6 +18,29 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 MISSING = -1
 _LARGEST = 2**31  # bytes that 32 bits of offset reach
+
+
+class _NoPandas:
+    """What tells `import pandas` that there is none."""
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("pyarrow is to work without pandas here")
+
+
+def without_pandas() -> None:
+    """Let pyarrow find no pandas, for which it looks once, at its first conversion; others find it as before.
+
+    For processes that draw no page.
+    """
+    if "pandas" in sys.modules:
+        return
+    sys.meta_path.insert(0, _NoPandas)
+    try:
+        pa.array([0]).to_numpy()
+    finally:
+        sys.meta_path.remove(_NoPandas)
 
 
 def texts(values: Sequence[str]) -> pa.StringArray:

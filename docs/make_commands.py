@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from curation.cli import add_commands
 from curation.cli.goldset import app
 
 TARGET = Path(__file__).with_name("commands.md")
@@ -46,6 +47,7 @@ STEPS = {
 @cache
 def commands() -> tuple[tuple[str, Any], ...]:
     """(full name, command) of every command and group, in the order of --help."""
+    add_commands()
     return tuple(_walk("goldset", typer.main.get_command(app)))
 
 

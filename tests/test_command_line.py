@@ -158,3 +158,22 @@ def test_an_argument_that_is_no_text_is_refused_in_a_sentence() -> None:
     assert done.returncode == 1
     assert "is not UTF-8" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """The modules that a command has loaded when it ends."""
+    ended = "atexit.register(lambda: print(*sys.modules))"
+    code = f"import atexit, sys; from curation.cli import main; {ended}; main()"
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_command_loads_what_it_needs_and_nothing_else(tmp_path: Path) -> None:
+    version = loaded_by("--version")
+    assert not version & {"duckdb", "numpy", "pydantic", "rich.console", "curation.cli.evaluate"}
+    project = str(tmp_path / "project.duckdb")
+    assert invoke(["--project", project, "init"]).exit_code == 0
+    listed = loaded_by("--project", project, "release", "list")
+    assert "curation.cli.release" in listed
+    assert not listed & {"scipy", "pandas", "torch", "curation.cli.evaluate"}

@@ -10,12 +10,11 @@ from app import ui
 from app.context import project_store
 from app.next_step import missing_step
 from app.page import BUILD, REVIEWERS, AppPage
-from curation.agreement import agreement_report
 from curation.agreement.annotators.details import annotator_details
 from curation.agreement.between.disagreement_sources import QueryShare
 from curation.agreement.report.fingerprint import read_fingerprint
 from curation.agreement.report.page import agreement_page, feedback_section
-from curation.agreement.report.report import not_checked, other_findings
+from curation.agreement.report.report import agreement_report, not_checked, other_findings
 from curation.agreement.report.sections import QUERIES, Layers, layers
 from curation.agreement.report.verdict import Verdict, verdict_of
 from curation.labeling.rounds.rounds import list_rounds

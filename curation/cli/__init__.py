@@ -1,6 +1,6 @@
 """The command line: `goldset X` is `cli/x.py`. A command reads its arguments, calls one function and prints.
 
-Nothing here computes. Heavy imports wait inside the commands that need them.
+Nothing here computes. A command is imported when it is called, and what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from types import FrameType
 
-import duckdb
-
 from curation.cli import goldset
 from curation.errors import CurationError, InputError
-from curation.store import close_all
 from curation.text import printable
 
 COMMANDS = """
@@ -24,9 +22,8 @@ COMMANDS = """
     consistency gate plan_overlap duplicates split certificate freeze verify export evaluate run judge
     answers card diff demo import_ query tags negatives annotator round practice guide adjudicate leakage
     release relabel backup doctor
-""".split()  # importing a module adds its command; --help lists them in this order
-for module in COMMANDS:
-    import_module(f"curation.cli.{module}")
+""".split()
+"""The modules, in the order of `goldset --help`. Importing one adds its commands."""
 
 SELDOM = (50_000, 5, 5)
 """When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
@@ -39,20 +36,41 @@ def main() -> None:
     os.umask(0o077)  # a project, its log and every report hold what people wrote
     try:
         _refuse_broken_arguments()
+        add_commands(sys.argv[1:])
         goldset.app()
     except CurationError as error:
         print(printable(f"goldset: {error}"), file=sys.stderr)
         sys.exit(1)
-    except duckdb.Error as error:
-        print(f"goldset: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
-        print("This is a mistake in goldset: please report it with the command you ran.", file=sys.stderr)
-        sys.exit(1)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except Exception as error:
+        if not _is_of_the_database(error):
+            raise
+        print(f"goldset: the database refused this step, and nothing was changed: {error}", file=sys.stderr)
+        print("This is a mistake in goldset: please report it with the command you ran.", file=sys.stderr)
+        sys.exit(1)
     finally:
-        close_all()
+        if store := sys.modules.get("curation.store"):
+            store.close_all()
         signal.signal(signal.SIGTERM, former)
+
+
+def add_commands(arguments: Sequence[str] = ()) -> None:
+    """Import the modules of the command that the arguments name; all of them where they name none."""
+    if "--version" in arguments:
+        return
+    words = [word for word, last in zip(arguments, ["", *arguments], strict=False) if last != "--project"]
+    name = next((word.replace("-", "_") for word in words if not word.startswith("-")), "")
+    named = [module for module in COMMANDS if f"{module.strip('_')}_".startswith(f"{name}_")]
+    for module in named or COMMANDS:
+        import_module(f"curation.cli.{module}")
+
+
+def _is_of_the_database(error: Exception) -> bool:
+    """Whether DuckDB raised it; what never loaded DuckDB raised none of its errors."""
+    duckdb = sys.modules.get("duckdb")
+    return duckdb is not None and isinstance(error, duckdb.Error)
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -14,8 +14,7 @@ from curation.store import COMMAND_LINE
 from curation.text import amount, plain
 
 if TYPE_CHECKING:
-    from curation.agreement import AgreementReport
-    from curation.agreement.report.report import Details
+    from curation.agreement.report.report import AgreementReport, Details
 
 
 class By(StrEnum):
@@ -77,9 +76,9 @@ def agreement(
       goldset agreement --by week --json
       goldset agreement --annotators ada,grace --boundary 2
     """
-    from curation.agreement import agreement_report
     from curation.agreement.annotators.details import annotator_details
     from curation.agreement.report.page import agreement_page
+    from curation.agreement.report.report import agreement_report
     from curation.door import open_door
 
     details = by is not None or page is not None or as_json

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from curation import __version__
-from curation.store import Store, open_store
+
+if TYPE_CHECKING:
+    from curation.store import Store
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Seed = Annotated[int, typer.Option(help="Seed of the random steps; it is stored with the result.")]
@@ -55,6 +57,10 @@ def project_path() -> Path:
 
 def project_store() -> Store:
     """The store of the project that the command line names."""
+    from curation.arrow import without_pandas
+    from curation.store import open_store
+
+    without_pandas()
     return open_store(project_path())
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from curation import log
+from curation.arrow import without_pandas
 from curation.errors import CurationError
 from curation.jobs.kinds import KINDS, MODULES
 from curation.jobs.stored import Job, end, find_job
@@ -68,6 +69,7 @@ def _bound(memory: int, processor: int) -> None:
 
 def _prepare(asked: SimpleQueue[str]) -> None:
     """Import what most jobs need, until there is one."""
+    without_pandas()
     for module in MODULES:
         if asked.empty():
             import_module(module)

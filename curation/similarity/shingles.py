@@ -11,14 +11,16 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from curation.text import normalise_query
 from curation.words import words
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Shingles = frozenset[str]
 Ints = NDArray[np.int64]
@@ -111,4 +113,6 @@ def _sets(flat: NDArray[np.uint64], ends: Ints) -> Sets:
     hashes, columns = np.unique(flat, return_inverse=True)
     shape = (len(ends) - 1, len(hashes))
     ones = np.ones(len(flat), dtype=np.int32)
+    from scipy import sparse
+
     return Sets(sparse.csr_matrix((ones, columns, ends), shape=shape), hashes)

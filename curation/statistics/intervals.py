@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from math import ceil, erfc, log2, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.special import stdtrit
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -144,6 +145,8 @@ def percentile_interval(values: Floats, queries: int | None = None) -> tuple[flo
 
 def expanded_tail(queries: int) -> float:
     """The share beyond each end of an expanded percentile interval (see `percentile_interval`)."""
+    from scipy.special import stdtrit
+
     reach = sqrt(queries / (queries - 1)) * stdtrit(queries - 1, 0.975)
     return erfc(reach / sqrt(2)) / 2
 
@@ -159,8 +162,6 @@ def _exact(sums: Floats | csr_array) -> Floats | csr_array:
         return sums
     step = 2.0 ** (ceil(log2(most)) - 52)
     rounded: Floats = np.rint(values / step) * step
-    return (
-        rounded
-        if isinstance(sums, np.ndarray)
-        else csr_array((rounded, sums.indices, sums.indptr), sums.shape)
-    )
+    if isinstance(sums, np.ndarray):
+        return rounded
+    return type(sums)((rounded, sums.indices, sums.indptr), sums.shape)

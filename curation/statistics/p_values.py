@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, stdtr
 
 from curation.statistics.intervals import Floats
 
@@ -61,6 +60,8 @@ def sign_p(differences: NDArray[np.integer[Any]]) -> float:
 def _coins(number: int) -> Floats:
     """How probable 0, 1, …, `number` heads are, shape (number + 1,)."""
     heads = np.arange(number + 1)
+    from scipy.special import gammaln
+
     choices = gammaln(number + 1) - gammaln(heads + 1) - gammaln(number - heads + 1)
     mass: Floats = np.exp(choices - number * log(2))
     mass /= mass.sum()
@@ -79,6 +80,8 @@ def mean_p(value: float, off: Floats) -> float:
     error = sqrt(queries / (queries - 1) * float(off @ off))
     if error < 1e-12:
         return 1.0 if abs(value) < 1e-12 else 0.0
+    from scipy.special import stdtr
+
     return 2 * float(stdtr(queries - 1, -abs(value) / error))
 
 

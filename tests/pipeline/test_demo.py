@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from curation.adjudication.disputes import disputes
-from curation.agreement import agreement_report
+from curation.agreement.report.report import agreement_report
 from curation.cli.relabel import DUE
 from curation.demo.build import PASSWORD, PEOPLE, ROUND, Demo, build_demo
 from curation.demo.stdlib_corpus import write_stdlib_corpus

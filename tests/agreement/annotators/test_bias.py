@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from curation.agreement import agreement_report
 from curation.agreement.annotators.bias import ONE_TIME, annotator_bias
 from curation.agreement.annotators.details import annotator_details, details_of
 from curation.agreement.annotators.differences import Differences, differences_of, read_comparable
 from curation.agreement.annotators.intra_annotator import Repeats, intra_agreement
 from curation.agreement.annotators.signal import control_item_share
 from curation.agreement.report.findings import section_findings
+from curation.agreement.report.report import agreement_report
 from curation.labeling.judgments.imported import add_judgments
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round

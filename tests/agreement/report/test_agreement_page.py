@@ -9,12 +9,12 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from curation.agreement import agreement_report
 from curation.agreement.annotators.details import AnnotatorDetails, details_of
 from curation.agreement.annotators.intra_annotator import Repeats, Showings, intra_agreement, self_consistency
 from curation.agreement.annotators.signal import control_item_share
 from curation.agreement.report.findings import section_findings
 from curation.agreement.report.page import agreement_page, feedback_section
+from curation.agreement.report.report import agreement_report
 from curation.agreement.report.sections import layers, sections
 from curation.labeling.judgments.imported import add_judgments
 from curation.sources.judgments import ImportedJudgment

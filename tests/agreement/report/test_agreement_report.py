@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from curation.agreement import agreement_report
 from curation.agreement.annotators.intra_annotator import NOT_JUDGED, NOT_PLANTED, Repeats, intra_agreement
 from curation.agreement.between.inter_annotator import NO_UNITS
-from curation.agreement.report.report import findings
+from curation.agreement.report.report import agreement_report, findings
 from curation.cli.agreement import as_object
 from curation.errors import InputError, NotFoundError, RefusedError
 from curation.guides.guide import read_guide, store_guide

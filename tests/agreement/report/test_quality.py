@@ -9,12 +9,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from curation.agreement import agreement_report
 from curation.agreement.annotators.fast_answers import FEWEST_AT_FLOOR, AnswerPace
 from curation.agreement.between.grades import grades_of
 from curation.agreement.between.inter_annotator import Alpha, inter_agreement
 from curation.agreement.report.quality import round_quality
-from curation.agreement.report.report import findings
+from curation.agreement.report.report import agreement_report, findings
 from curation.agreement.report.verdict import near_chance, verdict_of
 from curation.labeling.judgments.submissions import Submission
 from curation.labeling.rounds.rounds import open_round
