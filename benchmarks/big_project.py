@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from app.signin.sessions import Sessions, SignIn
+from app.signin.sessions import Sessions
+from curation.people.sign_ins import UNKNOWN, open_sign_in
 from curation.project import init_project
 from curation.store import Store, append, get_setting, utc_now
 from curation.text import digest, normalise_query
@@ -101,6 +102,7 @@ def name_of(number: int) -> str:
 
 def cookie_of(store: Store, name: str) -> tuple[str, str]:
     """Name and value of the cookie by which an annotator without a password is signed in."""
-    with store.reading() as cursor:
+    with store.transaction() as cursor:
         sessions = Sessions(bytes.fromhex(get_setting(cursor, "cookie_key") or ""))
-    return sessions.cookie, sessions.issue(SignIn(name, -1))
+        key = open_sign_in(cursor, name, UNKNOWN)
+    return sessions.cookie, sessions.issue(key or "")

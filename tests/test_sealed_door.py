@@ -29,7 +29,6 @@ from app.front.guard import Guard
 from app.navigation import all_pages
 from app.serve import routes
 from app.signin import current_user
-from app.signin.sessions import SignIn
 from app.views.relabel.page import PARTS as RELABEL_PARTS
 from app.views.releases.release import VIEWS
 from curation.adjudication import claims
@@ -39,6 +38,7 @@ from docs import make_commands
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
 from tests.support.sealed_project import CANARY, PEOPLE, WORD, SealedProject, build_sealed_project
+from tests.support.signed_in import cookie_of
 
 
 class Call(NamedTuple):
@@ -131,6 +131,7 @@ COMMANDS = {
     "annotator deactivate": Call("gusa"),
     "annotator activate": Call("gusa"),
     "annotator list": Call(""),
+    "annotator sign-ins": Call(""),
     "practice open": Call("practice# --annotators ben --file $/known.jsonl", exit=1),
     "practice status": Call("warm-up"),
     "practice again": Call("warm-up --annotator ada", exit=1),
@@ -234,6 +235,7 @@ POSTS: dict[str, dict[str, Any]] = {
 }
 NOT_ASKED = {
     "/sign-out": "it ends the session",
+    "/sign-ins": "it ends sign-ins, and leads to the account page",
     "/sign-in/with": "an identity provider signs in",
     "/oauth2callback": "an identity provider signs in",
 }
@@ -340,8 +342,7 @@ def client(planted: SealedProject, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 def test_no_route_shows_a_sealed_grade_but_to_a_reviewer_whom_the_log_names(
     planted: SealedProject, client: TestClient, who: str
 ) -> None:
-    sessions = current_user.sessions()
-    client.cookies.set(sessions.cookie, sessions.issue(SignIn(who, 0)))
+    client.cookies.set(*cookie_of(planted.store, who))
     known, query = ids(planted, who), planted.sealed[0]
     found, before = [], len(show(planted.store, "v1").log)
     for path, address in GETS.items():

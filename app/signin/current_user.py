@@ -1,8 +1,7 @@
 """The current user: which annotator the sign-in cookie of a request belongs to, if it is still valid.
 
-A sign-in is valid until its password changes, its e-mail address is taken away, or its owner is deactivated
-or signs out. All this is read from the project, at most every second: the grading loop asks this several
-times a second. What changes the project checks its author once more.
+A sign-in is valid while it is open in the project, which is read at most every second: the grading loop asks
+several times a second. What changes the project checks its author once more.
 """
 
 from __future__ import annotations
@@ -13,23 +12,23 @@ from collections.abc import Mapping
 from functools import cache
 
 from app.context import project_store
-from app.signin.sessions import Sessions, SignIn
+from app.signin.sessions import Sessions
 from curation.errors import StoreBusyError
-from curation.people.identities import SignInState, ended_sign_ins, sign_in_states
+from curation.people.sign_ins import id_of, note_use, signed_in
 from curation.store import Annotator, require_setting
 
 
 class AccountCache:
-    """The accounts that can sign in and the sign-ins that have ended, read again after a second."""
+    """The sign-ins that are open, read again after a second."""
 
-    MAX_AGE = 1.0
-    """Seconds."""
+    MAX_AGE, NOTED_EVERY = 1.0, 300.0
+    """Seconds; what was used meanwhile is stored as often as the latter."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._accounts: dict[str, SignInState] = {}
-        self._ended: set[str] = set()
-        self._expires = 0.0
+        self._open: dict[str, Annotator] = {}
+        self._used: set[str] = set()
+        self._expires, self._noted = 0.0, time.monotonic()
         # One token for each call of `expire`: what was read for an older token is out of date.
         self._current = self._read_for = object()
 
@@ -38,20 +37,16 @@ class AccountCache:
         """Whether the next question can be answered without reading the project."""
         return self._read_for is self._current and time.monotonic() < self._expires
 
-    def annotator(self, sign_in: SignIn) -> Annotator | None:
-        """The annotator of a sign-in, or None if it is no longer valid."""
+    def annotator(self, key: str) -> Annotator | None:
+        """Whose the sign-in with this key is, or None if it is not open."""
         if not self.fresh:
             with self._lock:
                 if not self.fresh:
                     self._read()
-        account = self._accounts.get(sign_in.name)
-        if account is None or account.password_revision != sign_in.password_revision:
-            return None
-        if account.deactivations != sign_in.deactivations or sign_in.key in self._ended:
-            return None
-        if sign_in.email is not None and sign_in.email not in account.emails:
-            return None
-        return account.annotator
+        sign_in = id_of(key)
+        if sign_in in self._open:
+            self._used.add(sign_in)
+        return self._open.get(sign_in)
 
     def expire(self) -> None:
         """Read the project before the next answer: somebody signed in or out, or changed a password.
@@ -64,10 +59,12 @@ class AccountCache:
         token = self._current
         try:
             with project_store().reading() as cursor:
-                self._accounts = sign_in_states(cursor)
-                self._ended |= ended_sign_ins(cursor, int(time.time()))  # ended once is ended for good
+                self._open = signed_in(cursor)
+            if time.monotonic() - self._noted > self.NOTED_EVERY:
+                self._noted, used, self._used = time.monotonic(), self._used, set()
+                note_use(project_store(), used)
         except StoreBusyError:
-            if not self._accounts:
+            if not self._open:
                 raise
             # Another process has the file open: keep the accounts rather than sign everybody out.
             # A wait for it takes longer than MAX_AGE: not again at once.
@@ -88,17 +85,17 @@ def accounts() -> AccountCache:
     return AccountCache()
 
 
-def sign_in_of(cookies: Mapping[str, str]) -> SignIn | None:
-    """The sign-in whose cookie was issued here and has not expired, or None."""
+def sign_in_of(cookies: Mapping[str, str]) -> str | None:
+    """The key of the sign-in whose cookie was issued here and has not expired, or None."""
     return sessions().read(cookies.get(sessions().cookie, ""))
 
 
 def current_user(cookies: Mapping[str, str]) -> Annotator | None:
-    """The annotator whose valid sign-in is among the cookies, or None.
+    """The annotator whose open sign-in is among the cookies, or None.
 
     Raises
     ------
     NotFoundError, StoreBusyError: the project cannot be read.
     """
-    sign_in = sign_in_of(cookies)
-    return None if sign_in is None else accounts().annotator(sign_in)
+    key = sign_in_of(cookies)
+    return None if key is None else accounts().annotator(key)

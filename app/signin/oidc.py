@@ -16,8 +16,8 @@ from starlette.responses import Response
 
 from app.signin.current_user import sessions
 from app.signin.providers import CALLBACK, IdentityProvider, auth_settings, providers
-from app.signin.sessions import LASTS
 from curation import log
+from curation.people.sign_ins import LASTS
 
 LARGEST_ID_TOKEN = 2_500
 """Characters; browsers drop cookies of more than 4,096 bytes."""
@@ -80,9 +80,14 @@ class PendingSignIn(NamedTuple):
 
 
 class VerifiedAnswer(NamedTuple):
-    """What a provider says of somebody, all checks passed; `verified` is about the e-mail address."""
+    """What a provider says of somebody, all checks passed; `verified` is about the e-mail address.
+
+    issuer, subject: what the account is known by, `iss` and `sub` of the id token.
+    """
 
     provider: str
+    issuer: str
+    subject: str
     email: str
     verified: bool
     id_token: str
@@ -117,7 +122,8 @@ async def finish(request: Request, pending: PendingSignIn) -> VerifiedAnswer | N
     claims = token.get("userinfo") or {}
     verified = claims.get("email_verified") in (True, "true")  # some providers write it as text
     email = str(claims.get("email") or "")
-    return VerifiedAnswer(pending.provider, email, verified, token.get("id_token", ""))
+    account = (str(claims.get("iss") or ""), str(claims.get("sub") or ""))
+    return VerifiedAnswer(pending.provider, *account, email, verified, token.get("id_token", ""))
 
 
 def remember_provider(response: Response, answer: VerifiedAnswer) -> None:

@@ -1,11 +1,11 @@
-"""Signing in by name and password or through an identity provider, signing out, and changing one's password.
+"""Signing in by name and password or through an identity provider, and signing out.
 
-A sign-in through a provider goes to the provider, and comes back with its answer. The page on which people
-change their own password is linked from the header of every page.
+A sign-in through a provider goes to the provider, and comes back with its answer.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from html import escape
 from urllib.parse import quote, urlencode
@@ -18,18 +18,20 @@ from starlette.routing import Route
 from app.context import project_store, unreadable
 from app.entry import fetched_ahead
 from app.signin import oidc, pages
-from app.signin.checking import CHANGES, KNOWN_BROWSERS, RETRY_AFTER, STRANGERS, QueueFullError
+from app.signin.checking import KNOWN_BROWSERS, RETRY_AFTER, STRANGERS, QueueFullError
 from app.signin.current_user import accounts, sessions, sign_in_of
 from app.signin.providers import CALLBACK, START, IdentityProvider, auth_settings, providers
-from app.signin.sessions import KNOWN_FOR, LASTS, SignIn
-from app.signin.throttle import Tried, login_throttle, network, tried_at_change, tried_at_sign_in
-from curation.errors import CurationError, InputError, StoreError
-from curation.people.annotators import SHORTEST_PASSWORD, authenticate, change_password
-from curation.people.emails import find_identity
-from curation.people.identities import end_sign_in, sign_in_states
+from app.signin.sessions import KNOWN_FOR
+from app.signin.throttle import Tried, login_throttle, network, tried_at_sign_in
+from app.signin.visits import visit_of
+from curation.errors import CurationError, NotFoundError, RefusedError
+from curation.people.accounts import end_sign_ins
+from curation.people.annotators import authenticate
+from curation.people.identities import sign_in_as
+from curation.people.sign_ins import LASTS, id_of
 
 _FORM = pages.template("signin.html")
-_FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
+FULL = f"Too many people sign in at the moment. Try again in {RETRY_AFTER} s."
 _THIS_BROWSER_ONLY = (
     "This browser is signed out, but the project could not record that the sign-in has ended."
 )
@@ -52,10 +54,11 @@ async def sign_in(request: Request) -> Response:
         return sign_in_page(target, name, 429, problem, {"Retry-After": str(wait)})
     lane = KNOWN_BROWSERS if tried[0].key[0] == "browser" else STRANGERS
     try:
-        found = await lane.run(request, _network(request), partial(_check, name, form.get("password", "")))
+        check = partial(authenticate, project_store(), name, form.get("password", ""), visit_of(request))
+        found = await lane.run(request, _network(request), check)
     except QueueFullError:
         login_throttle.withdrawn(tried)
-        return sign_in_page(target, name, 503, _FULL, {"Retry-After": str(RETRY_AFTER)})
+        return sign_in_page(target, name, 503, FULL, {"Retry-After": str(RETRY_AFTER)})
     except CurationError as error:  # nothing was found out about the password
         login_throttle.withdrawn(tried)
         return sign_in_page(target, name, 503, unreadable(error))
@@ -70,28 +73,27 @@ async def sign_out(request: Request) -> Response:
 
     Copies of the cookie are no longer valid afterwards.
     """
+    name, key = request.state.annotator, sign_in_of(request.cookies)
     response: Response = RedirectResponse(await oidc.sign_out_address(request) or "/sign-in", 303)
-    found = sign_in_of(request.cookies)
     try:
-        if found is not None:
-            await to_thread.run_sync(end_sign_in, project_store(), found.name, found.key, found.expires)
+        if key is not None:
+            with suppress(NotFoundError):  # it has ended already
+                await to_thread.run_sync(end_sign_ins, project_store(), name, id_of(key), name)
             accounts().expire()
     except CurationError as error:
-        response = sign_in_page(
-            "/", found.name if found else "", 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}"
-        )
+        response = sign_in_page("/", name, 503, f"{_THIS_BROWSER_ONLY} {unreadable(error)}")
     response.delete_cookie(sessions().cookie, path="/")
     oidc.SIGNED_IN_BY.delete(response)
     return response
 
 
-def enter(request: Request, sign_in: SignIn, target: str) -> Response:
-    """Set the cookie of a sign-in and go to a page."""
+def enter(request: Request, key: str, target: str) -> Response:
+    """Set the cookie of the sign-in with this key and go to a page."""
     accounts().expire()
     response = RedirectResponse(target, 303)
     response.set_cookie(
         sessions().cookie,
-        sessions().issue(sign_in),
+        sessions().issue(key),
         max_age=LASTS,
         path="/",
         secure=request.url.scheme == "https",
@@ -152,78 +154,9 @@ def sign_in_page(
     return pages.page("Sign in", lead, content, status, headers, ahead=fetched_ahead())
 
 
-def _check(name: str, password: str) -> SignIn | None:
-    store = project_store()
-    with store.reading() as cursor:  # before the check: a change meanwhile ends this sign-in as well
-        account = sign_in_states(cursor).get(name)
-    annotator = authenticate(store, name, password)
-    if annotator is None or account is None:
-        return None
-    return SignIn(name, account.password_revision, deactivations=account.deactivations)
-
-
 def _link(provider: IdentityProvider, target: str) -> str:
     address = f"{START}?{urlencode({'provider': provider.name, 'next': target})}"
     return f'<a class="way" href="{escape(address)}">Sign in with {escape(provider.label)}</a>'
-
-
-_PASSWORD_FORM = pages.template("password.html")
-
-
-async def password(request: Request) -> Response:
-    """GET shows the form; POST takes the old and the new password, and keeps this browser alone signed in."""
-    name = request.state.annotator
-    sign_in = sign_in_of(request.cookies)
-    if sign_in is None or sign_in.password_revision < 0:
-        return pages.page("Password", "You have no password here.", _BY_PROVIDER)
-    if request.method != "POST":
-        return _password_page(name)
-    form = await pages.form(request)
-    if form is None:
-        return _password_page(name, 413, "That is longer than three passwords.")
-    return await _change(request, sign_in, *(form.get(field, "") for field in ("old", "new", "again")))
-
-
-async def _change(request: Request, sign_in: SignIn, old: str, new: str, again: str) -> Response:
-    name = sign_in.name
-    if new != again:
-        return _password_page(name, 422, "The new password was not written alike twice.")
-    tried = tried_at_change(name, sign_in.key)
-    if rest := login_throttle.attempt(tried):
-        problem = f"Too many wrong tries. Try again in {rest} s."
-        return _password_page(name, 429, problem, {"Retry-After": str(rest)})
-    try:
-        revision = await CHANGES.run(request, name, partial(change_password, project_store(), name, old, new))
-    except QueueFullError:
-        login_throttle.withdrawn(tried)
-        return _password_page(name, 503, _FULL, {"Retry-After": str(RETRY_AFTER)})
-    except InputError as error:  # about the new one: the old one was right
-        login_throttle.succeeded(tried)
-        return _password_page(name, 422, str(error))
-    except StoreError as error:  # nothing was found out about the password
-        login_throttle.withdrawn(tried)
-        return _password_page(name, 503, str(error))
-    except CurationError as error:
-        return _password_page(name, 422, str(error))
-    login_throttle.succeeded(tried)
-    accounts().expire()
-    return enter(request, SignIn(name, revision, sign_in.email, deactivations=sign_in.deactivations), "/")
-
-
-_BY_PROVIDER = (
-    "<p>You sign in through an identity provider: change your password there. A password of this project "
-    "is given by its lead, with <code>goldset annotator password</code>.</p>"
-    '<p class="help"><a href="/">Back</a></p>'
-)
-
-
-def _password_page(
-    name: str, status: int = 200, problem: str = "", headers: dict[str, str] | None = None
-) -> Response:
-    content = _PASSWORD_FORM.substitute(
-        name=escape(name), problem=pages.alert(problem), shortest=SHORTEST_PASSWORD
-    )
-    return pages.page("Password", f"Change the password of {name}.", content, status, headers)
 
 
 async def start(request: Request) -> Response:
@@ -260,8 +193,11 @@ async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
             "Your provider did not say that it verified your e-mail address, so it cannot be trusted here."
         )
         return sign_in_page(pending.target, status=403, problem=problem)
+    account = (answer.email, answer.issuer, answer.subject, visit_of(request))
     try:
-        sign_in = await to_thread.run_sync(_find_sign_in, answer.email)
+        sign_in = await to_thread.run_sync(sign_in_as, project_store(), *account)
+    except RefusedError as error:
+        return sign_in_page(pending.target, status=403, problem=str(error))
     except CurationError as error:
         return sign_in_page(pending.target, status=503, problem=unreadable(error))
     if sign_in is None:
@@ -273,14 +209,3 @@ async def _finish(request: Request, pending: oidc.PendingSignIn) -> Response:
     response = enter(request, sign_in, pending.target)
     oidc.remember_provider(response, answer)
     return response
-
-
-def _find_sign_in(email: str) -> SignIn | None:
-    """The sign-in of the annotator whose address it is, or None."""
-    with project_store().reading() as cursor:
-        identity = find_identity(cursor, email)
-        account = sign_in_states(cursor).get(identity.annotator) if identity else None
-    if identity is None or account is None:
-        return None
-    name, revision, _, deactivations = account
-    return SignIn(name.name, revision, identity.email, deactivations=deactivations)

@@ -1,7 +1,6 @@
-"""Session cookies: signed statements of who signed in, until when, and by which password or e-mail address.
+"""Session cookies: signed keys of sign-ins, and until when.
 
-A cookie alone proves nothing: `app.signin.current_user` checks that password and address are still in force
-and that the sign-in has not been ended.
+A cookie alone proves nothing: `app.signin.current_user` asks the project whether that sign-in is open.
 """
 
 from __future__ import annotations
@@ -10,31 +9,13 @@ import hashlib
 import hmac
 import secrets
 import time
-from typing import NamedTuple
 
 from itsdangerous import BadData, URLSafeSerializer, URLSafeTimedSerializer
 
-LASTS = 12 * 60 * 60
-"""Seconds for which a sign-in lasts: a working day."""
+from curation.people.sign_ins import LASTS
+
 KNOWN_FOR = 180 * 24 * 60 * 60
 """Seconds for which a browser is known as one in which a name has signed in."""
-
-
-class SignIn(NamedTuple):
-    """Who signed in, the revision of their password (-1: none), and the address if it was by one.
-
-    deactivations: how often they had been deactivated then.
-
-    key: the unique id of this sign-in; `Sessions.issue` makes one where it is ''.
-    expires: when it ends by itself, in seconds since 1970; `Sessions.issue` sets it.
-    """
-
-    name: str
-    password_revision: int
-    email: str | None = None
-    key: str = ""
-    deactivations: int = 0
-    expires: int = 0
 
 
 class Sessions:
@@ -50,21 +31,17 @@ class Sessions:
         # Cookies are shared by all ports of a host: two projects on one machine need two names.
         self.cookie = f"goldset_{self.project}"
 
-    def issue(self, sign_in: SignIn, now: float | None = None) -> str:
-        """A cookie value for a sign-in that begins now."""
-        expires = int(time.time() if now is None else now) + LASTS
-        fields = sign_in._replace(key=sign_in.key or secrets.token_hex(16))._asdict()
-        del fields["expires"]
-        return str(self._serializer.dumps([expires, *fields.values()]))
+    def issue(self, key: str, now: float | None = None) -> str:
+        """A cookie value for the sign-in with this key, which begins now."""
+        return str(self._serializer.dumps([int(time.time() if now is None else now) + LASTS, key]))
 
-    def read(self, value: str, now: float | None = None) -> SignIn | None:
-        """The sign-in of a cookie value, or None where it was not issued here or has expired."""
+    def read(self, value: str, now: float | None = None) -> str | None:
+        """The key in a cookie value, or None where it was not issued here or has expired."""
         try:
-            expires, *fields = self._serializer.loads(value)
-            sign_in = SignIn(*fields)._replace(expires=expires)
+            expires, key = self._serializer.loads(value)
         except (BadData, TypeError, ValueError):  # not signed here, or by a version with other fields
             return None
-        return sign_in if expires > (time.time() if now is None else now) else None
+        return str(key) if expires > (time.time() if now is None else now) else None
 
     def known_cookie(self, name: str) -> str:
         """The cookie by which a browser is known to a name; it does not tell the name."""

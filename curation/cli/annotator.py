@@ -10,6 +10,7 @@ import typer
 from curation.cli.goldset import Json, command_group, project_store
 from curation.cli.output import emit, say, table
 from curation.errors import InputError
+from curation.text import amount
 
 if TYPE_CHECKING:
     from curation.labeling.transfers.leaving import AccountChange
@@ -150,6 +151,46 @@ def annotator_activate(
     from curation.people.accounts import activate
 
     emit(as_json, activate(project_store(), name), f"{name} can sign in again.")
+
+
+@annotators.command("sign-ins")
+def annotator_sign_ins(
+    name: Annotated[str | None, typer.Argument(help="Name of an annotator; without it all.")] = None,
+    end: Annotated[str | None, typer.Option(help="Id of the sign-in to end, or 'all' of NAME.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the open sign-ins, or end one or all of somebody's.
+
+    Who is signed in by an ended one has to sign in again, also in pages that are open.
+
+    \b
+    Examples:
+      goldset annotator sign-ins
+      goldset annotator sign-ins ada
+      goldset annotator sign-ins ada --end all
+    """
+    from curation.people.accounts import end_sign_ins
+    from curation.people.annotators import require_annotators
+    from curation.people.sign_ins import list_sign_ins
+
+    store = project_store()
+    if end is not None:
+        if not (name and end):
+            raise InputError("--end needs the name of who is signed in, and an id or 'all'")
+        ended = end_sign_ins(store, name, "" if end == "all" else end)
+        emit(as_json, {"name": name, "ended": ended}, f"Ended {amount(ended, 'sign-in')} of {name}.")
+        return
+    with store.reading() as cursor:
+        require_annotators(cursor, [name] if name else [])
+        found = list_sign_ins(cursor, name)
+    columns = ["id", "name", "browser", "network", "since", "last used"]
+    times = [map("{:%d %b %H:%M}".format, (one.since, one.last_used)) for one in found]
+    rows = [
+        (one.sign_in_id[:8], one.annotator, one.device, one.network, *at)
+        for one, at in zip(found, times, strict=True)
+    ]
+    listed = {"sign_ins": [one._asdict() for one in found]}
+    emit(as_json, listed, lambda: table("Open sign-ins (UTC)", columns, rows))
 
 
 @annotators.command("list")

@@ -9,14 +9,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import NamedTuple
 
-from curation.errors import InputError, RefusedError
+from curation.errors import InputError, NotFoundError, RefusedError
 from curation.people.annotators import ROLES, list_annotators, require_annotators, require_author
-from curation.people.identities import DEACTIVATE
+from curation.people.sign_ins import forget_sign_ins
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 
 
 class Account(NamedTuple):
-    """One of the project's people and how they sign in; `deactivated_at` is None for who is active."""
+    """One of the project's people and how they sign in; `deactivated_at` is None for who is active.
+
+    addresses: the e-mail addresses, each with the identity provider that brought it, as people read them.
+    """
 
     name: str
     role: str
@@ -25,6 +28,7 @@ class Account(NamedTuple):
     deactivated_at: datetime | None
     password: bool
     emails: list[str]
+    addresses: list[str]
 
     @property
     def active(self) -> bool:
@@ -37,7 +41,9 @@ class Account(NamedTuple):
             return "no: from imported judgments only"
         if self.deactivated_at is not None:
             return f"no: deactivated on {self.deactivated_at:%d %b %Y}"
-        return ", ".join([*(["by password"] if self.password else []), *(f"as {one}" for one in self.emails)])
+        return ", ".join(
+            [*(["by password"] if self.password else []), *(f"as {one}" for one in self.addresses)]
+        )
 
 
 def list_accounts(cursor: Cursor) -> list[Account]:
@@ -63,8 +69,30 @@ def deactivate(store: Store, name: str, author: str = COMMAND_LINE) -> bool:
             return False
         _refuse_last_lead(cursor, annotator)
         cursor.execute("UPDATE annotators SET deactivated_at = ? WHERE name = ?", [utc_now(), name])
-        record_event(cursor, DEACTIVATE, {"name": name, "role": annotator.role}, author)
+        forget_sign_ins(cursor, name)
+        record_event(cursor, "deactivate annotator", {"name": name, "role": annotator.role}, author)
     return True
+
+
+def end_sign_ins(store: Store, name: str, begins: str = "", author: str = COMMAND_LINE, but: str = "") -> int:
+    """End one or all of somebody's sign-ins, as themselves or as a lead; returns how many.
+
+    begins: how the id of one begins; '' for all. but: the id of one that goes on.
+
+    Raises
+    ------
+    NotFoundError: the project does not know the name, or they have no such sign-in.
+    RefusedError: the author is another, and no lead.
+    """
+    with store.transaction(new_data_version=False) as cursor:
+        require_annotators(cursor, [name])
+        if author != name:
+            require_author(cursor, author, "lead")
+        ended = forget_sign_ins(cursor, name, begins, but=but)
+        if begins and not ended:
+            raise NotFoundError(f"{name} has no open sign-in {begins}: it may have ended already.")
+        record_event(cursor, "end sign-ins", {"name": name, "number": ended}, author)
+    return ended
 
 
 def activate(store: Store, name: str, author: str = COMMAND_LINE) -> Annotator:
@@ -131,6 +159,8 @@ def _refuse_last_lead(cursor: Cursor, annotator: Annotator) -> None:
 _ACCOUNTS = """
 SELECT name, role, imported, added_at, deactivated_at,
        EXISTS (FROM passwords p WHERE p.annotator = a.name),
-       coalesce((SELECT list(email ORDER BY email) FROM identities i WHERE i.annotator = a.name), [])
+       coalesce((SELECT list(email ORDER BY email) FROM identities i WHERE i.annotator = a.name), []),
+       coalesce((SELECT list(email || coalesce(' of ' || issuer, '') ORDER BY email)
+                 FROM identities i WHERE i.annotator = a.name), [])
 FROM annotators a ORDER BY name
 """

@@ -17,6 +17,7 @@ import argon2
 
 from curation.errors import InputError, NotFoundError, RefusedError, refuse_problems
 from curation.people.emails import email_problems, insert_identity
+from curation.people.sign_ins import UNKNOWN, Visit, forget_sign_ins, open_sign_in
 from curation.store import COMMAND_LINE, Annotator, Cursor, Store, fetch, record_event, utc_now
 from curation.text import amount
 
@@ -100,17 +101,23 @@ def able_to_judge(cursor: Cursor) -> list[Annotator]:
     return [one for one in list_annotators(cursor) if one.role in JUDGING and one.active and not one.imported]
 
 
-def authenticate(store: Store, name: str, password: str) -> Annotator | None:
-    """The annotator, if name and password match and they are active; a mismatch takes as long as a match."""
+def authenticate(store: Store, name: str, password: str, visit: Visit = UNKNOWN) -> str | None:
+    """Sign somebody in, if name and password match and they are active; returns the key of the sign-in.
+
+    A mismatch takes as long as a match. A password that changes meanwhile is a mismatch.
+    """
     with store.reading() as cursor:
-        annotator = find_annotator(cursor, name)
         current = _current_password(cursor, name)
-    fits = _fits(current, password)
-    return annotator if fits and annotator is not None and annotator.active else None
+    if not _fits(current, password) or current is None:
+        return None
+    with store.transaction(new_data_version=False) as cursor:
+        return open_sign_in(cursor, name, visit, revision=current.revision)
 
 
-def change_password(store: Store, name: str, old: str, new: str) -> int:
-    """Replace a password, given the old one; returns the new revision. Sign-ins by earlier passwords end.
+def change_password(store: Store, name: str, old: str, new: str, visit: Visit = UNKNOWN) -> str | None:
+    """Replace a password, given the old one. All their sign-ins end; returns the key of a new one.
+
+    The key is None where yet another change came at once.
 
     Raises
     ------
@@ -123,7 +130,9 @@ def change_password(store: Store, name: str, old: str, new: str) -> int:
         raise RefusedError("The old password is not right.")
     if _nfc(new) == _nfc(old):
         raise InputError("the new password is the old one: expected another")
-    return _replace_password(store, name, new, current.revision, author=name)
+    revision = _replace_password(store, name, new, current.revision, author=name)
+    with store.transaction(new_data_version=False) as cursor:
+        return open_sign_in(cursor, name, visit, revision=revision)
 
 
 def set_password(store: Store, name: str, new: str, author: str = COMMAND_LINE) -> int:
@@ -237,6 +246,7 @@ def _replace_password(store: Store, name: str, new: str, revision: int, *, autho
         if (current.revision if current else -1) != revision:
             raise RefusedError("The password was changed meanwhile. Sign in with the newer one.")
         cursor.execute("INSERT INTO passwords VALUES (?, ?, ?, ?)", [name, revision + 1, hashed, utc_now()])
+        forget_sign_ins(cursor, name)
         record_event(cursor, "change password", {"name": name}, actor=author)
     return revision + 1
 

@@ -36,7 +36,7 @@ def insert_identity(cursor: Cursor, name: str, email: str) -> EmailIdentity:
     if known is not None and known != added:
         raise RefusedError(f"The address {added.email} is {known.annotator}'s already.")
     if known is None:
-        cursor.execute("INSERT INTO identities VALUES (?, ?, ?)", [*added, utc_now()])
+        cursor.execute("INSERT INTO identities VALUES (?, ?, ?, NULL, NULL)", [*added, utc_now()])
     return added
 
 

@@ -1,33 +1,16 @@
 """Identities: the e-mail addresses by which annotators sign in through an identity provider.
 
-The provider verifies the address, and the project says whose it is; an address belongs to one annotator. A
-sign-in depends on the sign-in state: the revision of the password, or the address. When that changes, the
-sign-in ends. It also ends when its owner is deactivated, or signs out, which is an event of the project.
+The provider verifies the address, and the project says whose it is; an address belongs to one annotator. When
+it is taken away, sign-ins by it end.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from curation.errors import NotFoundError, RefusedError, refuse_problems
 from curation.people.annotators import require_author
 from curation.people.emails import EmailIdentity, email_problems, find_identity, folded, insert_identity
-from curation.store import COMMAND_LINE, Annotator, Cursor, Store, record_event
-
-SIGN_OUT = "sign out"
-DEACTIVATE = "deactivate annotator"
-
-
-class SignInState(NamedTuple):
-    """What sign-ins of an annotator depend on; the password revision is -1 without a password.
-
-    deactivations: how often they were deactivated, which ended their sign-ins for good.
-    """
-
-    annotator: Annotator
-    password_revision: int
-    emails: frozenset[str]
-    deactivations: int
+from curation.people.sign_ins import Visit, forget_sign_ins, open_sign_in
+from curation.store import COMMAND_LINE, Store, record_event
 
 
 def add_identity(store: Store, name: str, email: str, author: str = COMMAND_LINE) -> EmailIdentity:
@@ -77,44 +60,36 @@ def remove_identity(store: Store, name: str, email: str, author: str = COMMAND_L
                 command="`goldset annotator list` names everybody's addresses.",
             )
         cursor.execute("DELETE FROM identities WHERE email = ?", [removed.email])
+        forget_sign_ins(cursor, name, email=removed.email)
         record_event(cursor, "remove identity", removed._asdict(), author)
     return removed
 
 
-def sign_in_states(cursor: Cursor) -> dict[str, SignInState]:
-    """The sign-in state of everybody who can sign in, by name."""
-    sql = """
-        SELECT name, role,
-               coalesce((SELECT max(revision) FROM passwords p WHERE p.annotator = a.name), -1),
-               coalesce((SELECT list(email) FROM identities i WHERE i.annotator = a.name), []),
-               (SELECT count(*) FROM events e WHERE e.action = ? AND e.detail->>'name' = a.name)
-        FROM annotators a WHERE NOT imported AND deactivated_at IS NULL
-        """
-    rows = cursor.execute(sql, [DEACTIVATE]).fetchall()
-    return {
-        name: SignInState(Annotator(name, role, imported=False), revision, frozenset(emails), deactivations)
-        for name, role, revision, emails, deactivations in rows
-    }
+def sign_in_as(store: Store, email: str, issuer: str, subject: str, visit: Visit) -> str | None:
+    """Sign in whose address it is that a provider confirmed; returns the key, None where it is nobody's.
 
+    The first account of a provider (`iss` and `sub` of its token) that brings an address keeps it: another
+    provider may give the same address to somebody else.
 
-def end_sign_in(store: Store, name: str, key: str, expires: int) -> None:
-    """Store that a sign-in has ended, so that no copy of it is valid; nothing for a sign-in without a key.
-
-    expires: when it would have ended by itself, in seconds since 1970.
+    Raises
+    ------
+    RefusedError: another account brought the address first.
     """
-    if not key:
-        return
-    with store.transaction() as cursor:
-        record_event(cursor, SIGN_OUT, {"sign_in": key, "expires": expires}, name)
+    with store.transaction(new_data_version=False) as cursor:
+        identity = find_identity(cursor, email)
+        if identity is None:
+            return None
+        known = {"issuer": issuer, "subject": subject, "email": identity.email}
+        cursor.execute(_BRING, known)
+        if cursor.execute(_OTHERS, known).fetchall():
+            raise RefusedError(
+                f"{identity.email} belongs to another account, of this provider or another, that came first. "
+                "Ask the lead of the project: removed and added again, the address goes to who comes next."
+            )
+        return open_sign_in(cursor, identity.annotator, visit, identity.email)
 
 
-def ended_sign_ins(cursor: Cursor, now: int) -> set[str]:
-    """The keys of sign-ins that ended before their time, while that time has not come.
-
-    When somebody signed out is not asked: a clock that was wrong then would let the sign-in revive.
-    """
-    sql = """
-        SELECT detail->>'sign_in' FROM events
-        WHERE action = ? AND coalesce((detail->>'expires')::BIGINT > ?, true)
-        """
-    return {row[0] for row in cursor.execute(sql, [SIGN_OUT, now]).fetchall()}
+_BRING = """
+UPDATE identities SET issuer = $issuer, subject = $subject WHERE email = $email AND issuer IS NULL
+"""
+_OTHERS = "FROM identities WHERE email = $email AND (issuer, subject) <> ($issuer, $subject)"

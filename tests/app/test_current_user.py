@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,13 +10,11 @@ import pytest
 from app import context
 from app.signin import current_user
 from app.signin.current_user import AccountCache
-from app.signin.sessions import LASTS, SignIn
-from curation.people.accounts import activate, deactivate, set_role
+from curation.people.accounts import activate, deactivate, end_sign_ins, set_role
 from curation.people.annotators import add_annotator
-from curation.people.identities import SignInState, end_sign_in, ended_sign_ins, sign_in_states
-from curation.store import Cursor, Store
-
-SIGN_IN = SignIn("ada", 0, None, "the key of this sign-in", expires=int(time.time()) + LASTS)
+from curation.people.sign_ins import Visit, id_of, list_sign_ins, open_sign_in, signed_in
+from curation.store import Annotator, Cursor, Store
+from tests.support.projects import rows_of
 
 
 @pytest.fixture
@@ -28,62 +25,87 @@ def served(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     store.close()
 
 
-def test_who_signed_out_is_nobody(served: Store) -> None:
-    accounts = AccountCache()
-    assert accounts.annotator(SIGN_IN) is not None
-    end_sign_in(served, "ada", SIGN_IN.key, SIGN_IN.expires)
+@pytest.fixture
+def key(served: Store) -> str:
+    return opened(served)
+
+
+def opened(store: Store) -> str:
+    with store.transaction() as cursor:
+        key = open_sign_in(cursor, "ada", Visit("Firefox 151 on Linux", "192.0.2.0/24"))
+    assert key is not None
+    return key
+
+
+def sign_out(store: Store, key: str) -> None:
+    end_sign_ins(store, "ada", id_of(key), "ada")
+
+
+def test_who_signed_out_is_nobody_also_for_a_server_that_starts_anew(served: Store, key: str) -> None:
+    accounts, other = AccountCache(), opened(served)
+    assert accounts.annotator(key) is not None
+    sign_out(served, key)
     accounts.expire()
-    assert accounts.annotator(SIGN_IN) is None
+    assert (accounts.annotator(key), AccountCache().annotator(key)) == (None, None)
+    assert accounts.annotator(other) is not None
 
 
-def test_a_sign_in_from_before_a_deactivation_is_none_after_it_was_taken_back(served: Store) -> None:
-    accounts = AccountCache()
+def test_a_sign_in_from_before_a_deactivation_is_none_after_it_was_taken_back(
+    served: Store, key: str
+) -> None:
     deactivate(served, "ada")
     activate(served, "ada")
-    assert accounts.annotator(SIGN_IN) is None
-    assert accounts.annotator(SIGN_IN._replace(deactivations=1)) is not None
+    assert AccountCache().annotator(key) is None
+    assert AccountCache().annotator(opened(served)) is not None
 
 
 def test_a_sign_out_while_another_thread_reads_is_heard_at_once(
-    served: Store, monkeypatch: pytest.MonkeyPatch
+    served: Store, key: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     accounts = AccountCache()
 
-    def while_somebody_signs_out(cursor: Cursor) -> dict[str, SignInState]:
-        found = sign_in_states(cursor)
+    def while_somebody_signs_out(cursor: Cursor) -> dict[str, Annotator]:
+        found = signed_in(cursor)
         accounts.expire()
         return found
 
     with monkeypatch.context() as slow:
-        slow.setattr(current_user, "sign_in_states", while_somebody_signs_out)
-        assert accounts.annotator(SIGN_IN) is not None
-    end_sign_in(served, "ada", SIGN_IN.key, SIGN_IN.expires)
-    assert accounts.annotator(SIGN_IN) is None
+        slow.setattr(current_user, "signed_in", while_somebody_signs_out)
+        assert accounts.annotator(key) is not None
+    sign_out(served, key)
+    assert accounts.annotator(key) is None
 
 
-@pytest.mark.parametrize("days", [-3, 3])
-def test_a_sign_out_by_a_wrong_clock_is_for_good(served: Store, days: int) -> None:
-    end_sign_in(served, "ada", SIGN_IN.key, SIGN_IN.expires)
-    with served.transaction() as cursor:
-        cursor.execute("UPDATE events SET happened_at = happened_at + to_days(?)", [days])
-    assert AccountCache().annotator(SIGN_IN) is None
+def test_nothing_in_the_file_is_a_cookie(served: Store, key: str) -> None:
+    rows = rows_of(served, "FROM sign_ins")
+    assert id_of(key) in rows[0]
+    assert key not in rows[0]
+    assert AccountCache().annotator(id_of(key)) is None
 
 
-def test_a_sign_out_is_forgotten_once_its_sign_in_would_have_ended(served: Store) -> None:
-    end_sign_in(served, "ada", SIGN_IN.key, SIGN_IN.expires)
-    with served.reading() as cursor:
-        assert ended_sign_ins(cursor, SIGN_IN.expires - 1) == {SIGN_IN.key}
-        assert ended_sign_ins(cursor, SIGN_IN.expires) == set()
-
-
-def test_who_is_deactivated_is_nobody_and_a_new_role_counts_at_once(served: Store) -> None:
+def test_when_a_sign_in_was_used_last_is_stored_now_and_then(
+    served: Store, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(served)
     accounts = AccountCache()
-    assert accounts.annotator(SIGN_IN) is not None
+    monkeypatch.setattr(accounts, "NOTED_EVERY", 0.0)
+    accounts.annotator(key)
+    accounts.expire()
+    accounts.annotator(key)
+    with served.reading() as cursor:
+        used, unused = list_sign_ins(cursor, "ada")
+    assert (used.sign_in_id, used.last_used > used.since) == (id_of(key), True)
+    assert unused.last_used == unused.since
+
+
+def test_who_is_deactivated_is_nobody_and_a_new_role_counts_at_once(served: Store, key: str) -> None:
+    accounts = AccountCache()
+    assert accounts.annotator(key) is not None
     set_role(served, "ada", "reviewer")
     accounts.expire()  # as the page does; what a command changed is read within MAX_AGE
-    found = accounts.annotator(SIGN_IN)
+    found = accounts.annotator(key)
     assert found is not None
     assert found.role == "reviewer"
     deactivate(served, "ada")
     accounts.expire()
-    assert accounts.annotator(SIGN_IN) is None
+    assert accounts.annotator(key) is None

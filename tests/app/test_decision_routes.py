@@ -13,9 +13,9 @@ from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from app import api_decisions, context
+from app.context import project_store
 from app.front.guard import Guard
 from app.signin import current_user
-from app.signin.sessions import SignIn
 from curation.adjudication import claims
 from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
@@ -25,6 +25,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Query
 from tests.support.projects import new_project, rows_of
+from tests.support.signed_in import cookie_of
 
 HOSTILE = "<img src=x onerror=alert(1)> **bold**"
 ORIGIN = {"Origin": "http://testserver"}
@@ -64,9 +65,9 @@ def anyone(project: Store) -> Iterator[TestClient]:
 
 
 def enter(client: TestClient, name: str) -> TestClient:
-    sessions = current_user.sessions()
     client.cookies.clear()
-    client.cookies.set(sessions.cookie, sessions.issue(SignIn(name, 0)))
+    client.cookies.set(*cookie_of(project_store(), name))
+    current_user.accounts().expire()
     return client
 
 

@@ -18,10 +18,10 @@ from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 
 from app.monitoring.descriptors import PAGES, TURNED_AWAY, Admission, Descriptors, drop_ended_sessions
-from app.signin.sessions import Sessions, SignIn
 from curation.people.annotators import add_annotator
-from curation.store import Store, require_setting
+from curation.store import Store
 from tests.support.served import PASSWORD, Served
+from tests.support.signed_in import cookie_of
 from tests.support.websockets_client import session
 
 LIMIT = 128
@@ -92,10 +92,7 @@ def test_at_its_limit_the_server_turns_sessions_away_and_goes_on_taking_grades(s
     store.close()
     served = Served(store.path)
     resource.prlimit(served.process.pid, resource.RLIMIT_NOFILE, (LIMIT, LIMIT))
-    with store.reading() as cursor:
-        key = require_setting(cursor, "cookie_key", "")
-    own = Sessions(bytes.fromhex(key))
-    cookie = f"{own.cookie}={own.issue(SignIn('anna', 0))}"
+    cookie = "=".join(cookie_of(store, "anna"))
     with ExitStack() as opened:
         assert 5 < sessions_until_refused(served, cookie, opened) < LIMIT // 4
         answer = httpx2.get(f"{served.url}/api/presentations", headers={"Cookie": cookie})

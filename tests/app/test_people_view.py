@@ -15,6 +15,7 @@ from curation.labeling.practice.opening import open_practice
 from curation.labeling.rounds.rounds import open_round
 from curation.people.accounts import deactivate, list_accounts
 from curation.people.annotators import authenticate
+from curation.people.sign_ins import Visit, open_sign_in
 from curation.store import Store
 from curation.store.rows import Annotator
 from tests.support.projects import add_names, add_pairs, decide_pairs, grade_next, grid, new_project, rows_of
@@ -113,6 +114,21 @@ def test_who_is_deactivated_leaves_their_open_work_to_others(project: Store) -> 
     assert open_items == [(0,)]
     shown = press(shown, "Activate")
     assert account(project, "ada") == ("annotator", True, [])
+
+
+def test_a_lead_ends_one_sign_in_or_all_of_somebody(project: Store) -> None:
+    with project.transaction() as cursor:
+        for device in ("Firefox 151 on Linux", "Edge 139 on Windows", "Safari 26 on iOS"):
+            open_sign_in(cursor, "ada", Visit(device, "192.0.2.0/24"))
+        open_sign_in(cursor, "ben", Visit("Chrome 139 on macOS", "192.0.2.0/24"))
+    shown = page("ada")
+    assert "Edge 139 on Windows at 192.0.2.0/24, since " in html(shown)
+    shown = press(shown, "End")
+    assert words(shown.success) == "1 sign-in of ada ended."
+    shown = press(shown, "End all")
+    assert words(shown.success) == "2 sign-ins of ada ended."
+    assert rows_of(project, "SELECT annotator FROM sign_ins") == [("ben",)]
+    assert rows_of(project, "SELECT actor FROM events WHERE action = 'end sign-ins'") == [("lee",)] * 2
 
 
 def test_nobody_is_offered_to_deactivate_themselves(project: Store) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import resource
 import shutil
 from collections.abc import Iterator
@@ -27,8 +28,8 @@ from app.monitoring import health
 from app.monitoring.failures import HEADER, FailureLog
 from app.signin import current_user
 from app.signin import routes as signin
-from app.signin.routes import password
-from app.signin.sessions import LASTS, Sessions, SignIn
+from app.signin.account import end, password
+from app.signin.sessions import LASTS, Sessions
 from app.signin.throttle import LoginThrottle, Tried, login_throttle, network, tried_at_sign_in
 from curation.agreement.report.fingerprint import read_fingerprint
 from curation.errors import StoreBusyError
@@ -39,6 +40,7 @@ from curation.labeling.rounds.status import round_status
 from curation.people import annotators
 from curation.people.accounts import set_role
 from curation.people.annotators import add_annotator, set_password
+from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
@@ -100,6 +102,7 @@ def anyone(project: Store) -> Iterator[TestClient]:
         Route("/sign-in", signin.sign_in, methods=["GET", "POST"]),
         Route("/sign-out", signin.sign_out, methods=["POST"]),
         Route("/password", password, methods=["GET", "POST"]),
+        Route("/sign-ins", end, methods=["POST"]),
         *api.ROUTES,
         health.ROUTE,
         Route("/broken", broken),
@@ -201,10 +204,9 @@ def test_over_https_the_cookie_goes_over_https_only(anyone: TestClient) -> None:
 
 def test_a_cookie_that_was_not_issued_here_or_has_ended_says_nothing() -> None:
     sessions = Sessions(b"k" * 32)
-    anna = SignIn("anna", 3, "anna@example.org", "the key of this sign-in")
-    cookie = sessions.issue(anna, now=1_000.0)
+    cookie = sessions.issue("its key", now=1_000.0)
     content, signature = cookie.split(".")
-    assert sessions.read(cookie, now=1_000.0 + LASTS - 1) == anna._replace(expires=1_000 + LASTS)
+    assert sessions.read(cookie, now=1_000.0 + LASTS - 1) == "its key"
     assert sessions.read(cookie, now=1_000.0 + LASTS) is None
     assert Sessions(b"x" * 32).read(cookie, now=1_000.0) is None
     for forged in (
@@ -236,8 +238,43 @@ def test_signing_out_ends_every_copy_of_the_sign_in_and_no_other(anna: TestClien
     current_user.accounts.cache_clear()  # as a server that starts anew
     assert (answers(copied), answers(other)) == (401, 200)
     with project.reading() as cursor:
-        events = cursor.execute("SELECT actor FROM events WHERE action = 'sign out'").fetchall()
+        events = cursor.execute("SELECT actor FROM events WHERE action = 'end sign-ins'").fetchall()
     assert events == [("anna",)]
+
+
+AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/139.0.0.0 Safari/537.36 Edg/139.0"
+
+
+def test_people_see_where_they_are_signed_in_and_end_what_they_do_not_know(anna: TestClient) -> None:
+    elsewhere = from_elsewhere(anna, "2001:db8:1:2::9")
+    elsewhere.headers["user-agent"] = AGENT
+    assert enter(elsewhere, "anna").status_code == 303
+    others = from_elsewhere(anna)
+    assert enter(others, "ben").status_code == 303
+    page = anna.get("/password").text
+    assert "Edge 139 on Linux at 2001:db8:1::/48" in page
+    assert "<script>" not in page.replace(page[: page.index("<main>")], "")
+    assert page.count("this browser") == 1
+    (found,) = re.findall(r'name="id" value="(\w+)"', page)
+    refused = others.post("/sign-ins", data={"id": found}, headers=ORIGIN)
+    assert (refused.status_code, elsewhere.get("/api/presentations").status_code) == (303, 200)
+    assert anna.post("/sign-ins", data={"id": found}, headers=ORIGIN).headers["location"] == "/password"
+    assert [one.get("/api/presentations").status_code for one in (elsewhere, anna, others)] == [401, 200, 200]
+    assert enter(elsewhere, "anna").status_code == 303
+    assert anna.post("/sign-ins", data={"id": ""}, headers=ORIGIN).status_code == 303
+    assert [one.get("/api/presentations").status_code for one in (elsewhere, anna, others)] == [401, 200, 200]
+
+
+@pytest.mark.parametrize("agent", ["", "<script>1</script>", "Chrome/9999999 ; Windows", "x" * 9_000])
+def test_a_browser_names_itself_in_our_words_only(anna: TestClient, project: Store, agent: str) -> None:
+    other = from_elsewhere(anna, "no address")
+    other.headers["user-agent"] = agent
+    assert enter(other, "anna").status_code == 303
+    with project.reading() as cursor:
+        found = list_sign_ins(cursor, "anna")
+    assert {one.network for one in found} == {""}
+    ours = re.compile(r"(Another browser|Chrome \d{1,4}) on (another system|Windows)")
+    assert all(ours.fullmatch(one.device) for one in found)
 
 
 def from_elsewhere(client: TestClient, address: str = "198.51.100.7") -> TestClient:
@@ -698,7 +735,7 @@ def test_a_grade_costs_no_reading_of_who_may_sign_in(
     anna: TestClient, project: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     anna.get("/api/history")
-    monkeypatch.setattr(current_user, "sign_in_states", None)  # would fail if it were asked
+    monkeypatch.setattr(current_user, "signed_in", None)  # would fail if it were asked
     assert send(anna, grade(items(anna)[0])).json()["outcomes"][0]["status"] == "saved"
 
 

@@ -15,7 +15,8 @@ from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 from playwright.sync_api import Browser, Page, expect
 
 from app.signin.oidc import PENDING
-from curation.people.identities import add_identity
+from curation.people.accounts import list_accounts
+from curation.people.identities import add_identity, remove_identity
 from curation.store import open_store
 from tests.support.oidc_provider import CLIENT, SECRET, Provider, running
 from tests.support.served import Served
@@ -27,8 +28,8 @@ ANNA, STRANGER, UNVERIFIED = "Anna@Example.org", "stranger@example.org", "ben@ex
 class WithProvider(Served):
     """A served project whose secrets name the provider."""
 
-    def __init__(self, project: Path, provider: Provider) -> None:
-        self.provider = provider
+    def __init__(self, project: Path, *providers: Provider) -> None:
+        self.providers = dict(zip(("work", "home"), providers, strict=True))
         super().__init__(project)
 
     def start(self) -> None:
@@ -39,12 +40,17 @@ class WithProvider(Served):
             [auth]
             redirect_uri = "{self.url}/oauth2callback"
             cookie_secret = "{COOKIE_SECRET}"
-            [auth.work]
-            label = "Example <Work>"
+            """
+            + "".join(
+                f"""
+            [auth.{name}]
+            label = "Example <{name.capitalize()}>"
             client_id = "{CLIENT}"
             client_secret = "{SECRET}"
-            server_metadata_url = "{self.provider.url}/.well-known/openid-configuration"
+            server_metadata_url = "{provider.url}/.well-known/openid-configuration"
             """
+                for name, provider in self.providers.items()
+            )
         )
         with pytest.MonkeyPatch.context() as patch:
             patch.chdir(self.project.parent)  # where Streamlit looks for them
@@ -58,13 +64,21 @@ def provider() -> Iterator[Provider]:
 
 
 @pytest.fixture(scope="module")
-def project(provider: Provider, template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+def home() -> Iterator[Provider]:
+    with running(Provider({ANNA: True})) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def project(
+    provider: Provider, home: Provider, template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
     path = Path(shutil.copy(template, tmp_path_factory.mktemp("oidc") / "project.duckdb"))
     store = open_store(path)
     add_identity(store, "anna", ANNA)
     add_identity(store, "ben", UNVERIFIED)
     store.close()
-    served = WithProvider(path, provider)
+    served = WithProvider(path, provider, home)
     try:
         yield served
     finally:
@@ -80,9 +94,9 @@ def page(browser: Browser, provider: Provider) -> Page:
     return browser.new_context().new_page()
 
 
-def choose(page: Page, served: Served, account: str, at: str = "/") -> None:
+def choose(page: Page, served: Served, account: str, at: str = "/", provider: str = "Work") -> None:
     page.goto(f"{served.url}{at}")
-    page.get_by_role("link", name="Sign in with Example <Work>").click()
+    page.get_by_role("link", name=f"Sign in with Example <{provider}>").click()
     expect(page.get_by_role("heading", name="Choose an account")).to_be_visible()
     page.get_by_role("link", name=account).click()
 
@@ -128,6 +142,35 @@ def test_who_is_not_known_is_told_whom_to_ask_and_no_names(page: Page, project: 
 def test_an_address_that_was_not_verified_is_nobodys(page: Page, project: Served) -> None:
     choose(page, project, UNVERIFIED)
     refused(page, project, "did not say that it verified")
+
+
+def test_an_address_is_the_account_s_that_brought_it_first(
+    page: Page, project: Served, provider: Provider, home: Provider
+) -> None:
+    choose(page, project, ANNA)
+    expect(page.locator(".grading")).to_be_visible()
+    other = page.context.browser.new_context().new_page()  # type: ignore[union-attr]
+    choose(other, project, ANNA, provider="Home")
+    refused(other, project, "anna@example.org belongs to another account, of this provider or another")
+    provider.changes = {"sub": "another account of the first provider"}
+    choose(other, project, ANNA)
+    refused(other, project, "Ask the lead of the project: removed and added again, the address goes to")
+    with project.store.reading() as cursor:
+        listed = next(one.ways for one in list_accounts(cursor) if one.name == "anna")
+    assert listed == f"by password, as anna@example.org of {provider.url}"
+
+    remove_identity(project.store, "anna", ANNA)
+    add_identity(project.store, "anna", ANNA)
+    choose(other, project, ANNA, provider="Home")
+    expect(other.locator(".grading")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("link", name="Sign in with Example <Work>")).to_be_visible()
+    provider.reset()
+    page.context.clear_cookies()
+    choose(page, project, ANNA)
+    refused(page, project, "belongs to another account")
+    remove_identity(project.store, "anna", ANNA)  # as the other tests expect it
+    add_identity(project.store, "anna", ANNA)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from websockets.exceptions import InvalidStatus
 
 from app.navigation import all_pages
-from app.signin.sessions import Sessions, SignIn
+from app.signin.sessions import Sessions
 from curation.adjudication.adjudication import decide, decide_many
 from curation.adjudication.second_opinions import ask_opinion
 from curation.errors import NotFoundError, RefusedError
@@ -34,6 +34,7 @@ from curation.labeling.session.submit import submit
 from curation.labeling.transfers.extension import extend_round
 from curation.labeling.transfers.reassignment import reassign
 from curation.people.annotators import add_annotator
+from curation.people.sign_ins import list_sign_ins
 from curation.pooling.pool import build_pool
 from curation.project import init_project
 from curation.sampling.sample import draw_sample
@@ -44,6 +45,7 @@ from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
 from tests.support.served import PASSWORD, Served
+from tests.support.signed_in import sessions_of
 from tests.support.websockets_client import pages, session, strings
 
 OPEN = {"/sign-in", "/health"}
@@ -118,36 +120,29 @@ def copied(prepared: Path, tmp_path: Path) -> Iterator[Store]:
     store.close()
 
 
-def key_of(store: Store) -> bytes:
-    with store.reading() as cursor:
-        row = cursor.execute("SELECT value FROM settings WHERE name = 'cookie_key'").fetchone()
-    assert row is not None
-    return bytes.fromhex(row[0])
-
-
-def cookie(served: Served, name: str, **more: Any) -> str:
-    sessions = Sessions(key_of(served.store))
-    return f"{sessions.cookie}={sessions.issue(SignIn(name, 0), **more)}"
+def cookie(served: Served, name: str) -> str:
+    form, headers = {"name": name, "password": PASSWORD}, {"Origin": served.url}
+    answer = httpx2.post(f"{served.url}/sign-in", data=form, headers=headers)
+    return f"{(own := sessions_of(served.store).cookie)}={answer.cookies[own]}"
 
 
 def forgeries(served: Served) -> dict[str, str]:
     """Cookie headers that say they are the lead's."""
-    real = Sessions(key_of(served.store))
-    other = Sessions(b"x" * 32)
-    content, _, signature = real.issue(SignIn("sancho", 0)).partition(".")
-    quixote = real.issue(SignIn("quixote", 0))
+    real, other = sessions_of(served.store), Sessions(b"x" * 32)
+    content, _, signature = cookie(served, "sancho").partition("=")[2].partition(".")
+    key, quixote = real.read(f"{content}.{signature}") or "", cookie(served, "quixote").partition("=")[2]
+    with served.store.reading() as cursor:
+        stored = next(one.sign_in_id for one in list_sign_ins(cursor, "sancho"))
     return {
         "none": "",
-        "another key": f"{real.cookie}={other.issue(SignIn('sancho', 0))}",
+        "another key": f"{real.cookie}={other.issue(key)}",
         "no signature": f"{real.cookie}={content}.",
-        "an empty key": f"{real.cookie}={Sessions(b'').issue(SignIn('sancho', 0))}",
+        "an empty key": f"{real.cookie}={Sessions(b'').issue(key)}",
         "its signature cut": f"{real.cookie}={content}.{signature[:-1]}",
         "another's signature": f"{real.cookie}={content}.{quixote.partition('.')[2]}",
-        "ended": f"{real.cookie}={real.issue(SignIn('sancho', 0), now=1_000.0)}",
-        "an older password": f"{real.cookie}={real.issue(SignIn('sancho', -1))}",
-        "a later password": f"{real.cookie}={real.issue(SignIn('sancho', 1))}",
-        "an address that is not theirs": f"{real.cookie}={real.issue(SignIn('sancho', 0, 'a@example.org'))}",
-        "somebody who does not exist": f"{real.cookie}={real.issue(SignIn('nobody', 0))}",
+        "expired": f"{real.cookie}={real.issue(key, now=1_000.0)}",
+        "a sign-in that is not open": f"{real.cookie}={real.issue('0' * 32)}",
+        "what the project stores of a sign-in": f"{real.cookie}={real.issue(stored)}",
         "Streamlit's own": "_streamlit_user=" + content,
     }
 

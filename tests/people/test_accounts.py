@@ -16,7 +16,7 @@ from curation.people.annotators import (
     require_author,
     set_password,
 )
-from curation.people.identities import add_identity, remove_identity, sign_in_states
+from curation.people.identities import add_identity, remove_identity
 from curation.store import Store
 from tests.support.projects import add_names, rows_of
 
@@ -35,7 +35,6 @@ def test_who_is_deactivated_cannot_sign_in_until_activated(project: Store) -> No
     assert deactivate(project, "ada", "lee")
     assert authenticate(project, "ada", PASSWORD) is None
     with project.reading() as cursor:
-        assert "ada" not in sign_in_states(cursor)
         assert [one.name for one in able_to_judge(cursor)] == ["lee"]
         assert [(one.name, one.active) for one in list_accounts(cursor)] == [("ada", False), ("lee", True)]
         with pytest.raises(RefusedError, match="ada is deactivated"):

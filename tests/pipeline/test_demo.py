@@ -25,7 +25,7 @@ from curation.demo.build import PASSWORD, PEOPLE, ROUND, Demo, build_demo
 from curation.demo.stdlib_corpus import write_stdlib_corpus
 from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
-from curation.people.annotators import authenticate
+from curation.people.annotators import authenticate, list_annotators
 from curation.releases.verify import opened, verify
 from curation.retrieval import embeddings
 from curation.store import Store, get_setting, open_store
@@ -84,10 +84,9 @@ def built(embedding_model: None, tmp_path_factory: pytest.TempPathFactory) -> Bu
 
 
 def test_everybody_whose_sign_in_is_printed_can_sign_in(built: Built) -> None:
-    for name, role in PEOPLE.items():
-        found = authenticate(built.store, name, PASSWORD)
-        assert found is not None
-        assert found.role == role
+    assert all(authenticate(built.store, name, PASSWORD) for name in PEOPLE)
+    with built.store.reading() as cursor:
+        assert {one.name: one.role for one in list_annotators(cursor)} == PEOPLE
 
 
 def test_both_annotators_have_a_queue_with_blind_duplicates(built: Built) -> None:

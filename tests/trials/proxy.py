@@ -23,9 +23,9 @@ from starlette.testclient import TestClient
 from app import api, context
 from app.front.guard import Guard
 from app.monitoring.failures import FailureLog
-from app.signin.sessions import Sessions, SignIn
-from curation.store import Store, get_setting, open_store
+from curation.store import Store, open_store
 from tests.support.projects import rows_of
+from tests.support.signed_in import cookie_of
 from tests.trials.forks import in_a_fork
 from tests.trials.kills import PEOPLE, build_graded
 from tests.trials.verdict import Verdict, main
@@ -80,10 +80,8 @@ class Network:
 
 def annotate(store: Store, times: int, chance: Random, found: Verdict) -> dict[str, int]:
     """Grade so many items through such a network; presentation → grade."""
-    with store.reading() as cursor:
-        sessions = Sessions(bytes.fromhex(get_setting(cursor, "cookie_key") or ""))
     routes = Starlette(routes=api.ROUTES, middleware=[Middleware(FailureLog), Middleware(Guard)])
-    with TestClient(routes, cookies={sessions.cookie: sessions.issue(SignIn(PEOPLE[0], -1))}) as client:
+    with TestClient(routes, cookies=dict([cookie_of(store, PEOPLE[0])])) as client:
         network, given, waiting = Network(client, chance, found.counts), {}, []
         for number in range(times):
             holding = [one["presentation_id"] for one in waiting]

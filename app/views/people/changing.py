@@ -12,10 +12,12 @@ from app.acts import Acts
 from app.signin.current_user import accounts
 from app.signin.providers import auth_settings
 from curation.labeling.transfers.leaving import AccountChange, change_role, deactivate_annotator
-from curation.people.accounts import Account, activate
+from curation.people.accounts import Account, activate, end_sign_ins
 from curation.people.annotators import ROLES, SHORTEST_PASSWORD, set_password
 from curation.people.identities import add_identity, remove_identity
+from curation.people.sign_ins import list_sign_ins
 from curation.store import Store
+from curation.text import amount
 
 PEOPLE = "people"
 """The form state that all forms of the page share: each act brings new fields and buttons."""
@@ -28,7 +30,9 @@ def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
         )
         return
     if chosen.name == acts.by:
-        ui.quiet("This is you. Another lead can change your role; Password, beside Sign out, changes yours.")
+        ui.quiet(
+            "This is you. Another lead can change your role; Account, beside Sign out, has your password."
+        )
     elif not chosen.active:
         _activate(store, acts, chosen)
     else:
@@ -36,6 +40,7 @@ def show(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
         if auth_settings().passwords:
             _password(store, acts, chosen)
     _addresses(store, acts, chosen)
+    _sign_ins(store, acts, chosen)
 
 
 def end(store: Store, acts: Acts, chosen: Account, open_items: int) -> None:
@@ -109,6 +114,28 @@ def _addresses(store: Store, acts: Acts, chosen: Account) -> None:
     for email in chosen.emails:
         if st.button(f"Remove {ui.plain(email)}", key=f"remove {email} {place}"):
             act(acts, partial(_removed, store, acts, chosen.name, email))
+
+
+def _sign_ins(store: Store, acts: Acts, chosen: Account) -> None:
+    with store.reading() as cursor:
+        found = list_sign_ins(cursor, chosen.name)
+    if not found:
+        return
+    ui.heading("Signed in")
+    for one in found:
+        place = f" at {one.network}" if one.network else ""
+        row = st.container(horizontal=True, vertical_alignment="center")
+        with row:
+            times = f"since {one.since:%d %b %H:%M}, last used {one.last_used:%d %b %H:%M} UTC"
+            ui.sentences(f"{one.device}{place}, {times}")
+            if st.button("End", key=f"end {one.sign_in_id}"):
+                act(acts, partial(_ended, store, acts, chosen.name, one.sign_in_id))
+    if len(found) > 1 and st.button("End all", key=f"end all {acts.form(PEOPLE).key} {chosen.name}"):
+        act(acts, partial(_ended, store, acts, chosen.name, ""))
+
+
+def _ended(store: Store, acts: Acts, name: str, begins: str) -> str:
+    return f"{amount(end_sign_ins(store, name, begins, acts.by), 'sign-in')} of {name} ended."
 
 
 def _removed(store: Store, acts: Acts, name: str, email: str) -> str:

@@ -15,7 +15,7 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings, previous_answered
 from curation.labeling.session.submit import submit
 from curation.labeling.transfers.reassignment import reassign
-from curation.people.annotators import authenticate, list_annotators
+from curation.people.annotators import authenticate, find_annotator, list_annotators
 from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from curation.store.rows import Annotator, Query
@@ -170,7 +170,9 @@ def test_somebody_known_from_an_import_can_be_given_a_password_and_keeps_the_jud
     add_pairs(store, grid(1, 2))
     add_judgments(store, judged((A, "ada", 3)), "old.csv")
     add_people(store, "ada")
-    assert authenticate(store, "ada", PASSWORD) == Annotator("ada", "annotator", False)
+    assert authenticate(store, "ada", PASSWORD)
+    with store.reading() as cursor:
+        assert find_annotator(cursor, "ada") == Annotator("ada", "annotator", False)
     assert counted(store) == [("ada", *A, 3)]
 
 
