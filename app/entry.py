@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from functools import cache
+from hashlib import sha256
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -26,6 +28,11 @@ SCRIPTS = "/static/"
 SOON = ("BidiComponent", "Html")
 """What every page of ours loads after the first scripts have run: the browser may as well know at once."""
 _CHUNKS = re.compile(r'm\.f=\[("[^\]]+")\]')
+
+
+def source_of(script: str) -> str:
+    """A script within a page as a policy names it: a browser runs no other that is within the page."""
+    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
 
 
 class HeadTag(NamedTuple):

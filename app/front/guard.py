@@ -24,6 +24,8 @@ from streamlit.proto.ClientState_pb2 import ClientState
 
 from app.context import image_hosts, unreadable
 from app.entry import ICON, SCRIPTS
+from app.front.index import SCRIPTS_FROM
+from app.front.offered import MEDIA, OfferedFiles
 from app.signin import providers
 from app.signin.current_user import accounts, sign_in_of
 from curation.errors import CurationError
@@ -43,13 +45,13 @@ HEADERS = {
 
 
 def content_policy() -> str:
-    """Where pictures may come from, and that nothing is embedded: it holds whatever a document could slip in.
+    """Which scripts run and where pictures come from and forms go, whatever a document could slip in.
 
-    Streamlit's own pictures are files of this host, data and blobs.
+    Streamlit's own pictures are files of this host, data and blobs. It writes styles into the page.
     """
     hosts = "".join(f" https://{host}" for host in sorted(image_hosts()))
-    fixed = "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'"
-    return f"img-src 'self' data: blob:{hosts}; {fixed}"
+    fixed = "media-src 'self' data: blob:; object-src 'none'; base-uri 'self'; form-action 'self'"
+    return f"script-src {SCRIPTS_FROM}; img-src 'self' data: blob:{hosts}; {fixed}"
 
 
 class Guard:
@@ -60,6 +62,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._offered = OfferedFiles()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in {"http", "websocket"}:
@@ -74,11 +77,15 @@ class Guard:
         name = account and account.name
         scope.setdefault("state", {}).update(annotator=name, account=account)
         if scope["type"] == "websocket":
-            allowed = name is not None and same_origin(headers)
-            refused = WebSocketClose(code=1008, reason="not signed in")
-            await (self._app if allowed else refused)(scope, _while_signed_in(receive, headers), send)
+            if account is None or not same_origin(headers):
+                await WebSocketClose(code=1008, reason="not signed in")(scope, receive, send)
+                return
+            await self._app(scope, _while_signed_in(receive, headers), self._offered.watch(account, send))
             return
         refusal = _refusal(scope, headers, account)
+        path: str = scope["path"]
+        if account is not None and path.startswith(MEDIA) and not self._offered.to(account, path):
+            refusal = PlainTextResponse("There is no such file.", 404)
         with suppress(ClientDisconnect):  # an upload that broke off: nobody waits for an answer
             await (refusal or self._app)(scope, receive, _with_headers(send))
 

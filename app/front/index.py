@@ -15,11 +15,19 @@ from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
-from app.entry import STATIC, entry_tags
+from app.entry import STATIC, entry_tags, source_of
 
 STYLE = 'rel="stylesheet"'
 """Streamlit's style sheets come after the first words on the page, which need not wait for them."""
 _THEME = Path(__file__).parents[1] / ".streamlit" / "config.toml"
+
+
+EARLY = files("app.front").joinpath("early.js").read_text(encoding="utf-8")
+SCRIPTS_FROM = f"'self' blob: {source_of(EARLY)}"
+"""What a policy lets run: Streamlit's files, the one script within the page, and the scripts of components.
+
+Those Streamlit gives to the browser as blobs, which only a script that runs already can make.
+"""
 
 
 class IndexPage(NamedTuple):
@@ -46,6 +54,7 @@ class IndexTemplate:
         theme = tomllib.loads(_THEME.read_text(encoding="utf-8"))["theme"]
         source = files("app.front").joinpath("index.html").read_text(encoding="utf-8")
         self._known = {
+            "early": EARLY,
             "project": escape(project),
             "brand": f"{0.44 * len(f'goldset  {project}'):.2f}",  # as wide as its letters are on average
             "tags": "\n".join(tag for tag in tags if STYLE not in tag),

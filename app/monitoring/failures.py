@@ -6,6 +6,7 @@ sentence here, and its traceback is in the log.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -22,6 +23,8 @@ HEADER = "X-Request-Id"
 LARGEST_MESSAGE = 64 * 1024
 ASKED_IN_VAIN = ("/_stcore/health", "/_stcore/host-config")
 """What Streamlit's page asks for below its own address first, each time that it is loaded."""
+COUNTED_FOR = 10.0
+"""Seconds for which people who are turned away for the same reason share a line: there can be many."""
 UNEXPECTED = "That failed, and it is a mistake in goldset. The log of the server has what happened under {}."
 
 
@@ -112,6 +115,8 @@ class _Answer:
     def log(self, status: int, message: str, error: BaseException | None = None) -> None:
         if status == 404 and self._scope["path"].endswith(ASKED_IN_VAIN):
             return
+        if status == 503 and error is None and not _turned_away.is_first(message):
+            return
         client = self._scope.get("client")
         log.write(
             logging.ERROR if status >= 500 else logging.WARNING,
@@ -127,6 +132,26 @@ class _Answer:
         )
 
 
+class TurnedAway:
+    """Answers of 503: of those with one sentence the first is written, and later how many more there were."""
+
+    def __init__(self) -> None:
+        self._more: dict[str, int] = {}
+
+    def is_first(self, sentence: str) -> bool:
+        if sentence in self._more:
+            self._more[sentence] += 1
+            return False
+        self._more[sentence] = 0
+        asyncio.get_running_loop().call_later(COUNTED_FOR, self._tell, sentence)
+        return True
+
+    def _tell(self, sentence: str) -> None:
+        if more := self._more.pop(sentence):
+            log.write(logging.ERROR, sentence, status=503, more=more, seconds=int(COUNTED_FOR))
+
+
+_turned_away = TurnedAway()
 _current: ContextVar[_Answer | None] = ContextVar("answer", default=None)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
-from hashlib import sha256
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -12,6 +10,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
+from app.entry import source_of
 from app.monitoring import failures
 
 LARGEST_FORM = 8_192
@@ -26,15 +25,10 @@ def _own(name: str) -> str:
     return files("app.signin").joinpath(name).read_text(encoding="utf-8")
 
 
-def _source_of(script: str) -> str:
-    """The script as a policy names it: a browser runs no other that is within a page."""
-    return f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
-
-
 _FRAME, _THEME = template("page.html"), _own("theme.js")
 POLICY = (
-    f"default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; script-src {_source_of(_THEME)}; "
-    "form-action 'self'; frame-ancestors 'none'"
+    f"default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; script-src {source_of(_THEME)}; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 """Of the sources of images a browser also takes what it fetches ahead."""
 

@@ -74,7 +74,8 @@ async def sign_out(request: Request) -> Response:
     Copies of the cookie are no longer valid afterwards.
     """
     name, key = request.state.annotator, sign_in_of(request.cookies)
-    response: Response = RedirectResponse(await oidc.sign_out_address(request) or "/sign-in", 303)
+    address = await oidc.sign_out_address(request)
+    response = RedirectResponse("/sign-in", 303) if address is None else _on_to(address)
     try:
         if key is not None:
             with suppress(NotFoundError):  # it has ended already
@@ -85,6 +86,12 @@ async def sign_out(request: Request) -> Response:
     response.delete_cookie(sessions().cookie, path="/")
     oidc.SIGNED_IN_BY.delete(response)
     return response
+
+
+def _on_to(address: str) -> Response:
+    """The page that leads to the provider: a redirect belongs to the form, which goes to this app only."""
+    way = f'<a class="way" href="{escape(address)}">Sign out there, too</a>'
+    return pages.page("Signed out", "You are signed out here.", way, headers={"Refresh": f"0; url={address}"})
 
 
 def enter(request: Request, key: str, target: str) -> Response:

@@ -6,6 +6,7 @@ import json
 import re
 import resource
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +25,9 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from app import api, context
 from app.front.guard import Guard
-from app.monitoring import health
+from app.monitoring import failures, health
 from app.monitoring.failures import HEADER, FailureLog
-from app.signin import current_user
+from app.signin import checking, current_user
 from app.signin import routes as signin
 from app.signin.account import end, password
 from app.signin.sessions import LASTS, Sessions
@@ -879,6 +880,19 @@ def test_the_log_has_no_words_of_a_broken_request_and_nothing_of_what_each_page_
     assert anna.get("/label/_stcore/health").status_code == 404
     assert anna.get("/label/_stcore/host-config").status_code == 404
     assert [message for message, _ in lines(caplog)] == ["the request cannot be read: line 1: it is not JSON"]
+
+
+def test_a_flood_of_people_turned_away_is_two_lines(
+    anyone: TestClient, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "COUNTED_FOR", 1.0)
+    monkeypatch.setattr(checking, "LONGEST_QUEUE", 0)
+    assert {enter(anyone, f"nobody{number}").status_code for number in range(50)} == {503}
+    time.sleep(1.1)
+    (first, one), (later, counted) = lines(caplog)
+    assert first == later
+    assert (one["path"], one["status"]) == ("/sign-in", 503)
+    assert (counted["more"], counted["seconds"]) == (49, 1)
 
 
 def test_an_unexpected_failure_says_its_id_and_nothing_else(

@@ -53,7 +53,13 @@ STRANGERS_ROUTES = {"/auth/login", "/auth/logout", "/oauth2callback", "/sign-in/
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
 DOCUMENT, QUERY, NEED, NOTE = "halcyonword", "cormorantword", "guillemotword", "petrelword"
 WORDS = (DOCUMENT, QUERY, NEED, NOTE)
-PEOPLE = {"quixote": "annotator", "dulcinea": "annotator", "rosinante": "reviewer", "sancho": "lead"}
+PEOPLE = {
+    "quixote": "annotator",
+    "dulcinea": "annotator",
+    "rosinante": "reviewer",
+    "sancho": "lead",
+    "teresa": "lead",
+}
 ALL_ROUTES = """
 import json
 from app.serve import build
@@ -232,6 +238,18 @@ def test_a_forged_rerun_brings_an_annotator_no_page_of_others(safe: Served) -> N
                     assert not words_in(text), (path, value)
                 assert not words_in(text, ("dulcinea", "rosinante", "sancho")), (path, value)
     assert tables(safe.store) == before
+
+
+def test_what_a_page_offers_for_download_is_for_whom_it_was_offered(safe: Served) -> None:
+    with session(safe.url, cookie(safe, "sancho")) as opened:
+        sent = opened.ask(pages(opened.ask())["guide"])
+        [address] = {url for one in sent if (url := one.delta.new_element.download_button.url)}
+        answers = {
+            name: httpx2.get(f"{safe.url}{address}", headers={"Cookie": cookie(safe, name)})
+            for name in ("sancho", "teresa", "quixote")
+        }
+    assert [answer.status_code for answer in answers.values()] == [200, 404, 404]
+    assert answers["sancho"].text.startswith("---")
 
 
 def test_an_ended_sign_in_gets_nothing_more_by_a_websocket_that_is_open(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Request
+from playwright.sync_api import ConsoleMessage, Request
 
 from tests.support.served import DRAWN, Visitors
 
@@ -64,21 +64,28 @@ TURNED = """
 
 
 class Watched:
-    """A signed-in tab and the addresses that it asks for elsewhere."""
+    """A signed-in tab, the addresses that it asks for elsewhere, and what the policy of its page refused."""
 
     def __init__(self, people: Visitors, name: str) -> None:
         self.page = people.page(name)
         self.elsewhere: list[str] = []
+        self.refused: list[str] = []
         self.page.on("request", self._note)
+        self.page.on("console", self._listen)
 
     def _note(self, request: Request) -> None:
         if CANARY in request.url:
             self.elsewhere.append(request.url)
 
+    def _listen(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            self.refused.append(message.text)
+
     def inert(self) -> None:
         """No word of the project did anything, nor turned the words around it."""
         self.page.evaluate(DRAWN)
         assert self.page.evaluate("window.ran") is None, "a script of a document ran"
+        assert self.refused == [], "the page needs what its policy refuses"
         assert self.elsewhere == [], "a document made the browser ask another host"
         elements = self.page.evaluate(LOOK)
         assert elements == [], f"markup of a document became elements: {elements}"

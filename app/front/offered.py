@@ -1,0 +1,47 @@
+"""Downloads: who has been offered which file, so that nobody else gets it.
+
+Streamlit serves what pages offer for download at `/media/`, by an address made from the content, to everybody
+who is signed in. Its page sends the address through the websocket, where it is noted here.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from starlette.types import Message, Send
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from curation.store import Annotator
+
+MEDIA = "/media/"
+MOST_KEPT = 1_000
+"""Files of one person; beyond them the one offered longest ago is forgotten."""
+
+
+class OfferedFiles:
+    """The addresses that each person has been offered in their role."""
+
+    def __init__(self) -> None:
+        self._to: dict[Annotator, dict[str, None]] = defaultdict(dict)
+
+    def to(self, account: Annotator, path: str) -> bool:
+        """Whether this person has been offered the file at this address."""
+        return path in self._to.get(account, {})
+
+    def watch(self, account: Annotator, send: Send) -> Send:
+        """A websocket's `send` that notes the files that a page offers."""
+
+        async def wrapped(message: Message) -> None:
+            data = message.get("bytes") or b""
+            if MEDIA.encode() in data:
+                self._note(account, ForwardMsg.FromString(data).delta.new_element.download_button.url)
+            await send(message)
+
+        return wrapped
+
+    def _note(self, account: Annotator, path: str) -> None:
+        kept = self._to[account]
+        kept.pop(path, None)
+        kept[path] = None
+        if len(kept) > MOST_KEPT:
+            del kept[next(iter(kept))]
