@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from markdown_it import MarkdownIt
 
 from app.annotating import script
+from app.markdown import html_of
 from curation.guides.guide import Guide
 
 _own = Path(__file__).parent
@@ -42,12 +42,11 @@ _panel = st.components.v2.component(
 
 def guide_json(found: Guide) -> dict[str, Any]:
     """A guide as the panel draws it: its text as HTML in which no foreign HTML survives."""
-    text = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(found.body)
     return {
         "guide_hash": found.guide_hash,
         "title": found.title,
         "scale": [grade.model_dump() for grade in found.scale],
-        "html": text,
+        "html": html_of(found.body),
     }
 
 

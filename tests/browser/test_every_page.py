@@ -68,6 +68,16 @@ def test_a_page_is_accessible_and_its_words_stay_words(people: Visitors, path: s
     fits_small_windows(tab.page, path)
 
 
+def test_a_link_in_a_guide_opens_beside_the_page_and_has_no_hold_of_it(people: Visitors) -> None:
+    page = people.page("lee")
+    visit(page, people.served, "/guide?show=Edit")
+    before = page.url
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="rules of style").click()
+    assert page.url == before
+    assert opened.value.evaluate("window.opener") is None
+
+
 def test_a_script_or_form_that_gets_into_a_page_does_nothing(people: Visitors) -> None:
     page = people.page("anna")
     visit(page, people.served, "/")

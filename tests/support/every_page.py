@@ -126,7 +126,8 @@ def _ask_about_the_guide(store: Store, words: str) -> None:
     ask_at_item(store, "anna", said, next_showings(store, "anna", 1).showings[0].presentation_id)
     asked = ask_at_item(store, "ben", said)
     answer_question(store, asked, said, "lee")
-    save_draft(store, read_guide().source.replace("Useful", "In part"), "lee", None)
+    source = read_guide().source.replace("Useful", "In part")
+    save_draft(store, f"{source}\nOur [rules of style](https://rules.invalid/).\n", "lee", None)
 
 
 def _write_answers(store: Store, words: str) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import streamlit as st
-from markdown_it import MarkdownIt
 
 from app import ui
+from app.markdown import html_of
 from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from app.views.releases import difference, exporting, preview
@@ -134,7 +134,7 @@ def _card(store: Store, release: ReleaseRow) -> None:
     st.download_button(
         "Download the card", text, f"{release.name}.md", "text/markdown", icon=":material/download:"
     )
-    shown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image").render(text)
+    shown = html_of(text)
     st.html(f'<article class="gs-card">{shown.replace("<h1>", "<h2>").replace("</h1>", "</h2>")}</article>')
 
 

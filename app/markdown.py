@@ -1,0 +1,26 @@
+"""Markdown of a project as HTML: no foreign HTML and no image is in it, and a link opens beside the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+
+def _beside(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: EnvType
+) -> str:
+    tokens[place].attrs |= {"target": "_blank", "rel": "noopener noreferrer nofollow"}
+    return renderer.renderToken(tokens, place, options, env)
+
+
+_markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+_markdown.add_render_rule("link_open", _beside)
+
+
+def html_of(text: str) -> str:
+    """The HTML of a text."""
+    return str(_markdown.render(text))
