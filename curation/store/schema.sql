@@ -284,21 +284,7 @@ CREATE TABLE passwords (           -- the highest revision counts
 CREATE TABLE identities (
     email     TEXT PRIMARY KEY,    -- its ASCII letters in lower case
     annotator TEXT NOT NULL,
-    added_at  TIMESTAMP NOT NULL,
-    issuer    TEXT,                -- the provider that brought it first, and its account there (`iss` and `sub`);
-    subject   TEXT                 -- NULL: none has
-);
-
--- Open sign-ins to the app: who ends one deletes it.
-CREATE TABLE sign_ins (
-    sign_in_id TEXT PRIMARY KEY,   -- of the key that the cookie has, the hash
-    annotator  TEXT NOT NULL,
-    email      TEXT,               -- that a provider confirmed; NULL: it was by password
-    device     TEXT NOT NULL,      -- browser and system
-    network    TEXT NOT NULL,      -- of the address that it was made from
-    since      TIMESTAMP NOT NULL,
-    last_used  TIMESTAMP NOT NULL, -- to five minutes
-    expires    TIMESTAMP NOT NULL
+    added_at  TIMESTAMP NOT NULL
 );
 
 CREATE TABLE rounds (
