@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from app.annotating import script
-from app.markdown import html_of
+from app.components.markdown import html_of
 from curation.guides.guide import Guide
 
 _own = Path(__file__).parent

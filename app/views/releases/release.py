@@ -8,7 +8,7 @@ from datetime import datetime
 import streamlit as st
 
 from app import ui
-from app.markdown import html_of
+from app.components.markdown import html_of
 from app.next_step import missing_step
 from app.views.curate.jobs import CurateContext
 from app.views.releases import difference, exporting, preview
