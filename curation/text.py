@@ -20,7 +20,8 @@ LONGEST_NOTE = 4_000
 _CONTROLS = {code: 0x2400 + code for code in range(32) if chr(code) not in "\t\n"}
 _CONTROLS |= {0x7F: 0x2421} | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
 _PLURAL = re.compile(r"\b\w{3,}s\b")
-_ISOLATES = re.compile("[\u2066-\u2069]")
+ISOLATES = re.compile("[\u2066-\u2069]")
+"""The marks of `isolated`."""
 
 
 def normalise_query(text: str) -> str:
@@ -72,7 +73,7 @@ def p_text(p: float | None) -> str:
 
 def isolated(text: str) -> str:
     """The text in a first-strong isolate (Unicode UAX #9): no override in it reorders the text around it."""
-    return f"\u2068{_ISOLATES.sub('', text)}\u2069"
+    return f"\u2068{ISOLATES.sub('', text)}\u2069"
 
 
 def printable(text: str) -> str:

@@ -8,15 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, app, project_store
-from curation.cli.output import emit, say, table, write_page
-from curation.text import amount, percent
+from curation.cli.output import emit, say, write_page
 
 if TYPE_CHECKING:
-    from curation.splits.assignment.assignment import PartShare
     from curation.splits.certificate.certificate import Certificate
-    from curation.splits.certificate.findings import ClosestPair, TieCheck
-
-WIDTH = 60
 
 
 @app.command()
@@ -49,42 +44,11 @@ def certificate(
 
 
 def show_certificate(found: Certificate, page: Path | None = None) -> None:
-    """The parts and their shares, then the checks across the parts with the closest pairs."""
-    from curation.splits.certificate.page import findings
+    """What a reader wants to know first, then all that the page shows."""
+    from curation.reports.terminal import show_sections
+    from curation.splits.certificate.page import certificate_sections, findings
 
-    table(
-        f"Split {found.split_id[:12]}: {amount(found.queries, 'query', 'queries')} in "
-        f"{amount(found.groups, 'leakage group')}",
-        ["part", "dimension", "level", "ideal", "reached", "share"],
-        [_share_row(share) for share in found.shares],
-    )
-    table(
-        "Across the parts",
-        ["kind of tie", "a leak from", "pairs compared", "highest", "leaks", "cut by name"],
-        [_check_row(check) for check in found.checks],
-    )
     say(*findings(found))
-    for check in found.checks:
-        for pair in (check.highest, check.told_apart):
-            if pair is not None:
-                say(f"  {check.kind} {pair.similarity:.2f}: {_pair_texts(pair)}")
+    show_sections(certificate_sections(found))
     if page is not None:
         say(f"The page is in {page}.")
-
-
-def _pair_texts(pair: ClosestPair) -> str:
-    first, second = (" ".join(text.split())[:WIDTH] for text in (pair.first_text, pair.second_text))
-    return f"“{first}” – “{second}” ({pair.first}, {pair.second})"
-
-
-def _check_row(check: TieCheck) -> tuple[object, ...]:
-    from curation.splits.certificate.page import threshold_told
-
-    highest = check.highest.similarity if check.highest else None
-    crossing = check.crossing if check.looked_for else None
-    return check.kind, threshold_told(check), check.compared, highest, crossing, check.cut
-
-
-def _share_row(share: PartShare) -> tuple[object, ...]:
-    of_ideal = f"{percent(share.reached / share.ideal)} of ideal" if share.ideal else "–"
-    return share.part, share.dimension, share.level, round(share.ideal, 1), share.reached, of_ideal

@@ -12,7 +12,7 @@ from typing import Any
 
 from curation.errors import InputError
 from curation.progress import Progress, silent
-from curation.text import TINY_P, counted, plain, printable
+from curation.text import counted, plain, printable
 
 _CONTROLS = re.compile("[\x7f-\x9f]")  # JSON escapes the others by itself
 
@@ -31,24 +31,20 @@ def emit(as_json: bool, result: Any, text: str | Callable[[], object]) -> None:
 def say(*sentences: str) -> None:
     """Lines for people, on standard output."""
     for sentence in sentences:
-        print(printable(sentence))
+        if sys.stdout.isatty():
+            from curation.reports.terminal import show_sentence
+
+            show_sentence(sentence)
+        else:
+            print(printable(sentence))
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table for people: numbers and p are right-aligned, floats have three decimals, None is a dash."""
-    from rich.console import Console
-    from rich.table import Table
+    """A table for people that no room has made a section of."""
+    from curation.reports.page import Table
+    from curation.reports.terminal import show_table
 
-    drawn = Table(header_style="bold")
-    for index, column in enumerate(columns):
-        numeric = all(isinstance(row[index], int | float | None) or row[index] == TINY_P for row in rows)
-        drawn.add_column(printable(column), justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
-        drawn.add_row(*(printable(_cell(value)) for value in row))
-    terminal = Console().is_terminal
-    console = Console(width=None if terminal else 110, markup=False, highlight=False)
-    console.print(printable(title), style="bold")
-    console.print(drawn)
+    show_table(Table(title, tuple(columns), tuple(map(tuple, rows))))
 
 
 def refuse_no_page(path: Path | None, project: Path, option: str = "--html", what: str = "page") -> None:
@@ -100,14 +96,6 @@ def say_withheld(count: int, what: str = "pair", plural: str = "") -> None:
 
     if count:
         say(withheld(count, what, plural) + ' --reason "why" names them, and is logged.')
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, float):
-        return f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 @contextmanager

@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from curation.text import TINY_P, decimal, percent
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def render(template: str, **values: object) -> Markup:
@@ -23,6 +26,8 @@ def render(template: str, **values: object) -> Markup:
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(
         loader=PackageLoader("curation.reports"),
         autoescape=True,
@@ -31,7 +36,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.tests["figure"] = _is_figure
+    environment.tests["figure"] = is_figure
     environment.filters |= {
         "cell": cell_text,
         "count": "{:,}".format,
@@ -50,10 +55,12 @@ def cell_text(value: object) -> str:
         return "–"
     if isinstance(value, float):
         return decimal(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _is_figure(value: object) -> bool:
+def is_figure(value: object) -> bool:
     """Whether a cell is right-aligned: a number, what is unknown, and a p too small for three decimals."""
     return value is None or isinstance(value, int | float) or value == TINY_P
 
