@@ -6,21 +6,12 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated, ParamSpec
 
 import typer
 
-from curation.cli.evaluate_answers import (
-    GradedIn,
-    emit_answers,
-    evaluated_answers,
-    refuse_two_layouts,
-    refuse_without_run,
-    show_answers,
-)
-from curation.cli.evaluate_figures import show_evaluation
+from curation.cli.evaluate_answers import GradedIn, evaluated_answers, refuse_two_layouts, refuse_without_run
 from curation.cli.evaluate_files import refuse_no_files, write_files
-from curation.cli.evaluate_tables import show_failed
 from curation.cli.goldset import Json, ReleaseName, Seed, app, listed, project_store
 from curation.cli.import_.options import Columns, Encoding, NoHeader, field, layout_of
 from curation.cli.import_.run import RunFormat
@@ -28,6 +19,11 @@ from curation.cli.output import emit, progress_bar, say, write_page
 from curation.errors import CurationError, InputError
 from curation.store import COMMAND_LINE
 from curation.text import plain
+
+if TYPE_CHECKING:
+    from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+    from curation.evaluation.report.page import EvaluationReport
+    from curation.reports.page import Section
 
 NOT_CHECKED = 2
 """The status of a gate that could not be checked; 1 is that of one that fails."""
@@ -295,6 +291,8 @@ def evaluate(
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates
+    from curation.evaluation.report.further import failed_sections, pooled_sections
+    from curation.evaluation.report.page import evaluation_report, report_details
     from curation.evaluation.sealed.ladder_looks import ladder_looks
     from curation.evaluation.sealed.looking import by_ladder
     from curation.evaluation.to_pool import check_pooling, pool_runs
@@ -359,7 +357,7 @@ def evaluate(
     answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)
     if answered is not None and not run:
         refuse_without_run(beside)
-        emit_answers(answered, report, as_json)
+        _emit_answers(answered, report, as_json)
         return
     with progress_bar() as progress:
         if judge is not None:
@@ -376,24 +374,46 @@ def evaluate(
                 author=actor,
                 progress=progress,
             )
+    page = evaluation_report(found, answered, judged)
     if report is not None:
-        from curation.evaluation.report.page import evaluation_report
-
-        write_page(report, evaluation_report(found, answered, judged).html, option="--report")
-    written = write_files(found, tables or (), per_query)
+        write_page(report, page.html, option="--report")
+    written = [*write_files(found, tables or (), per_query), *([report] if report else [])]
     failed = failed_figures(found, conditions, baseline) if conditions else None
     extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
     whole = (
         plain(found) | {key: value for key, value in extra.items() if value is not None} if as_json else {}
     )
-    written += [report] if report else []
-    emit(as_json, whole, lambda: show_evaluation(found, judged, pooled, written))
-    if answered is not None and not as_json:
-        show_answers(answered)
-    if failed is not None and not as_json:
-        show_failed(failed)
+    further = [*pooled_sections(pooled), *failed_sections(failed)]
+    emit(as_json, whole, lambda: _show(page, further, written, report_details(found)))
     if failed:
         raise typer.Exit(1)
+
+
+def _emit_answers(found: AnswerEvaluation, report: Path | None, as_json: bool) -> None:
+    """Print an evaluation of answers alone, and write its page where one was asked for."""
+    from curation.evaluation.report.page import answers_report
+
+    page = answers_report(found)
+    if report is not None:
+        write_page(report, page.html, option="--report")
+    emit(as_json, {"answers": found}, lambda: _show(page))
+
+
+def _show(
+    page: EvaluationReport,
+    further: Sequence[Section] = (),
+    written: Sequence[Path] = (),
+    details: Sequence[str] = (),
+) -> None:
+    """The report without its details, what was asked for besides, and the files that the figures are in."""
+    from curation.reports.terminal import show_report
+
+    sections = [one for one in page.sections if one.heading not in details]
+    show_report(page.title, page.findings, [*sections, *further], page.remark, page.lead)
+    if details:
+        say(f"The page of --report has also: {', '.join(details)}.")
+    if written:
+        say(f"Wrote {', '.join(map(str, written))}.")
 
 
 def _refuse_beside_ladder(options: Sequence[str]) -> None:

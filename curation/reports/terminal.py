@@ -20,6 +20,8 @@ PIPE_WIDTH = 110
 """Columns of a table where there is no terminal to fit."""
 LONGEST_NAME = 32
 """Characters of a cell up to which it is a name or a figure, which no line break may divide."""
+BEFORE = re.compile(r"(?<=\d) (?=\()")
+"""Where a figure may be divided: before its interval."""
 LEAST_SENTENCE = 20
 """Characters of a line below which a column of sentences is hard to read."""
 GAP = 3
@@ -41,6 +43,18 @@ def show_sections(sections: Iterable[Section], console: Console | None = None) -
             show_sentence(paragraph, console)
 
 
+def show_report(
+    title: str, findings: Iterable[str], sections: Iterable[Section], remark: str = "", lead: str = ""
+) -> None:
+    """What `html_page` makes a page of."""
+    console = _console()
+    show_sentence(title, console, "bold")
+    for sentence in (lead, *findings):
+        show_sentence(sentence, console)
+    show_sections(sections, console)
+    show_sentence(f"\n{remark}" if remark else "", console)
+
+
 def show_sentence(text: str, console: Console | None = None, style: str = "", margin: int = 0) -> None:
     """A paragraph: in a terminal its lines end between words, elsewhere it is one line.
 
@@ -50,6 +64,8 @@ def show_sentence(text: str, console: Console | None = None, style: str = "", ma
     """
     from rich.text import Text
 
+    if not text:
+        return
     console = console or _console()
     shown = _shown(text)
     if console.is_terminal:
@@ -95,11 +111,10 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) ->
         cells = [row[number] for row in rows]
         longest = max(map(cell_len, cells), default=0)
         whole.append(max(longest, cell_len(column)))
-        words = column.split(" ")
-        if longest > LONGEST_NAME:
-            words += [word for cell in cells for word in cell.split(" ")]
-            longest = LEAST_SENTENCE
-        least.append(max(longest, *map(cell_len, words)))
+        sentences = longest > LONGEST_NAME
+        kept = [piece for cell in cells for piece in (cell.split(" ") if sentences else BEFORE.split(cell))]
+        shortest = LEAST_SENTENCE if sentences else 0
+        least.append(max(shortest, *map(cell_len, [*column.split(" "), *kept])))
     room -= GAP * len(columns)
     if sum(least) > room:
         return None

@@ -80,7 +80,7 @@ def test_the_command_gates_on_clusters_and_prints_what_counts(store: Store, tmp_
     command = ["--project", str(store.path), "evaluate", "v1", *runs, "--by", "cluster,grid"]
     shown = invoke([*command, "--report", str(tmp_path / "r.html")]).stdout
     assert "Strata overlap: 29 queries count in 32 places" in shown
-    assert "share of 1,000 resamples" in shown
+    assert "shares of 1,000 resamples above / level / below" in shown
     assert "3 of 3 regions of the corpus have a query" in shown
     failed = invoke([*command, "--fail-if", "success@10 below 1 in any cluster", "--json"])
     assert json.loads(failed.stdout)["failed"] == []

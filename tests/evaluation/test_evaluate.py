@@ -237,7 +237,8 @@ def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp
     assert found["runs"][0]["strata"]["segment"]["no segment"]["queries"] == 4
     text = invoke([*project, "evaluate", "v1", "--run", str(run)])
     assert text.exit_code == 0, text.output
-    assert "ndcg_exp@10: mean of strata, median and worst stratum" in text.stdout
+    assert "ndcg_exp@10, by what counts" in text.stdout
+    assert "The page of --report has also: Query by query, What was judged, Method." in text.stdout
 
 
 def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(
@@ -256,7 +257,7 @@ def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(
     project = ["--project", str(store.path)]
     runs = ["--run", str(one), "--run", str(two)]
     text = invoke([*project, "evaluate", "v1", *runs, "--turning"])
-    assert f"of which {pair.needed} could turn that" in text.stdout
+    assert f"{pair.needed} of them could turn that" in text.stdout
 
 
 def test_subtopics_come_from_a_file_of_topic_subtopic_document_and_grade(

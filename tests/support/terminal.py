@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from io import StringIO
+from pathlib import Path
 
 from rich.console import Console
 
@@ -32,16 +34,30 @@ def drawn(sections: Sequence[Section], width: int, terminal: bool = True) -> str
 
 def broken(sections: Sequence[Section], width: int) -> list[str]:
     """The figures, names and ids of all tables that no line of the terminal has as a whole."""
-    shown = set()
+    shown: set[str] = set()
     for line in drawn(sections, width).splitlines():
-        shown |= {cell.strip() for cell in line.split("│")}
-        shown |= set(line.replace("│", " ").split(" "))
-        shown.add(re.sub(r"^ {4,}(\S.*?  )?", "", line).strip())
-    wanted = []
-    for section in sections:
-        for table in section.tables:
-            for row in table.rows:
-                for value in row:
-                    cell = ISOLATES.sub("", printable(cell_text(value))).strip()
-                    wanted += [cell] if len(cell) <= LONGEST_NAME else cell.split(" ")
-    return [cell for cell in wanted if cell not in shown]
+        for cell in [*line.split("│"), re.sub(r"^ {4,}(\S.*?  )?", "", line)]:
+            shown |= {cell.strip(), *_parts(cell.strip()), *cell.split(" ")}
+    cells = [
+        ISOLATES.sub("", printable(cell_text(value))).strip()
+        for section in sections
+        for table in section.tables
+        for row in table.rows
+        for value in row
+    ]
+    wanted = [
+        part for cell in cells for part in (_parts(cell) if len(cell) <= LONGEST_NAME else cell.split(" "))
+    ]
+    return [part for part in wanted if part not in shown]
+
+
+def _parts(cell: str) -> list[str]:
+    """A figure and its interval."""
+    return re.sub(r"(\d) \(", r"\1\n(", cell).split("\n")
+
+
+def golden(path: Path, text: str) -> str:
+    """What the file says; with GOLDSET_GOLDEN set, it then says the text."""
+    if os.environ.get("GOLDSET_GOLDEN"):
+        path.write_text(text, encoding="utf-8")
+    return path.read_text(encoding="utf-8")

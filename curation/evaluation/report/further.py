@@ -1,8 +1,9 @@
-"""Report, what was asked for beside the runs: answers of systems, and estimates with a judge."""
+"""Report, what was asked for beside the runs: answers, a judge, candidates, and conditions to fail by."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerFigure, AnsweringSystem
 from curation.evaluation.judges.estimates import JudgedEvaluation
@@ -11,6 +12,10 @@ from curation.reports.charts import intervals
 from curation.reports.page import Section, Table
 from curation.statistics.prediction_powered import PredictionPoweredMean
 from curation.text import amount
+
+if TYPE_CHECKING:
+    from curation.evaluation.fail_if import FailedFigure
+    from curation.evaluation.to_pool import PooledRuns
 
 
 def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
@@ -27,6 +32,8 @@ def judge_sections(found: JudgedEvaluation | None) -> list[Section]:
     )
     if found.not_drawn:
         sentence += f"\n{undrawn_sentence(found)}"
+    for reason, count in found.left_out.items():
+        sentence += f"\nLeft out: {amount(count, 'query', 'queries')}: {reason}."
     tables = []
     for system in found.runs:
         tables.append(_estimates(f"{system.name}, all queries alike", system.overall))
@@ -89,6 +96,10 @@ def answer_sections(found: AnswerEvaluation | None) -> list[Section]:
             "of all of them with an empty answer. One without a row counts as not silent, and is counted."
         )
         counts += ["silent on unanswerable", "unanswerable without a row"]
+    for system in found.systems:
+        left = [f"{count:,} not graded for {name}" for name, count in system.ungraded.items() if count]
+        left += [f"{amount(count, 'row')} left out: {reason}" for reason, count in system.left_out.items()]
+        sentence += f"\n{system.source}: {'; '.join(left)}." if left else ""
     overall = Table(
         "Means over queries",
         ("system", *measures, *counts),
@@ -125,3 +136,49 @@ def _strata(found: AnswerEvaluation) -> list[Table]:
 
 def _mean(figure: AnswerFigure | None) -> str:
     return "–" if figure is None else told(figure)
+
+
+def pooled_sections(pooled: PooledRuns | None) -> list[Section]:
+    """What became of the runs' unjudged documents; none where nobody asked for candidates."""
+    if pooled is None:
+        return []
+    sentences = [
+        f"{pooled.pairs:,} unjudged pairs in all. The pool {pooled.pool.pool_id[:8]} added "
+        f"{amount(pooled.pool.added, 'candidate')}; `goldset round open` shows those that nobody judged."
+    ]
+    if pooled.sealed:
+        sentences.append(
+            f"Queries of {', '.join(pooled.sealed)}, which is sealed and was evaluated, are pooled as well."
+        )
+    if pooled.sealed_left_out:
+        queries = amount(pooled.sealed_left_out, "query", "queries")
+        sentences.append(f"left out: {queries} of sealed parts that were not evaluated.")
+    sentences += [
+        f"{one.system} found nothing for {amount(count, 'query', 'queries')}: {reason}."
+        for one in pooled.pool.systems
+        for reason, count in one.no_hit.items()
+    ]
+    sentences += [f"{count:,} {reason}." for reason, count in pooled.pool.left_out.items()]
+    rows = tuple((name, pooled.returned[name], count) for name, count in pooled.unjudged.items())
+    columns = ("run", "documents", "without a grade in the release")
+    table = Table(f"In the first {pooled.depth:,} places", columns, rows)
+    return [Section("Candidates", "\n".join(sentences), (), (table,))]
+
+
+def failed_sections(failed: Sequence[FailedFigure] | None) -> list[Section]:
+    """The figures that meet a condition to fail by, or that none does; none where there was no condition."""
+    if failed is None:
+        return []
+    if not failed:
+        return [Section("Conditions", "No condition of --fail-if holds.")]
+    sentences, tables = [], []
+    for condition in dict.fromkeys(row.condition for row in failed):
+        rows = tuple(
+            tuple(row)[1:] for row in failed if row.condition == condition and row.system is not None
+        )
+        if rows:
+            columns = ("system", "where", "n", "value", "against", "change")
+            tables.append(Table(f"Failed: {condition}", columns, rows))
+        else:
+            sentences.append(f"Failed: {condition}: no figure could be checked, so nothing has passed.")
+    return [Section("Conditions", "\n".join(sentences), (), tuple(tables))]

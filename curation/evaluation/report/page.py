@@ -61,6 +61,13 @@ def report_sections(found: Evaluation) -> list[Section]:
     return [written for section in all_sections() for written in section.write(found)]
 
 
+def report_details(found: Evaluation) -> list[str]:
+    """The headings of the sections that a terminal leaves to the page."""
+    return [
+        written.heading for section in all_sections() if section.detail for written in section.write(found)
+    ]
+
+
 def report_findings(found: Evaluation, answers: AnswerEvaluation | None = None) -> list[str]:
     """What a reader wants to know first, in sentences."""
     headline = headline_measures(found)

@@ -23,10 +23,12 @@ class ReportSection(NamedTuple):
 
     position: sections are read in ascending order of it.
     write: none where the evaluation has nothing to show there.
+    detail: whether a terminal leaves it to the page.
     """
 
     position: int
     write: Callable[[Evaluation], Sequence[Section]]
+    detail: bool = False
 
 
 class _Ends(Protocol):

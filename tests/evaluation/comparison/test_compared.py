@@ -175,9 +175,9 @@ def test_the_command_compares_two_runs(tmp_path: Path) -> None:
     text = invoke(command)
     assert text.exit_code == 0, text.output
     assert "two − one" in text.stdout
-    assert "By kind of query" not in text.stdout  # the only stratum is all queries
+    assert "by kind of query" not in text.stdout  # the only stratum is all queries
     shown = " ".join(text.stdout.replace("│", " ").split())
     assert "ndcg_exp@10: differences; p Holm below 0.05, of Fisher's randomisation test, decides" in shown
     assert first["no_verdict"] == "fewer than 10 queries: counts only"
-    assert "two − one: fewer than 10 queries: counts only." in shown
+    assert "4 fewer than 10 queries: counts only" in shown
     assert "is unknown: 4 queries have a figure for every system; expected at least 10." in shown

@@ -87,6 +87,6 @@ def test_the_command_says_what_the_labels_were_drawn_by(store: Store, tmp_path: 
     ]
     text = invoke(command)
     assert text.exit_code == 0, text.output
-    assert "labels: drawn as annotators differ on 120 pairs that two or more judged." in text.stdout
+    assert "Labels are drawn as annotators differ on 120 pairs that two or more judged." in text.stdout
     noise = json.loads(invoke([*command, "--json"]).stdout)["order"]["noise"]
     assert noise == {"judged": 120, "grades": 240, "unmeasured": []}

@@ -254,7 +254,7 @@ def test_the_command_shows_estimates_beside_the_evaluation(project: Store, tmp_p
     project.close()
     asked = [*path, "evaluate", "v1", "--run", str(made.path), "--judge", "llm", "--measures", "ndcg_exp@10"]
     shown = invoke(asked, catch_exceptions=False).stdout
-    assert "run with the judge llm, on 70 queries" in shown
+    assert "The judge llm graded the pools of 70 queries" in shown
     assert "correlation" in shown
     page = tmp_path / "report.html"
     invoke([*asked, "--report", str(page)], catch_exceptions=False)

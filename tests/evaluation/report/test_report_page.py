@@ -13,12 +13,15 @@ import pytest
 from curation.evaluation.evaluate_runs import evaluate_runs
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.inputs.system_runs import RunSource
-from curation.evaluation.report.page import all_sections, evaluation_report, report_sections
+from curation.evaluation.report.page import all_sections, evaluation_report, report_details, report_sections
+from curation.splits.certificate.page import certificate_sections
+from curation.splits.sealed_ties import shown_certificate
 from curation.store import Store
 from curation.text import percent
 from tests.support.command_line import invoke
 from tests.support.evaluated_project import evaluated_project, query, ranked, sealed_queries, write_run
 from tests.support.svg import wide
+from tests.support.terminal import broken, drawn, golden
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -178,3 +181,18 @@ def test_documents_that_could_turn_the_order_are_named_where_that_was_asked_for(
         (one.query_id, one.document_id) for one in pair.documents[:20]
     ]
     assert section.heading not in headings(evaluate_runs(store, "v1", runs))
+
+
+def test_a_terminal_of_80_columns_shows_these_words(two: Evaluation) -> None:
+    shown = drawn([one for one in report_sections(two) if one.heading not in report_details(two)], 80)
+    assert shown == golden(Path(__file__).with_name("report_80.txt"), shown)
+
+
+@pytest.mark.parametrize("width", [110, 80, 60])
+def test_no_figure_or_name_of_the_report_and_the_certificate_is_broken_in_a_terminal(
+    store: Store, two: Evaluation, width: int
+) -> None:
+    with store.reading() as cursor:
+        certificate = certificate_sections(shown_certificate(cursor))
+    assert broken([*report_sections(two), *certificate], width) == []
+    assert max(map(len, drawn(report_sections(two), width).splitlines())) <= width

@@ -134,6 +134,12 @@ def _order(order: OrderReport | None) -> Section:
         "Queries are drawn again many times. Kept least is the pair whose order holds in the fewest draws. "
         "Tau compares the ranking with that of the means."
     )
+    if (noise := order.noise) is not None:
+        pairs = amount(noise.judged, "pair")
+        sentence += f"\nLabels are drawn as annotators differ on {pairs} that two or more judged."
+        if noise.unmeasured:
+            grades = ", ".join(map(str, noise.unmeasured))
+            sentence += f" No such pair has the grade {grades}: it remains as it is."
     rows = []
     for view in order.views:
         kept = [(one.kept, f"{one.ahead} before {one.behind}") for one in view.pairs if one.kept is not None]

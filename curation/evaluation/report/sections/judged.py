@@ -62,4 +62,4 @@ def _ties(found: Evaluation, headline: str) -> Table | None:
     return Table(f"{headline} with equal scores in another order", columns, tuple(rows)) if rows else None
 
 
-SECTION = ReportSection(70, write)
+SECTION = ReportSection(70, write, detail=True)

@@ -32,4 +32,4 @@ def write(found: Evaluation) -> list[Section]:
     ]
 
 
-SECTION = ReportSection(100, write)
+SECTION = ReportSection(100, write, detail=True)

@@ -98,4 +98,4 @@ def _cells(row: _QueryValues) -> tuple[str, float, float]:
     return row.query_id, row.first, row.second
 
 
-SECTION = ReportSection(50, write)
+SECTION = ReportSection(50, write, detail=True)

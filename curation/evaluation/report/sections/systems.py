@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from curation.evaluation.evaluation import EvaluatedSystem, Evaluation
 from curation.evaluation.figures.means import rate_of_few
 from curation.evaluation.metrics.measures import measures_named
@@ -21,6 +23,8 @@ def write(found: Evaluation) -> list[Section]:
         sentence += f"\n{amount(found.without_relevant, one, many)} in no figure of a measure that needs one."
     if found.subtopics is not None:
         sentence += f"\n{found.subtopics.sentence}"
+    for remark in _file_remarks(found):
+        sentence += f"\n{remark}"
     few = rate_of_few(figure.n for system in found.runs for figure in system.overall.values())
     tables = [_headline(found, headline), _all_measures(found), _files(found)]
     spread = _seeds(found, headline)
@@ -73,6 +77,17 @@ def _files(found: Evaluation) -> Table:
             counts = (facts.places, facts.missing, facts.unknown_documents, facts.ties.documents)
             rows.append((system.name, facts.source, *counts, left_out))
     return Table("What the files held for these queries", columns, tuple(rows))
+
+
+def _file_remarks(found: Evaluation) -> Iterator[str]:
+    """What is wrong with the order of a file's lists."""
+    for facts in (one for system in found.runs for one in system.files):
+        if facts.against_scores:
+            queries = amount(facts.against_scores, "query has", "queries have")
+            yield f"{facts.source}: {queries} ranks that contradict the scores; the scores count."
+        if mattering := getattr(facts.ties, "mattering", 0):
+            queries = amount(mattering, "query", "queries")
+            yield f"{facts.source}: another order of equal scores would give other figures of {queries}."
 
 
 def _seeds(found: Evaluation, headline: str) -> Table | None:
