@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curation.cli.goldset import Json, SealAuthor, SealReason, Seed, app, project_store
-from curation.cli.output import emit, say, table, write_page
+from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
-from curation.text import amount, plain
+from curation.text import plain
 
 if TYPE_CHECKING:
-    from curation.agreement.report.report import AgreementReport, Details
+    from curation.agreement.report.report import AgreementReport
 
 
 class By(StrEnum):
@@ -117,138 +117,27 @@ def as_object(report: AgreementReport, by: By | None) -> dict[str, Any]:
 def _show_report(report: AgreementReport, by: By | None, page: Path | None) -> None:
     from curation.agreement.report.findings import section_findings
     from curation.agreement.report.report import findings
+    from curation.agreement.report.sections import overview, parts
+    from curation.reports.terminal import show_sections
 
-    _show_between(report)
-    _show_within(report)
-    counts = report.consensus
-    columns = ["rule", "pairs", "majority", "single grade", "adjudicated", "disputed", "unjudgeable"]
-    row = (counts.rule, counts.pairs, counts.majority, counts.single, counts.adjudicated, counts.disputed)
-    table("Consensus", columns, [(*row, counts.unjudgeable)])
-    sentences = section_findings(report)
-    if by is not None and report.details is not None:
-        _show_parts(report.details, by)
+    say(*_restricted(report))
+    overall, within, consensus = overview(report)
+    part = parts(report, report.details)[by.value] if by is not None and report.details else None
+    show_sections(filter(None, [overall, part, within, consensus]))
     say("", *findings(report))
     if report.between.cannot_tell:
-        say(sentences["cannot tell"])
-    if by is not None:
-        say(sentences[by.value])
+        say(section_findings(report)["cannot tell"])
     if report.consensus.disputed:
         say("Next: goldset adjudicate list")
     if page is not None:
         say(f"Wrote {page}.")
 
 
-def _show_between(report: AgreementReport) -> None:
-    from curation.agreement.between.coefficients import COEFFICIENTS
-    from curation.agreement.between.inter_annotator import NO_TRUE_ZERO
-
-    result = report.between
-    figures = [(one, result.figures[one.name]) for one in COEFFICIENTS]
-    rows = [
-        (
-            *_row(one.label, figure, figure.value),
-            figure.rests_on,
-            _note(figure) or result.doubts.get(one.name, ""),
-        )
-        for one, figure in figures
-    ]
+def _restricted(report: AgreementReport) -> list[str]:
+    """What the report is about, where it is not about everything."""
     where = f" in round {report.round_name}" if report.round_name else ""
     if report.annotators:
         where += f", {', '.join(report.annotators)} only"
     if report.boundary is not None:
         where += f", grades below {report.boundary} against {report.boundary} and above"
-    table(f"Between annotators{where}", ["statistic", "value", "low", "high", "based on", "note"], rows)
-    marginals = ", ".join(f"{g}: {n:,}" for g, n in zip(result.scale, result.marginals, strict=True))
-    say(
-        f"{amount(result.judgments, 'grade')} by {amount(result.annotators, 'annotator')}; "
-        f"{amount(result.units, 'pair')} of "
-        f"{amount(result.queries, 'query', 'queries')} have two or more (grades {marginals}); pairs with "
-        "one say nothing "
-        f"here: {result.single:,}; {result.cannot_tell:,} times cannot tell, kept apart.",
-        f"Of alpha, {NO_TRUE_ZERO}.",
-        "",
-    )
-
-
-def _show_within(report: AgreementReport) -> None:
-    from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
-
-    rows = []
-    for person in report.within:
-        why = person.undefined and f"undefined: {person.undefined}"
-        if person.too_few:
-            why = f"too few: at least {MINIMUM_REPEATS}"
-        figures = (None, None, None) if why else (person.identical, person.low, person.high)
-        rest = (person.n, person.cannot_tell, person.distance, why or "")
-        rows.append((person.annotator, *figures, *rest))
-    columns = ["annotator", "identical", "low", "high", "n", "cannot tell", "mean distance", "note"]
-    table("Within annotators, on blind duplicates", columns, rows)
-
-
-def _show_parts(details: Details, by: By) -> None:
-    if by is By.PAIR:
-        _show_pairs(details)
-        return
-    parts = getattr(details.by, by.value)
-    head = {By.BOUNDARY: "boundary", By.ANNOTATOR: "without", By.WEEK: "week of"}.get(by, "type")
-    columns = [head, "alpha", "low", "high", "same grade", "pairs", "queries", "note"]
-    rows = []
-    for part in parts:
-        name = f"{part.kind}: {part.name}" if by is By.TYPE else part.name
-        same = None if part.raw.too_few else part.raw.share
-        size = (same, part.alpha.units, part.queries)
-        rows.append((*_row(name, part.alpha, part.alpha.alpha), *size, _note(part.alpha)))
-    table(f"Between annotators, by {by.value}", columns, rows)
-
-
-def _show_pairs(details: Details) -> None:
-    columns = [
-        "first",
-        "second",
-        "same grade",
-        "kappa",
-        "linear",
-        "quadratic",
-        "low",
-        "high",
-        "alpha",
-        "alpha low",
-        "alpha high",
-        "higher by",
-        "pairs",
-    ]
-    rows = [
-        (
-            pair.first,
-            pair.second,
-            pair.raw.value,
-            pair.plain.value,
-            pair.linear.value,
-            pair.quadratic.value,
-            pair.quadratic.low,
-            pair.quadratic.high,
-            pair.alpha.value,
-            pair.alpha.low,
-            pair.alpha.high,
-            pair.difference.value,
-            pair.raw.units,
-        )
-        for pair in details.cohen.annotator_pairs
-    ]
-    table(
-        "Pairwise agreement (Cohen's kappa, low and high of quadratic weights; ordinal alpha)", columns, rows
-    )
-    for reason, count in details.cohen.left_out.items():
-        say(f"left out: {count:,} annotator pairs: {reason}")
-
-
-def _row(name: str, figure: Any, value: float | None) -> tuple[object, ...]:
-    from curation.agreement.report.verdict import not_shown
-
-    return (name, None, None, None) if not_shown(figure) else (name, value, figure.low, figure.high)
-
-
-def _note(figure: Any) -> str:
-    from curation.agreement.report.verdict import not_shown
-
-    return not_shown(figure) or figure.no_interval or ""
+    return [f"Agreement{where}."] * bool(where)

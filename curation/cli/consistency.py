@@ -67,13 +67,14 @@ def _as_json(one: AnnotatorDetails) -> dict[str, object]:
 
 
 def _show_consistency(shown: list[AnnotatorDetails], with_changes: bool) -> None:
+    from curation.agreement.report.page import feedback_section
+    from curation.reports.terminal import show_sections
+
     _show_details(shown)
     for one in shown:
         if with_changes and one.repeats is not None:
             _show_changes(one.repeats)
-        say("", f"{one.annotator}:", *(f"  {finding.sentence}" for finding in one.feedback))
-        if not one.feedback:
-            say("  no findings")
+    show_sections([feedback_section(shown)])
 
 
 def _show_details(shown: list[AnnotatorDetails]) -> None:

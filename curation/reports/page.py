@@ -87,7 +87,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` an id."""
+    """A part of a report; `drawings` are charts, each line of `sentence` is a paragraph, `anchor` an id.
+
+    `charted`: the figures of the charts, for a terminal, which has none.
+    """
 
     heading: str
     sentence: str
@@ -95,6 +98,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     remark: str = ""
     anchor: str = ""
+    charted: tuple[Table, ...] = ()
 
 
 def html_page(

@@ -36,7 +36,7 @@ def show_sections(sections: Iterable[Section], console: Console | None = None) -
             show_sentence(f"\n{section.heading}", console, "bold")
         for paragraph in filter(None, section.sentence.split("\n")):
             show_sentence(paragraph, console)
-        for table in section.tables:
+        for table in (*section.charted, *section.tables):
             if table.rows:
                 show_table(table, console)
         for paragraph in filter(None, section.remark.split("\n")):

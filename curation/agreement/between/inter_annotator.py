@@ -51,7 +51,6 @@ NO_UNITS = "no pair has grades of two annotators"
 NO_VARIATION = "no variation: every grade of the doubly judged pairs is the same, so chance explains all"
 FEW_QUERIES = f"no interval: the pairs belong to fewer than {MINIMUM_QUERIES} queries"
 RARE_VARIATION = "no interval: too many resamples have no variation"
-NO_TRUE_ZERO = "the ratio level takes grade 0 for a true zero, which a relevance scale does not have"
 
 
 @dataclass(frozen=True)

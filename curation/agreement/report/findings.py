@@ -22,22 +22,9 @@ from curation.text import amount, decimal, percent
 REMARKABLE = 0.005
 """How far too low a mean of kappas must be to be mentioned."""
 
-SECTIONS = (
-    "level",
-    "cannot tell",
-    "boundary",
-    "confusion",
-    "type",
-    "week",
-    "annotator",
-    "pair",
-    "query",
-    "guide",
-)
-
 
 def section_findings(report: AgreementReport) -> dict[str, str]:
-    """A sentence for each of `SECTIONS`; those of a report's details only where it has them."""
+    """A sentence for each section, by name; those of a report's details only where it has them."""
     sentences = {"level": _levels(report.between), "cannot tell": _cannot_tell(report.between)}
     details = report.details
     if details is None:

@@ -1,10 +1,12 @@
-"""The report in sections: heading, plain sentence, drawings and tables, alike on the page and in the app."""
+"""The report in sections: heading, plain sentence, charts and tables, alike on the page, in the app and in a
+terminal, which shows the figures of a chart as a table.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -15,7 +17,7 @@ from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.confusion import GradeConfusion
 from curation.agreement.between.disagreement_sources import DisagreementSources, GuideLine
-from curation.agreement.between.inter_annotator import AgreementFigure, AnyFigure, InterAgreement
+from curation.agreement.between.inter_annotator import AgreementFigure, AnyFigure
 from curation.agreement.report.findings import section_findings
 from curation.agreement.report.report import AgreementReport, Details
 from curation.agreement.report.verdict import RELIABLE, TENTATIVE, not_shown
@@ -23,8 +25,6 @@ from curation.reports import charts
 from curation.reports.charts import HeatCell, Mark, heat_map, weeks
 from curation.reports.page import Section, Table
 from curation.text import amount, decimal, isolated, percent
-
-intervals = partial(charts.intervals, references=(TENTATIVE, RELIABLE))
 
 PAIRS = 30
 """Couples that are shown one by one: those that agree least."""
@@ -43,6 +43,13 @@ class Layers(NamedTuple):
     coefficients: list[Section]
 
 
+class Chart(NamedTuple):
+    """A chart, and its figures as a table for a terminal."""
+
+    drawing: Markup
+    table: Table
+
+
 def sections(report: AgreementReport) -> list[Section]:
     """All that a page shows of a report below its verdict, in the order in which it is read."""
     origins, coefficients = layers(report)
@@ -51,27 +58,56 @@ def sections(report: AgreementReport) -> list[Section]:
 
 def layers(report: AgreementReport) -> Layers:
     """The sections of a report; where no pair was judged twice, there is nothing to take apart."""
-    sentences, details = section_findings(report), report.details
-    overall, consensus = _overall(report, sentences["level"]), _consensus(report)
+    overall, within, consensus = overview(report)
+    details = report.details
     if details is None:
         return Layers([], [overall, consensus])
-    cannot_tell = Section(
-        "Cannot tell", sentences["cannot tell"], _judgeable(report.between), _unjudged(details.sources)
-    )
-    rest = [*[cannot_tell] * bool(report.between.judgeable.cannot_tell), _within(report.within), consensus]
+    rest = [within, consensus]
+    if report.between.judgeable.cannot_tell:
+        rest = [_cannot_tell(report, details), *rest]
     if not report.between.units:
         return Layers([], [overall, *rest])
-    whole, by = report.between.ordinal.alpha, details.by
-    weeks_there = [Section("By week", sentences["week"], _weekly(by.week))] * (len(by.week) > 1)
+    sentences, by = section_findings(report), parts(report, details)
     origins = [
-        _grades(report, details, sentences),
-        _types(by.type, sentences["type"], whole),
+        by["boundary"],
+        by["type"],
         Section(QUERIES, sentences["query"], (), _queries(details.sources)),
-        Section("Pairwise agreement", sentences["pair"], (), _annotator_pairs(details)),
-        *weeks_there,
+        by["pair"],
+        *[by["week"]] * (len(details.by.week) > 1),
         Section("Lines of the guide", sentences["guide"], (), _guide(details.sources, report)),
     ]
-    return Layers(origins, [overall, _left_out(by.annotator, sentences["annotator"], whole), *rest])
+    return Layers(origins, [overall, by["annotator"], *rest])
+
+
+def overview(report: AgreementReport) -> tuple[Section, Section, Section]:
+    """What needs no details: all coefficients, consistency, and how pairs got their grades."""
+    return _overall(report, section_findings(report)["level"]), _within(report.within), _consensus(report)
+
+
+def parts(report: AgreementReport, details: Details) -> dict[str, Section]:
+    """The section of each thing that agreement is broken down by."""
+    sentences, whole, by = section_findings(report), report.between.ordinal.alpha, details.by
+    return {
+        "type": _types(by.type, sentences["type"], whole),
+        "boundary": _grades(report, details, sentences),
+        "annotator": _left_out(by.annotator, sentences["annotator"], whole),
+        "pair": Section("Pairwise agreement", sentences["pair"], (), _annotator_pairs(details)),
+        "week": _section("By week", sentences["week"], _weekly(by.week)),
+    }
+
+
+def _section(heading: str, sentence: str, shown: Sequence[Chart], remark: str = "") -> Section:
+    drawings, tables = tuple(one.drawing for one in shown), tuple(one.table for one in shown)
+    return Section(heading, sentence, drawings, (), remark, charted=tables)
+
+
+def _chart(title: str, marks: Sequence[Mark], whole: float | None = None) -> Chart:
+    return Chart(charts.intervals(title, marks, whole, (TENTATIVE, RELIABLE)), _figures(title, marks))
+
+
+def _figures(title: str, marks: Sequence[Mark]) -> Table:
+    rows = tuple((one.name, one.value, one.low, one.high, one.size, one.note) for one in marks)
+    return Table(title, ("Figure", "Value", "Low", "High", "Based on", "Note"), rows)
 
 
 def mark(name: str, value: float | None, figure: AnyFigure, size: str = "") -> Mark:
@@ -104,8 +140,8 @@ def _overall(report: AgreementReport, sentence: str) -> Section:
         f"{f' {found.small_set}' if found.small_set else ''}"
     )
     drawn, missing = _shown(marks)
-    drawings = (intervals("Agreement between annotators", drawn),) if drawn else ()
-    return Section("All coefficients", sentence, drawings, (), " ".join([remark, *missing]))
+    shown = [_chart("Agreement between annotators", drawn)] if drawn else []
+    return _section("All coefficients", sentence, shown, " ".join([remark, *missing]))
 
 
 def _shown(marks: Sequence[Mark]) -> tuple[list[Mark], list[str]]:
@@ -127,19 +163,21 @@ _DOUBTED = (
 
 def _grades(report: AgreementReport, details: Details, sentences: dict[str, str]) -> Section:
     names = [f"{value} {name}" for value, name in zip(report.scale, report.steps, strict=True)]
-    drawings = (
+    shown = [
         *_drawn("Alpha of the two sides of each boundary", details.by.boundary, None),
         *_confusion(details.confusion, names),
-    )
-    return Section("Grades and their boundaries", sentences["boundary"], drawings, (), sentences["confusion"])
+    ]
+    return _section("Grades and their boundaries", sentences["boundary"], shown, sentences["confusion"])
 
 
-def _confusion(table: GradeConfusion, names: Sequence[str]) -> tuple[Markup, ...]:
+def _confusion(table: GradeConfusion, names: Sequence[str]) -> list[Chart]:
     """A row says what others said where one annotator said this; nothing where no grades met."""
     if not any(map(any, table.pairs)):
-        return ()
+        return []
+    title, heading = "Which grades met", "Another annotator said"
     rows = [[_cell(table, names, row, column) for column in range(len(names))] for row in range(len(names))]
-    return (heat_map("Which grades met", "Another annotator said", names, rows),)
+    counts = tuple((name, *pairs) for name, pairs in zip(names, table.pairs, strict=True))
+    return [Chart(heat_map(title, heading, names, rows), Table(title, (heading, *names), counts))]
 
 
 def _cell(table: GradeConfusion, names: Sequence[str], row: int, column: int) -> HeatCell:
@@ -159,7 +197,7 @@ def _left_out(parts: Sequence[Part], sentence: str, whole: float | None) -> Sect
     if len(parts) > ANNOTATORS:
         shown = sorted(parts, key=lambda part: (-_change(part), part.name))[:ANNOTATORS]
     drawn = _drawn("Ordinal alpha without each", shown, whole)
-    return Section("By annotator left out", sentence, drawn, (), _unshown(len(parts) - len(shown)))
+    return _section("By annotator left out", sentence, drawn, _unshown(len(parts) - len(shown)))
 
 
 def _change(part: Part) -> float:
@@ -173,33 +211,30 @@ def _unshown(number: int) -> str:
 def _types(parts: Sequence[Part], sentence: str, whole: float | None) -> Section:
     marks = [mark(_name(part), part.alpha.alpha, part.alpha, _pairs(part.alpha.units)) for part in parts]
     shown, missing = _shown(marks)
-    drawn = (intervals("Ordinal alpha by query type", shown, whole),) if shown else ()
-    return Section("By query type", sentence, drawn, (), " ".join(missing))
+    drawn = [_chart("Ordinal alpha by query type", shown, whole)] if shown else []
+    return _section("By query type", sentence, drawn, " ".join(missing))
 
 
-def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> tuple[Markup, ...]:
-    if not parts:
-        return ()
+def _drawn(title: str, parts: Sequence[Part], whole: float | None) -> list[Chart]:
+    """Nothing where no part has a figure: the section's sentence says so."""
     marks = [mark(_name(part), part.alpha.alpha, part.alpha, _pairs(part.alpha.units)) for part in parts]
-    if all(one.value is None for one in marks):
-        return ()  # the section's sentence says so
-    return (intervals(title, marks, whole),)
+    return [_chart(title, marks, whole)] if any(one.value is not None for one in marks) else []
 
 
 def _name(part: Part) -> str:
     return {"without": f"without {part.name}", "stratum": f"stratum {part.name}"}.get(part.kind, part.name)
 
 
-def _weekly(parts: Sequence[Part]) -> tuple[Markup, ...]:
+def _weekly(parts: Sequence[Part]) -> list[Chart]:
     if not parts:
-        return ()
-    series = [
-        ("Ordinal alpha", [_week(part, part) for part in parts]),
-        ("Same grade", [mark(part.name, part.raw.share, part.raw, _pairs(part.raw.units)) for part in parts]),
-    ]
+        return []
+    same = [mark(part.name, part.raw.share, part.raw, _pairs(part.raw.units)) for part in parts]
+    series = [("Ordinal alpha", [_week(part, part) for part in parts]), ("Same grade", same)]
     for number, boundary in enumerate(parts[0].boundaries):
         series.append((f"Alpha, {boundary.name}", [_week(part, part.boundaries[number]) for part in parts]))
-    return (weeks("Agreement by week, labelled by its Monday", series),)
+    title = "Agreement by week, labelled by its Monday"
+    named = [one._replace(name=f"{one.name}: {label}") for label, marks in series[:2] for one in marks]
+    return [Chart(weeks(title, series), _figures(title, named))]
 
 
 def _week(week: Part, part: Part) -> Mark:
@@ -240,18 +275,8 @@ def _queries(found: DisagreementSources) -> tuple[Table, ...]:
         (one.text, percent(one.disagreement, 1), percent(one.pairs, 1), one.units, one.disputed)
         for one in found.queries
     )
-    return (
-        (
-            Table(
-                f"{len(rows)} of {amount(found.disagreeing, 'query', 'queries')} with disagreement",
-                columns,
-                rows,
-                words=True,
-            ),
-        )
-        if rows
-        else ()
-    )
+    caption = f"{len(rows)} of {amount(found.disagreeing, 'query', 'queries')} with disagreement"
+    return (Table(caption, columns, rows, words=True),) if rows else ()
 
 
 def _guide(found: DisagreementSources, report: AgreementReport) -> tuple[Table, ...]:
@@ -268,11 +293,8 @@ def _guide(found: DisagreementSources, report: AgreementReport) -> tuple[Table, 
         )
         for line in found.lines
     )
-    return (
-        (Table("By the two grades between which opinions went apart", columns, rows, words=True),)
-        if rows
-        else ()
-    )
+    caption = "By the two grades between which opinions went apart"
+    return (Table(caption, columns, rows, words=True),) if rows else ()
 
 
 def _decided(line: GuideLine) -> str:
@@ -293,21 +315,21 @@ def _said(line: GuideLine) -> str:
     return "; ".join([*words, *[f"{more:,} more"] * bool(more)]) or "nothing"
 
 
-def _judgeable(found: InterAgreement) -> tuple[Markup, ...]:
-    judged = found.judgeable
-    if not judged.cannot_tell:
-        return ()
+def _cannot_tell(report: AgreementReport, details: Details) -> Section:
+    judged, reasons = report.between.judgeable, details.sources.unjudged
     marks = [
         mark("share of judgments", judged.share.value, judged.share, amount(judged.judgments, "judgment")),
         mark("alpha, can be judged", judged.nominal.alpha, judged.nominal, _pairs(judged.nominal.units)),
         mark("same answer", judged.raw.share, judged.raw, _pairs(judged.raw.units)),
     ]
-    return (intervals("Whether a pair can be judged", marks),)
-
-
-def _unjudged(found: DisagreementSources) -> tuple[Table, ...]:
+    found = _section(
+        "Cannot tell",
+        section_findings(report)["cannot tell"],
+        [_chart("Whether a pair can be judged", marks)],
+    )
     columns = ("Why", "Times", "Pairs that others graded")
-    return (Table("Reasons for cannot-tell", columns, found.unjudged),) if found.unjudged else ()
+    tables = (Table("Reasons for cannot-tell", columns, reasons),) if reasons else ()
+    return replace(found, tables=tables)
 
 
 def _within(people: Iterable[IntraAgreement]) -> Section:
@@ -318,13 +340,14 @@ def _within(people: Iterable[IntraAgreement]) -> Section:
         )
         ends = (None, None, None) if why else (one.identical, one.low, one.high)
         marks.append(Mark(one.annotator, *ends, why, f"{one.n:,} repeats"))
-    drawn = (intervals("Same grade again", marks),) if marks else ()
     sentence = (
         "How often each annotator gave the same grade to a pair that came again, unmarked and far apart."
     )
     more = len(found) - len(marks)
     remark = f"{more:,} more by name are not drawn; the JSON has all." if more else ""
-    return Section("Within each annotator", sentence, drawn, (), remark)
+    return _section(
+        "Within each annotator", sentence, [_chart("Same grade again", marks)] * bool(marks), remark
+    )
 
 
 def _consensus(report: AgreementReport) -> Section:
