@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from curation.statistics.intervals import expanded_tail
 
@@ -80,6 +79,8 @@ def _spread_ends(spread: Floats, queries: int) -> Floats:
 
     Where too many resamples miss all disagreement, so that they have no logarithm, Student's t has to do.
     """
+    from scipy.special import stdtrit  # a quarter of a second, which `status` need not wait for
+
     tail, student = expanded_tail(queries), stdtrit(queries - 1, 0.975)
     ends = np.tile([[-student], [student]], spread.shape[1])
     known = np.isnan(spread).mean(axis=0) <= tail
