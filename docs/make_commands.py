@@ -13,7 +13,7 @@ from typing import Any
 import typer
 
 from curation.cli import add_commands
-from curation.cli.goldset import app
+from curation.cli.goldset import STEPS, app
 
 TARGET = Path(__file__).with_name("commands.md")
 
@@ -25,23 +25,6 @@ Written from the commands' own help by `make docs`; do not edit by hand.
 `data/goldset.duckdb`. Exit status: 0 done, 1 refused or failed with a sentence on standard error, 2 usage,
 143 ended by SIGTERM. Every command works while the app is serving.
 """
-
-STEPS = {
-    "Set up": ["init", "status", "guide", "demo"],
-    "Import": ["import"],
-    "Sample queries": ["sample", "query", "tags", "coverage"],
-    "Pool documents": ["pool", "contributions", "negatives"],
-    "People and rounds": ["annotator", "round"],
-    "Practice": ["practice"],
-    "Label": ["app"],
-    "Agreement": ["agreement", "quality", "consistency", "plan-overlap", "gate"],
-    "Adjudicate": ["consensus", "adjudicate"],
-    "Split": ["duplicates", "leakage", "split", "certificate"],
-    "Release": ["freeze", "verify", "export", "card", "release", "diff"],
-    "Evaluate": ["run", "evaluate", "judge", "answers"],
-    "Keep it current": ["relabel"],
-    "Operate": ["backup", "restore", "doctor"],
-}
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from curation.cli import output
+from curation.cli.goldset import STEPS
 from docs import make_commands
 from tests.support import GOLDSET, ROOT
 from tests.support.command_line import COMMAND, invoke
@@ -28,6 +29,14 @@ def test_every_command_and_option_has_help(name: str, command: Any) -> None:
     assert command.help, f"{name} says nothing of itself"
     without = [parameter.name for parameter in command.params if not parameter.help]
     assert not without, f"{name}: no help for {without}"
+
+
+def test_the_help_has_a_whole_sentence_for_each_command_of_each_step() -> None:
+    steps = invoke(["--help"]).stdout.partition("Set up:")[2]
+    shown = re.findall(r"^  ([a-z-]+) +([A-Z].*)$", steps, re.MULTILINE)
+    assert [name for name, _ in shown] == [name for names in STEPS.values() for name in names]
+    assert [line for _, line in shown if not line.endswith(".") or "..." in line or len(line) > 60] == []
+    assert {name.split()[1] for name, _ in COMMANDS} == {name for name, _ in shown}
 
 
 @pytest.mark.parametrize(("name", "command"), LEAVES, ids=[name for name, _ in LEAVES])

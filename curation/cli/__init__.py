@@ -17,13 +17,8 @@ from curation.cli import goldset
 from curation.errors import CurationError, InputError
 from curation.text import printable
 
-COMMANDS = """
-    init status coverage coverage_synthetic sample pool contributions app agreement quality consensus
-    consistency gate plan_overlap duplicates split certificate freeze verify export evaluate run judge
-    answers card diff demo import_ query tags negatives annotator round practice guide adjudicate leakage
-    release relabel backup doctor
-""".split()
-"""The modules, in the order of `goldset --help`. Importing one adds its commands."""
+ELSEWHERE = {"import": ["import_"], "restore": ["backup"], "coverage": ["coverage", "coverage_synthetic"]}
+"""Commands that are not in the module of their name."""
 
 SELDOM = (50_000, 5, 5)
 """When garbage is looked for; see gc.set_threshold. Every 700 objects take a sixth of the time of imports."""
@@ -61,10 +56,11 @@ def add_commands(arguments: Sequence[str] = ()) -> None:
     if "--version" in arguments:
         return
     words = [word for word, last in zip(arguments, ["", *arguments], strict=False) if last != "--project"]
-    name = next((word.replace("-", "_") for word in words if not word.startswith("-")), "")
-    named = [module for module in COMMANDS if f"{module.strip('_')}_".startswith(f"{name}_")]
-    for module in named or COMMANDS:
-        import_module(f"curation.cli.{module}")
+    name = next((word for word in words if not word.startswith("-")), "")
+    names = [command for commands in goldset.STEPS.values() for command in commands]
+    for command in [name] if name in names else names:
+        for module in ELSEWHERE.get(command, [command.replace("-", "_")]):
+            import_module(f"curation.cli.{module}")
 
 
 def _is_of_the_database(error: Exception) -> bool:

@@ -60,7 +60,7 @@ def agreement(
     author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Show how far annotators agree with each other and with themselves.
+    """Show how far annotators agree with others and themselves.
 
     Between annotators: Krippendorff's alpha at four levels, Fleiss' kappa, Gwet's AC1 and AC2 and the share
     of equal grades, with 95 % intervals by bootstrap over queries. Within each annotator: the share of

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from curation.answers.opening import AnswerTaskOpened
     from curation.answers.status import AnswerTaskStatus
 
-answers = command_group("answers", "Let people write reference answers, or grade the answers of systems.")
+answers = command_group("answers", "Let people write reference answers, or grade answers.")
 
 TaskName = Annotated[str, typer.Argument(help="Name of the answer task.")]
 Reviewer = Annotated[

@@ -70,7 +70,9 @@ def serve_app(
         bool, typer.Option("--log-json", help="Write the log as JSON, one object a line, to standard error.")
     ] = False,
 ) -> None:
-    """Serve the app: annotators grade, the reviewer adjudicates, the lead watches.
+    """Serve the app, in which people grade and decide.
+
+    Annotators grade, the reviewer adjudicates, the lead watches.
 
     Commands work on the same project while it runs. Stop it with Ctrl+C. What failed or was refused is a line
     on standard error.

@@ -53,7 +53,7 @@ def restore(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Make a backup the project, after comparing it with its sums and reading it whole.
+    """Make a backup the project. It is compared with its sums and read whole first.
 
     Sign-ins, passwords and roles are those of the backup's time. Stop the app first: what people answered
     since the backup is in the project that is moved aside, not in the restored one.

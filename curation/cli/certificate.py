@@ -25,7 +25,9 @@ def certificate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show a split's certificate: the closest pairs across the parts, the leaks, and the shares.
+    """Show what a split's parts share, and its leaks.
+
+    It has the closest pairs across the parts, the leaks, and the shares.
 
     \b
     Examples:

@@ -51,7 +51,7 @@ def consensus(
     author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Show or set the rule by which votes become a grade, and show annotators' estimated errors.
+    """Show or set the rule by which votes become a grade. It shows annotators' estimated errors, too.
 
     A reviewer's decision comes before any rule. Majority needs more than half of the votes. Median takes the
     middle vote, and gives no grade where two middle votes differ. Dawid-Skene estimates how often each

@@ -26,7 +26,7 @@ def consistency(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Show each annotator's consistency and bias, and feedback to discuss with them.
+    """Show each annotator's consistency and bias. Feedback to discuss with them follows.
 
     On blind duplicates: share of identical grades, distance in grades, weighted kappa, by near and far
     repeats, with change points. Against the others: bias in grades and its drift over the

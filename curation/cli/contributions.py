@@ -21,7 +21,7 @@ def contributions(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show what each system contributed to a pool, and what would be lost without it.
+    """Show what each system contributed to a pool. It says what would be lost without it.
 
     For each system: its candidates, those that no other system proposed, and, after judging, how many of both
     are relevant. A relevant document that only one system proposed is lost without that system. The judged

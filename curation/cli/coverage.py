@@ -67,7 +67,9 @@ def coverage_command(
     parallel: Parallel = 4,
     as_json: Json = False,
 ) -> None:
-    """Show which regions of the corpus the queries test: clusters of what its documents are about.
+    """Show which regions of the corpus the queries test.
+
+    Regions are clusters of what its documents are about.
 
     Entities of the documents are joined by meaning and clustered (Leiden). MSC is the share of regions with a
     query, SCC the share of documents in a region with five queries or more, ZQC the number of regions without

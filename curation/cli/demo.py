@@ -30,7 +30,7 @@ def demo_command(
     build_only: Annotated[bool, typer.Option("--build-only", help="Build the project and stop.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Build the demo project, if there is none yet, and serve it. Ctrl+C stops it.
+    """Build the demo project once, and serve it. Ctrl+C stops it.
 
     The demo has its own project, in --folder; the global --project does not apply. --json needs --build-only
     and prints what was built.

@@ -38,7 +38,7 @@ def diff_releases(
     ] = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Compare two releases: queries, grades, documents, split, agreement and settings.
+    """Compare two releases. It compares queries, grades, documents, split, agreement and settings.
 
     Changed grades of a sealed part are counted, and named only with --reason.
 

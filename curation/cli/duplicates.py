@@ -26,7 +26,7 @@ def duplicates(
     limit: Annotated[int, typer.Option(min=0, help="How many groups to list, largest first; 0: all.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """List the groups of identical and near-duplicate documents in the corpus.
+    """List identical and near-duplicate documents, in groups.
 
     Identical documents (same title and body) are shown to annotators as one item. Near-duplicates are judged
     one by one.

@@ -252,7 +252,9 @@ def evaluate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Evaluate systems on a release: measures with intervals, by kind of query, with what was not judged.
+    """Evaluate systems on a release, with intervals.
+
+    Figures are given by kind of query, with what was not judged.
 
     Lists are ordered by score as in trec_eval: equal scores by document id, descending. A query that a run
     misses counts 0. A query without relevant documents is left out. Both are counted.

@@ -66,7 +66,7 @@ def export(
     ] = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """Write a release for other tools, with a manifest of checksums.
+    """Write a release for other tools, with checksums.
 
     Grades of sealed parts (`goldset freeze --seal`) are written only with a reason, which is logged.
     Texts are written as they are. A spreadsheet takes one that begins with =, +, - or @ as a formula:

@@ -39,7 +39,7 @@ def gate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show or set the agreement that `goldset freeze` demands, with the current figures.
+    """Show or set the agreement that a freeze demands. The current figures are shown with it.
 
     With one judge nobody knows the agreement. A project that says so can be frozen without `--override`. The
     audit trail, the release and its card say it, too. Consistency is still demanded of judgments on screen.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from curation import __version__
 
@@ -31,8 +32,40 @@ SealAuthor = Annotated[
 TagAuthor = Annotated[str, typer.Option(help="Who sets the tags; stored with them.")]
 
 
+STEPS = {
+    "Set up": ["init", "status", "guide", "demo"],
+    "Import": ["import"],
+    "Sample queries": ["sample", "query", "tags", "coverage"],
+    "Pool documents": ["pool", "contributions", "negatives"],
+    "People and rounds": ["annotator", "round", "practice"],
+    "Label": ["app"],
+    "Agreement": ["agreement", "quality", "consistency", "plan-overlap", "gate"],
+    "Adjudicate": ["consensus", "adjudicate"],
+    "Split": ["duplicates", "leakage", "split", "certificate"],
+    "Release": ["freeze", "verify", "export", "card", "release", "diff"],
+    "Evaluate": ["run", "evaluate", "judge", "answers"],
+    "Keep it current": ["relabel"],
+    "Operate": ["backup", "restore", "doctor"],
+}
+"""Every command and group, by step of the path."""
+
+
+class Steps(TyperGroup):
+    """`goldset --help` has the commands by step."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # types of a part of typer that is private
+        longest = max(len(name) for names in STEPS.values() for name in names)
+        for step, names in STEPS.items():
+            with formatter.section(step):
+                formatter.write_dl(
+                    (name.ljust(longest), self.commands[name].get_short_help_str(formatter.width))
+                    for name in names
+                )
+
+
 app = typer.Typer(
     name="goldset",
+    cls=Steps,
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -22,7 +22,7 @@ def init(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Make the project's database with a labeling guide's grade scale.
+    """Make a project with a labeling guide's grade scale.
 
     \b
     Examples:

@@ -44,7 +44,7 @@ def judge(
     list_all: Annotated[bool, typer.Option("--list", help="List the judges.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show how a judge, such as a language model, agrees with people; without a name, list the judges.
+    """Show how a judge, such as a model, agrees with people. Without a name, list the judges.
 
     The judge's grades against the consensus: the coefficients of `goldset agreement` with their intervals,
     and beside them those of people among each other on the same pairs. Then confusion, by query type and by

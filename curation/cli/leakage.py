@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from curation.splits.overview import Overview
     from curation.splits.rules import Rules
 
-leakage = command_group("leakage", "Show what ties queries, and at which threshold groups explode.")
+leakage = command_group("leakage", "Show what ties queries, and where groups explode.")
 
 Same = Annotated[
     list[str] | None,

@@ -36,7 +36,7 @@ def negatives_command(
     author: SealAuthor = COMMAND_LINE,
     as_json: Json = False,
 ) -> None:
-    """List hard negatives: documents that systems rank high and people judged not relevant.
+    """List hard negatives: ranked high, judged not relevant.
 
     The margin is the number of ranks from the system's best relevant document down to the negative; it is
     negative where the negative ranks higher. Near-duplicates of a relevant document are excluded and listed.

@@ -20,7 +20,9 @@ def plan_overlap(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Plan double judging: how many more pairs two annotators must judge, and what it costs.
+    """Plan double judging: how many pairs, at what cost.
+
+    It says how many more pairs two annotators must judge, and how long that takes.
 
     \b
     Examples:

@@ -88,7 +88,7 @@ def pool(
     ] = "whole",
     as_json: Json = False,
 ) -> None:
-    """Find the documents to judge for each query: the top of each system, and random negatives.
+    """Find the documents to judge for each query. They are the top of each system, and random negatives.
 
     Each candidate is stored with the systems, ranks and scores that proposed it. Embeddings are computed once
     and stored; an interrupted run continues where it stopped. A budget is used rank by rank: first each

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from curation.labeling.practice.opening import PracticeOpened
     from curation.labeling.practice.status import PracticeStatus
 
-practice = command_group("practice", "Let annotators practise on known pairs before the real ones.")
+practice = command_group("practice", "Let annotators practise on known pairs.")
 
 Name = Annotated[str, typer.Argument(help="Name of the practice round.")]
 Who = Annotated[str, typer.Option("--annotator", help="Name of the annotator.")]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def quality(name: Name, as_json: Json = False) -> None:
-    """Show what in a round is worth a look, and first what could not be checked.
+    """Show what in a round is worth a look. First comes what could not be checked.
 
     Agreement near chance, a pace that no reader has, and each annotator's signals: agreement with the others,
     one grade throughout, speed, and a fall of consistency.

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from curation.relabeling.staleness.calendar import RelabelingCalendar
     from curation.relabeling.staleness.staleness import PairStaleness, SetStaleness
 
-relabeling = command_group(
-    "relabel", "Judge a part of the set again each quarter, blind, and say what changed."
-)
+relabeling = command_group("relabel", "Judge a part of the set again, blind, each quarter.")
 
 DUE = 3
 """The exit code of `relabel status` where something is due."""

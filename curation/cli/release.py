@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from curation.releases.looks import ListedLook
     from curation.releases.overview import ListedRelease, ShownRelease
 
-release = command_group("release", "List the releases, and show who had or scored sealed grades of one.")
+release = command_group("release", "List the releases, and show who saw sealed grades.")
 
 
 @release.command("list")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from curation.labeling.transfers.extension import Extended
     from curation.labeling.transfers.reassignment import Reassigned
 
-rounds = command_group("round", "Open rounds of labeling; follow, pause, extend and close them.")
+rounds = command_group("round", "Open, follow, pause, extend and close rounds of labeling.")
 
 Name = Annotated[str, typer.Argument(help="Name of the round.")]
 Reason = Annotated[str, typer.Option(help="Why; stored in the audit trail.")]

@@ -30,7 +30,7 @@ def run(
     replace: Annotated[bool, typer.Option("--replace", help="Write over files of the same names.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Search a release's corpus for its queries and write each system's ranked lists as a TREC run file.
+    """Search a release's corpus for its queries. Each system's ranked lists are written as a TREC run file.
 
     Only what the release pins is searched. No grade is read, so sealed parts need no reason. Beside each run
     is a JSON file with its settings, versions and seconds a query.

@@ -112,7 +112,7 @@ def sample(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw the queries to be judged from all imported traffic, without replacement.
+    """Draw the queries to judge from all imported traffic. They are drawn without replacement.
 
     By default head, torso and tail get equal shares of the sample; what a small stratum cannot use goes to
     the others. Strata of several dimensions are crossed and named like `head · docs-site · short`. Length is

@@ -135,7 +135,7 @@ def split(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Split the graded queries into parts so that nothing leaks between them.
+    """Split the graded queries so that nothing leaks. No text, intent or document ties queries of two parts.
 
     Two queries stay together when their texts are similar or paraphrases, when a document is relevant to
     both, or when documents relevant to them are near-duplicates. --same and --time-block add other ties.

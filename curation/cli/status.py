@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @app.command()
 def status(as_json: Json = False) -> None:
-    """Show the path of the project: the state of each step from import to re-labeling, and what comes next.
+    """Show where the project is on its path, and what comes next.
 
-    It is the page Home of the app.
+    It has each step from import to re-labeling, as the page Home of the app.
 
     \b
     Examples:

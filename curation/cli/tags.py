@@ -16,7 +16,7 @@ from curation.text import amount
 if TYPE_CHECKING:
     from curation.sampling.tags.find_tags import TagsFound, TrafficTags
     from curation.sampling.tags.stored_tags import TaggedQuery, TagsSet
-tags = command_group("tags", "What kind each query is, by rules and by people.")
+tags = command_group("tags", "Say what kind each query is, by rules and by people.")
 
 
 @tags.command("find")

@@ -13,7 +13,7 @@ from curation.cli.import_.traffic import import_traffic_command
 
 imports = command_group(
     "import",
-    "Bring a corpus, a traffic log, queries, answers, runs, judgments or a collection into the project.",
+    "Bring a corpus, a log, queries, runs or judgments in. Answers of systems and whole collections, too.",
 )
 imports.command("corpus")(import_corpus_command)
 imports.command("traffic")(import_traffic_command)
