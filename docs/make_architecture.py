@@ -1,7 +1,7 @@
-"""Write the generated parts of docs/architecture.md: the drawing of the rooms and the tables of modules.
+"""Write the generated parts of docs/architecture.md: the drawing of the rooms, and what each owns.
 
 The rooms and their order are the layers contract in pyproject.toml. An arrow of the drawing is an import; one
-that a chain of other arrows already implies is left out. A table has the first sentence of each module's
+that a chain of other arrows already implies is left out. The table has the first sentence of each room's
 docstring. Each part is written between `<!-- generated: NAME -->` and `<!-- end -->`; the rest is by hand.
 
 Usage: python -m docs.make_architecture
@@ -43,14 +43,12 @@ def page(text: str) -> str:
 
     Raises
     ------
-    ValueError: the page lacks a room, or has a part that is no room.
+    ValueError: the page lacks one of the parts, or has one of another name.
     """
-    parts = {"drawing": drawing()} | {room: table(room) for room in rooms()}
+    parts = {"drawing": drawing(), "rooms": table()}
     marked = [name for _, name, _ in MARKED.findall(text)]
     if sorted(marked) != sorted(parts):
-        raise ValueError(
-            f"{TARGET.name} needs one generated part each for {sorted(parts)}; it has {sorted(marked)}."
-        )
+        raise ValueError(f"{TARGET.name} needs the generated parts {sorted(parts)}; it has {sorted(marked)}.")
     return MARKED.sub(lambda match: f"{match[1]}{parts[match[2]]}{match[3]}", text)
 
 
@@ -68,13 +66,16 @@ def drawing() -> str:
     return "\n".join([*lines, "```"]) + "\n"
 
 
-def table(room: str) -> str:
-    """The modules of a room with what each owns, in a section that readers open."""
-    rows = [(_dotted(path), _first_sentence(path)) for path in files(room)]
-    lines = [f"| `{name.removeprefix('curation.')}` | {sentence} |\n" for name, sentence in rows]
-    counted = "1 module" if len(rows) == 1 else f"{len(rows)} modules"
-    head = f"<details><summary>{counted}</summary>\n\n| module | what it owns |\n|---|---|\n"
-    return head + "".join(lines) + "\n</details>\n"
+def table() -> str:
+    """The rooms from the top to the ground, with what each owns."""
+    rows = [f"| `{_short(room)}` | {_first_sentence(_top(room))} |\n" for room in rooms()]
+    return "| room | what it owns |\n|---|---|\n" + "".join(rows)
+
+
+def _top(room: str) -> Path:
+    """The file whose docstring says what a room is."""
+    path = ROOT / room.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 
 
 def _imported_rooms(room: str) -> set[str]:
@@ -98,11 +99,6 @@ def _first_sentence(path: Path) -> str:
     docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     paragraph = " ".join(docstring.split("\n\n")[0].split())
     return re.split(r"(?<=[.?!])\s+(?=[A-Z])", paragraph)[0].replace("|", "\\|")
-
-
-def _dotted(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _short(room: str) -> str:
