@@ -46,24 +46,8 @@ def consistency(
     if annotator is not None and not shown:
         names = ", ".join(one.annotator for one in found) or "nobody"
         raise NotFoundError(f"{annotator!r} has no items here. Those with items: {names}.")
-    result = {"round": round_name, "seed": seed, "annotators": [_as_json(one) for one in shown]}
+    result = {"round": round_name, "seed": seed, "annotators": shown}
     emit(as_json, result, lambda: _show_consistency(shown, with_changes=annotator is not None))
-
-
-def _as_json(one: AnnotatorDetails) -> dict[str, object]:
-    """The command's own keys, which stay when names in the code change."""
-    return {
-        "annotator": one.annotator,
-        "consistency": one.consistency,
-        "repeats": one.repeats,
-        "agreement": one.agreement,
-        "tendency": one.bias,
-        "fast": one.fast,
-        "favourite": one.favourite,
-        "left_out": one.left_out,
-        "known": one.control_items,
-        "points": one.feedback,
-    }
 
 
 def _show_consistency(shown: list[AnnotatorDetails], with_changes: bool) -> None:

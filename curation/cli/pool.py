@@ -193,12 +193,6 @@ def _show_pool(report: PoolReport, check: Bm25Check | None) -> None:
             ["ranks", "pooled pairs", "drawn", "share"],
             [(band.ranks, band.pairs, band.drawn, percent(band.share, 1)) for band in report.sample],
         )
-    if report.counted_again:
-        say(
-            f"The words of {amount(report.counted_again, 'document was', 'documents were')} counted "
-            "again: an older goldset cut texts "
-            "into other words."
-        )
     for system in report.systems:
         for reason, count in system.no_hit.items():
             say(f"{system.system} found nothing for {amount(count, 'query', 'queries')}: {reason}")

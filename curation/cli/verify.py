@@ -30,8 +30,7 @@ def verify(
 
     A release is compared with its checksums, and each of its documents with its hash. A folder is compared
     with its manifest. If --project is the project that it came from, the folder is also compared with a new
-    export, and altered lines are named. No grade is shown. Of a release that an older goldset froze, it is
-    also said why the same labels would have another id now.
+    export, and altered lines are named. No grade is shown.
 
     \b
     Examples:
@@ -69,7 +68,6 @@ def _show_verified(name: str, verified: Verified) -> None:
             f"{name} is intact: {amount(verified.parts, 'part')} and "
             f"{amount(verified.documents, 'document')} are as frozen.",
             f"release id: {verified.release_id}",
-            *verified.notes,
         )
     else:
         _say_altered(name, verified.problems, verified.altered)

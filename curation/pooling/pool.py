@@ -19,7 +19,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -48,7 +48,6 @@ from curation.pooling.systems import SystemHits, Systems, known_systems
 from curation.progress import Progress, silent
 from curation.retrieval import DEFAULT_MODEL, RUN_PREFIX
 from curation.retrieval.terms import choose_stemmer
-from curation.retrieval.word_counts import counted_otherwise
 from curation.similarity.identical import Identical, StandIns
 from curation.sources.queries import active_queries
 from curation.store import COMMAND_LINE, Cursor, Document, Query, Store, append, record_event, utc_now
@@ -104,7 +103,6 @@ class PoolReport:
     added: pairs that were no candidates before this call.
     built_before: this very pool was stored already; nothing was added.
     left_out: reason, written to be read after its number → number.
-    counted_again: documents whose words an older goldset had counted, which cut texts into other words.
     sample: by band, where a random sample of the pool is judged; else empty.
     """
 
@@ -117,7 +115,6 @@ class PoolReport:
     built_before: bool
     systems: list[SystemReport]
     left_out: dict[str, int]
-    counted_again: int = 0
     sample: tuple[SampledBand, ...] = ()
 
 
@@ -199,14 +196,12 @@ def build_pool(
         before = _built_before(cursor, pool_id)
     if before is not None:
         return before
-    counted_again = 0 if LEXICAL.isdisjoint(names) else counted_otherwise(store)
     found = engines.search(given.queries, max(REACH, depth), progress)
     proposals, report, sample = _unite(
         given, found, parameters, identical, stand_ins, engines.outside, design
     )
     pool = _BuiltPool(pool_id, given.snapshot_id, parameters, proposals, report, sample)
-    built = _keep(store, pool, author)
-    return replace(built, counted_again=counted_again)
+    return _keep(store, pool, author)
 
 
 def last_pool(store: Store) -> PoolReport | None:

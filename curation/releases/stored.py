@@ -3,16 +3,14 @@
     release_id = SHA-256 (all 64 hex digits) of the canonical JSON of [[part, sha256], …], ordered by part
 
 Beside each part's SHA-256 the manifest keeps a CRC-32 of every line: with it an alteration can be named to
-the line. The manifest also names the versions that froze the release and the conventions that it was written
-by (`conventions`), which are not part of the id, and has a sum of itself and of the other columns: name, time
-and who froze it.
+the line. The manifest also names the versions that froze the release, which are not part of the id, and has a
+sum of itself and of the other columns: name, time and who froze it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -28,13 +26,10 @@ from curation.store.release_parts import packed_parts, pieces_of_text, stored_te
 from curation.text import canonical_json
 
 FORMAT = 2
-"""The format of a release's content. Format 1 had no sealed parts, tags, segments, sharing or signed
-manifests; it can still be read."""
+"""The form of a release's content."""
 BESIDE = ("pilot", "practice")
 """Kinds of rounds whose judgments never count."""
 NO_NUMBER = "somebody who judged nothing of this release"
-SESSION_HASH = re.compile(r"session [0-9a-f]{16}")
-"""How ties of older splits and releases name a session: by what the project stores of it."""
 
 _WITH_QUERIES = "SELECT DISTINCT release_id FROM release_parts WHERE part = 'queries' ORDER BY release_id"
 

@@ -37,12 +37,8 @@ from curation.store import Store
 from curation.text import amount
 
 SHOWN = 20
-SIGNED = 2
-"""The first form of the content whose manifests always have a sum of their own."""
 OPENLY = {"agreement", "documents", "guides", "pools", "queries", "release", "rounds", "sampling"}
 """Parts that hold no grade of a pair: an altered line of theirs is shown. Of others only the ids are."""
-BEFORE_SUMS = {"gate", "parts", "versions"}
-"""What manifests without a sum of their own hold."""
 ROW_ALTERED = (
     "what is stored beside the content was altered: the name, when and by whom it was frozen, the gate or "
     "the versions"
@@ -58,8 +54,6 @@ class Verified:
     intact: nothing was altered.
     problems: a sentence for each altered part, naming its first altered line, and for each altered document
         (the first `SHOWN`; `altered` counts all).
-    notes: why a release of the same labels, frozen now, would have another id (`conventions`); none where
-        it was altered.
     """
 
     name: str
@@ -69,7 +63,6 @@ class Verified:
     documents: int
     altered: int
     problems: tuple[str, ...]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ class Opened:
     texts: Mapping[str, str]
 
     def rows(self, part: str) -> Table:
-        """The rows of a part; none where older releases have no such part.
+        """The rows of a part; none where it has no such part.
 
         Raises
         ------
@@ -121,12 +114,12 @@ def opened(store: Store, name: str) -> Opened:
             f"The release {name!r} is not as it was frozen: {problems[0]}.",
             command=f"`goldset verify {name}` names everything.",
         )
-    refuse_newer(name, texts)
+    refuse_other_form(name, texts)
     return Opened(row, texts)
 
 
-def refuse_newer(name: str, texts: Mapping[str, str]) -> None:
-    """Stop where a newer goldset froze the release: what its content means is not known here.
+def refuse_other_form(name: str, texts: Mapping[str, str]) -> None:
+    """Stop where another goldset froze the release: what its content means is not known here.
 
     Raises
     ------
@@ -138,10 +131,11 @@ def refuse_newer(name: str, texts: Mapping[str, str]) -> None:
         raise RefusedError(
             f"The release {name!r} does not say in which form its content is; nothing was done."
         )
-    if format > FORMAT:
+    if format != FORMAT:
+        which = "a newer" if format > FORMAT else "an older"
         raise RefusedError(
-            f"The release {name!r} was frozen by a newer goldset (form {format} of the content; this one "
-            f"knows up to {FORMAT}). Use that goldset, or a newer one."
+            f"The release {name!r} was frozen by {which} goldset (form {format} of the content; this one "
+            f"reads {FORMAT}). Use that goldset."
         )
 
 
@@ -158,14 +152,12 @@ def verify(store: Store, name: str, progress: Progress = silent) -> Verified:
 
 def verified_and_opened(store: Store, name: str, progress: Progress = silent) -> tuple[Verified, Opened]:
     """As `verify`, with the release for use where it is intact: its parts are read once for both."""
-    from curation.releases.conventions import frozen_otherwise  # brings agreement and splits: slow to import
-
     with store.reading() as cursor:
         row = find_release(cursor, name)
         texts = read_packed(cursor, row.release_id)
     problems = _part_problems(row, texts)
     if not problems:
-        refuse_newer(name, texts)
+        refuse_other_form(name, texts)
     pins = _pins(texts) if not problems else []
     problems += _document_problems(store, pins, progress)
     found = Verified(
@@ -176,7 +168,6 @@ def verified_and_opened(store: Store, name: str, progress: Progress = silent) ->
         documents=len(pins),
         altered=len(problems),
         problems=tuple(problems[:SHOWN]),
-        notes=() if problems else frozen_otherwise(store, row, texts),
     )
     return found, Opened(row, texts)
 
@@ -188,7 +179,7 @@ def _part_problems(row: ReleaseRow, texts: PackedTexts) -> list[str]:
     if expected == found:
         if not unchanged:
             return [f"the release id {row.release_id} is not that of the content and the manifest"]
-        return [] if _row_as_frozen(row, texts) else [ROW_ALTERED]
+        return [] if _row_as_frozen(row) else [ROW_ALTERED]
     if unchanged:
         return ["the manifest was altered; the content still has the release's id"]
     problems = [f"the part {part!r} is missing" for part in sorted(expected.keys() - found.keys())]
@@ -210,23 +201,10 @@ def _expected(row: ReleaseRow) -> dict[str, PartSum]:
         return {}
 
 
-def _row_as_frozen(row: ReleaseRow, texts: Mapping[str, str]) -> bool:
-    """Whether name, time, person, gate and versions are what was written; true for older releases, without
-    a sum of these, and for those of a newer goldset, which are refused later."""
+def _row_as_frozen(row: ReleaseRow) -> bool:
+    """Whether name, time, person, gate and versions are what was written."""
     manifest: dict[str, Any] = json.loads(row.manifest)
-    form = _form(texts)
-    if form is None or form > FORMAT or (form < SIGNED and not manifest.keys() - BEFORE_SUMS):
-        return True
     return signed_row(row.name, row.release_id, manifest, row.frozen_at, row.frozen_by) == row
-
-
-def _form(texts: Mapping[str, str]) -> int | None:
-    """The form of the content as its header says; None where it says nothing."""
-    try:
-        form: Any = json.loads(part_lines(texts["release"])[0])["format"]
-    except (ValueError, KeyError, TypeError, IndexError):
-        return None
-    return form if isinstance(form, int) else None
 
 
 def _difference(part: str, text: str, expected: PartSum) -> str:

@@ -3,8 +3,7 @@
 Cutting texts into words is most of the work of a lexical index; weighing them is a few passes over arrays.
 So the counts are stored by content hash, in chunks with a short transaction each: after any interruption
 the next call continues after the last chunk, and a new snapshot counts only the documents that changed. They
-are kept under a hash of what decides what a word is (`counter`): another way of cutting counts again. Counts
-of a way that no goldset uses any more (`FORMER`) are dropped once the new ones are there.
+are kept under a hash of what decides what a word is (`counter`): another way of cutting counts again.
 
 Counts are read in pieces of the table, one short lease each, in the order of the table. A word
 becomes a number when it is first met; no list of all words of the corpus is ever made.
@@ -27,8 +26,6 @@ from curation.store.documents import current_snapshot, snapshot_versions, texts_
 from curation.text import digest
 from curation.words import CUT
 
-FORMER = digest("content words", 1, sorted(STOP_WORDS))
-COUNTED_AGAIN = "bm25: count words again, by script"
 CHUNK = 20_000  # documents that are counted, or held as text, at once
 _PIECE = 61_440  # rows that are read at once: half a row group of DuckDB's
 _COUNTED = pa.schema({"terms": pa.list_(pa.string()), "counts": pa.list_(pa.int32())})
@@ -98,13 +95,6 @@ def vocabulary(store: Store, progress: Progress = silent) -> dict[str, int]:
     return {word: held for word, held in counted if not is_gram(word)}
 
 
-def counted_otherwise(store: Store) -> int:
-    """How many versions of documents an older goldset has counted, which cut words otherwise."""
-    with store.reading() as cursor:
-        rows = cursor.execute("SELECT count(*) FROM document_terms WHERE counter = ?", [FORMER]).fetchall()
-    return int(rows[0][0])
-
-
 def _count(texts: Iterable[str], stemmer: str | None) -> pa.Table:
     found = [Counter(indexed_terms(text, stemmer)) for text in texts]
     return pa.table([[list(words) for words in found], [list(words.values()) for words in found]], _COUNTED)
@@ -112,8 +102,7 @@ def _count(texts: Iterable[str], stemmer: str | None) -> pa.Table:
 
 def _count_missing(store: Store, wanted: pa.Table, progress: Progress, stemmer: str | None) -> None:
     """In the order of the table of documents, so that each chunk is read from one place."""
-    former = counted_otherwise(store)
-    step = COUNTED_AGAIN if former else "bm25: count words"
+    step = "bm25: count words"
     with store.reading() as cursor:
         cursor.register("wanted_versions", wanted)
         uncounted = cursor.sql(
@@ -129,9 +118,6 @@ def _count_missing(store: Store, wanted: pa.Table, progress: Progress, stemmer: 
         _store(store, *_read_texts(store, missing[start : start + CHUNK]), stemmer)
     if missing:
         progress(step, len(missing), len(missing))
-    if former:
-        with store.transaction() as cursor:
-            cursor.execute("DELETE FROM document_terms WHERE counter = ?", [FORMER])
 
 
 def _read_texts(store: Store, places: Sequence[tuple[int, str]]) -> tuple[list[str], list[str]]:

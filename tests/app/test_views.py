@@ -25,7 +25,6 @@ from curation.labeling.rounds.status import round_status
 from curation.labeling.session.showings import next_showings
 from curation.labeling.session.submit import submit
 from curation.people.annotators import add_annotator
-from curation.releases.conventions import CONVENTIONS
 from curation.releases.freeze.freeze import freeze
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
@@ -34,7 +33,6 @@ from curation.splits.split import make_split
 from curation.store import Store, utc_now
 from curation.store.rows import Annotator, Query
 from curation.text import normalise_query
-from tests.support.gold_project import freeze_as_older, gold_project
 from tests.support.projects import add_names, add_pairs, grid, new_project
 from tests.support.second_click import twice
 from tests.support.stored_parts import alter_part
@@ -324,23 +322,6 @@ def test_the_lead_sees_releases_and_whether_they_were_altered(project: Store, tm
     with project.transaction() as cursor:
         alter_part(cursor, "qrels", lambda text: text.replace("2", "3"))
     assert "was altered in" in button(page, "Verify").click().run().error[-1].value
-
-
-def test_the_lead_sees_why_an_older_release_would_have_another_id_now(project: Store, tmp_path: Path) -> None:
-    other_script = ("queries", '"text":"best kettle"', '"text":"лучший чайник"')
-    by_meaning = ("split", '"paraphrase_threshold":null', '"paraphrase_threshold":0.8')
-    gold = gold_project(tmp_path)
-    freeze(gold, "v1")
-    freeze_as_older(
-        gold, "v1", [other_script, by_meaning], {one.name for one in CONVENTIONS} - {"paraphrases"}
-    )
-    gold.close()
-    project.path.write_bytes(gold.path.read_bytes())
-    page = run("releases", LEE)
-    assert not page.info
-    (note,) = button(page.selectbox[0].set_value("older").run(), "Verify").click().run().info
-    assert "in other scripts than Latin" in note.value
-    assert not button(page.selectbox[0].set_value("v1").run(), "Verify").click().run().info
 
 
 def test_a_practice_round_tells_who_may_begin_and_forecasts_nothing(disputed: Store) -> None:

@@ -17,10 +17,8 @@ from curation.errors import RefusedError
 from curation.retrieval import Bm25, word_counts
 from curation.retrieval.terms import content_words
 from curation.retrieval.word_counts import (
-    COUNTED_AGAIN,
     WordCounts,
     count_words,
-    counted_otherwise,
     stored_word_counts,
     vocabulary,
 )
@@ -117,27 +115,6 @@ def test_another_way_of_cutting_words_counts_anew(
     monkeypatch.setattr(word_counts, "CUT", "another")
     assert by_row(stored_word_counts(store, hashes(documents))) == expected
     assert len(kept(store)) == 2 * len(documents)
-
-
-def test_counts_of_an_older_goldset_are_counted_again_once_aloud_and_dropped(
-    store: Store, tmp_path: Path
-) -> None:
-    """Older goldsets cut a Chinese text into whole runs, and kept counts under another name."""
-    documents = put_corpus(store, tmp_path, {**SHOP, "kettle": "家用电热水壶"})
-    with store.transaction() as cursor:
-        cursor.execute(
-            "INSERT INTO document_terms SELECT ?, unnest(?::TEXT[]), ['家用电热水壶'], [1]",
-            [word_counts.FORMER, hashes(documents)],
-        )
-    assert counted_otherwise(store) == len(documents)
-    steps: list[str] = []
-    found = stored_word_counts(store, hashes(documents), lambda step, *_: steps.append(step))
-    assert set(steps) == {COUNTED_AGAIN}
-    assert found.word_number.keys() >= {" 电热", " 水壶", "家用电热水壶"}
-    assert counted_otherwise(store) == 0
-    assert len(kept(store)) == len(documents)
-    stored_word_counts(store, hashes(documents), lambda step, *_: steps.append("again"))
-    assert "again" not in steps
 
 
 def test_the_vocabulary_holds_words_not_grams(store: Store, tmp_path: Path) -> None:

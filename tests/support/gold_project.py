@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,18 +12,15 @@ from curation.adjudication.adjudication import decide
 from curation.labeling.judgments.imported import add_judgments
 from curation.releases.export.export import export as export_release
 from curation.releases.freeze.freeze import freeze
-from curation.releases.stored import find_release, part_sum, release_id_of, signed_row
-from curation.releases.verify import opened
 from curation.sources.corpus import import_corpus
 from curation.sources.judgments import ImportedJudgment
 from curation.splits.rules import Rules
 from curation.splits.split import make_split
-from curation.store import Store, append_rows, open_store, utc_now
+from curation.store import Store, open_store, utc_now
 from curation.store.rows import Query
 from curation.text import normalise_query
 from tests.support.once import once_a_run
 from tests.support.projects import new_project
-from tests.support.stored_parts import add_texts
 
 TOPICS = ["kettle", "router", "violin", "passport", "glacier", "sourdough", "tractor", "origami"]
 PARTS = {"dev": 0.5, "test": 0.5}
@@ -135,32 +131,6 @@ def _frozen_project() -> bytes:
         freeze(store, "v1")
         store.close()
         return store.path.read_bytes()
-
-
-def freeze_as_older(
-    store: Store, name: str, changes: Iterable[tuple[str, str, str]] = (), follows: Iterable[str] = ()
-) -> str:
-    """A release 'older' as an older goldset froze it: with the content of `name` but for replaced words.
-
-    Parameters
-    ----------
-    changes: part, words of its text, and what it has in their place.
-    follows: names of the conventions that this goldset followed already.
-    """
-    texts = dict(opened(store, name).texts)
-    for part, words, instead in changes:
-        assert words in texts[part]
-        texts[part] = texts[part].replace(words, instead)
-    sums = {part: part_sum(text) for part, text in texts.items()}
-    release_id = release_id_of({part: found.sha256 for part, found in sums.items()})
-    parts = {part: found._asdict() for part, found in sums.items()}
-    manifest = {"gate": [], "parts": parts, "versions": {}, **dict.fromkeys(follows, "as now")}
-    row = signed_row("older", release_id, manifest, datetime(2026, 5, 1), "command line")
-    with store.transaction() as cursor:
-        if release_id != find_release(cursor, name).release_id:
-            add_texts(cursor, release_id, texts)
-        append_rows(cursor, "releases", [row])
-    return release_id
 
 
 def add_pool(

@@ -209,8 +209,6 @@ def _verdict(found: Verified) -> None:
             "documents agree with their sums.",
             icon=":material/verified:",
         )
-        for note in found.notes:
-            st.info(ui.plain(note), icon=":material/info:")
         return
     lines = "\n".join(f"- {ui.plain(problem)}" for problem in found.problems)
     st.error(f"{ui.plain(found.name)} was altered in {amount(found.altered, 'place')}:\n\n{lines}")

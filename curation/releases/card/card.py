@@ -239,7 +239,7 @@ class Card:
             f"Relevant is a grade of {settings['relevant_grade']} or more.",
             "",
         ]
-        return lines + _certified(split.get("certificate") or {})
+        return lines + _certified(split["certificate"])
 
     def _personal(self) -> Lines:
         told = [
@@ -335,8 +335,6 @@ def _sampled(sample: Mapping[str, Any]) -> Lines:
 
 def _certified(certificate: Mapping[str, Any]) -> Lines:
     """What an exhaustive look across the parts found; no pair is named, as that would tell of its grades."""
-    if "checks" not in certificate:
-        return ["The split's certificate was kept in an older form; `goldset verify` checks it."]
     rows = [
         (
             check["kind"] if check["looked_for"] else f"{check['kind']} (for information only)",

@@ -29,7 +29,7 @@ class ReleaseSummary(NamedTuple):
 
 
 class ComparedRelease:
-    """A release, laid out to be compared. What older releases do not have is empty."""
+    """A release, laid out to be compared."""
 
     def __init__(self, release: Opened) -> None:
         self.release = release

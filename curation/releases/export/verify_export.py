@@ -27,7 +27,6 @@ from curation.store import Store
 CHUNK = 1 << 20
 NO_PROJECT = "no project at hand"
 UNTOLD = "its manifest does not tell how it was written"
-OLDER = "an older goldset wrote it, and did not say how"
 
 
 @dataclass(frozen=True)
@@ -113,8 +112,6 @@ def _read(content: bytes) -> tuple[dict[str, Any] | None, str]:
         return None, f"was altered: it is no JSON any more ({error}); nothing else could be looked at"
     if not _is_manifest(manifest):
         return None, "was altered: it does not tell which files there are; nothing else could be looked at"
-    if "sum" not in manifest and "options" not in manifest:
-        return manifest, ""  # older exports had no sum
     agrees = manifest_text(manifest) == text
     return manifest, "" if agrees else "was altered: it does not agree with its own sum"
 
@@ -158,8 +155,6 @@ def _why_not(manifest: Mapping[str, Any], store: Store | None) -> str | None:
     """Why the export cannot be written once more; None where it can."""
     if store is None:
         return NO_PROJECT
-    if not isinstance(manifest.get("options"), dict):
-        return OLDER
     now = written_with()
     if manifest.get("written_with") != now:
         versions = ", ".join(f"{name} {number}" for name, number in now.items())

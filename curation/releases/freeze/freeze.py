@@ -17,7 +17,6 @@ from curation.door import open_door
 from curation.errors import InputError, RefusedError
 from curation.people.annotators import require_author
 from curation.progress import Progress, silent
-from curation.releases.conventions import CONVENTIONS
 from curation.releases.freeze.content import CHANGED, Content, Override, Sharing, content_of, header
 from curation.releases.freeze.coverage import FrozenCoverage, read_map_in_force, with_coverage
 from curation.releases.freeze.reading import read_rows
@@ -291,7 +290,6 @@ def _keep(
 ) -> bool:
     """Store the release; says whether the name is new."""
     manifest = {
-        **{one.name: one.told for one in CONVENTIONS},
         "gate": rounded([check._asdict() for check in content.agreement.gate.checks]),
         "parts": {part: found._asdict() for part, found in sums.items()},
         "versions": {"goldset": __version__, **{package: version(package) for package in _VERSIONED}},
@@ -312,7 +310,6 @@ def _keep(
                 f"The release {name!r} exists with other content (release id {known[0][:12]}…; now it would "
                 f"be {release_id[:12]}…). These parts differ: {', '.join(differ)}. A release "
                 "never changes: choose another name.",
-                command=f"`goldset verify {name}` says if an older goldset wrote them otherwise.",
             )
         if not cursor.execute("SELECT 1 FROM release_parts WHERE release_id = ?", [release_id]).fetchone():
             for part, rows in tables.items():

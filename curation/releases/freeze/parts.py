@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from curation.consensus.consensus import PairConsensus
 from curation.releases.freeze.reading import Rows, columns
 from curation.releases.lines import PartRows, row_lines, table_rows
-from curation.releases.stored import SESSION_HASH, Table, rounded
+from curation.releases.stored import Table, rounded
 
 
 @dataclass(frozen=True)
@@ -87,21 +87,12 @@ def qrel(pair: PairConsensus, sure: bool) -> dict[str, Any]:
 
 
 def edges(rows: Rows, queries: Collection[str]) -> Table:
-    """The ties between the release's queries; older splits have hashes of sessions, a release has numbers."""
-    table = [
+    """The ties between the release's queries."""
+    return [
         rounded({**row, "detail": json.loads(row["detail"])})
         for row in rows.edges.to_pylist()
         if row["query_a"] in queries and row["query_b"] in queries
     ]
-    tied: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for row in table:
-        if SESSION_HASH.fullmatch(row["detail"].get("key", "")):
-            tied[row["detail"]["key"]].append((row["query_a"], row["query_b"]))
-    numbers = {key: place for place, key in enumerate(sorted(tied, key=lambda key: tied[key]), 1)}
-    for row in table:
-        if row["detail"].get("key") in numbers:
-            row["detail"]["key"] = f"session {numbers[row['detail']['key']]}"
-    return table
 
 
 def guides(rows: Rows, judged_by: Collection[str]) -> Table:

@@ -19,7 +19,7 @@ from curation.store.release_parts import stored_text
 from curation.text import digest
 
 FORMAT = 1
-OLDER = "holds no certificate in this form: an older goldset made it, or it was altered. Split again."
+ALTERED = "holds no certificate: it was altered. Split again."
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def read_certificate(cursor: Cursor, release: str | None = None) -> Certificate:
     Raises
     ------
     NotFoundError: there is no such release.
-    RefusedError: there is no split yet, or it was made by an older goldset.
+    RefusedError: there is no split yet, or its certificate was altered.
     """
     if release is not None:
         row = cursor.execute("SELECT release_id FROM releases WHERE name = ?", [release]).fetchone()
@@ -123,12 +123,12 @@ def parsed(stored: str, what: str) -> Certificate:
 
     Raises
     ------
-    RefusedError: there is none, or it has another form.
+    RefusedError: there is none.
     """
     try:
         return _READ.validate_python(json.loads(stored)["certificate"])
     except (ValueError, KeyError) as error:
-        raise RefusedError(f"{what} {OLDER}") from error
+        raise RefusedError(f"{what} {ALTERED}") from error
 
 
 _READ = TypeAdapter(Certificate)

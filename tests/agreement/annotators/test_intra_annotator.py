@@ -107,8 +107,8 @@ def test_the_command_tells_what_there_is_to_talk_about(repeated: Store) -> None:
     printed = json.loads(invoke([*project, "--round", "first", "--json"]).stdout)
     ada, ben = printed["annotators"]
     assert ada["repeats"]["off"] == 1
-    assert {point["about"] for point in ada["points"]} == {"consistency", "second time"}
-    assert (ben["repeats"], ben["points"]) == (None, [])
+    assert {point["about"] for point in ada["feedback"]} == {"consistency", "second time"}
+    assert (ben["repeats"], ben["feedback"]) == (None, [])
     text = invoke([*project, "--annotator", "ada"]).stdout
     assert "No change of ada's share of identical grades" in text
     assert "0\u00a0% of 15 pairs that came again got the same grade" in text

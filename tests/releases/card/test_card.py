@@ -163,20 +163,6 @@ def test_split_and_certificate_figures_name_no_pair(tmp_path: Path) -> None:
     assert "glacier" not in told
 
 
-def test_a_release_of_an_older_goldset_has_a_card_too(drawn: Opened) -> None:
-    texts = dict(drawn.texts)
-    header = {key: value for key, value in drawn.header.items() if key not in ("sealed", "snapshot_id")}
-    sample = {key: value for key, value in drawn.rows("sampling")[0].items() if key != "log"}
-    split = drawn.rows("split")[0] | {"certificate": {"queries": None, "documents": None, "leaks": []}}
-    agreement = {key: value for key, value in drawn.rows("agreement")[0].items() if key != "gate"}
-    older = {"release": header, "sampling": sample, "split": split, "agreement": agreement}
-    texts |= {part: json.dumps(row) + "\n" for part, row in older.items()}
-    texts["queries"] = texts["queries"].replace('"tags"', '"gone"').replace('"segment"', '"away"')
-    told = Card(Opened(drawn.row, texts)).text
-    assert "What was found in the traffic log was not recorded" in told
-    assert "The grades of test are sealed" in told
-
-
 def test_the_release_has_what_a_report_by_strata_needs(drawn: Opened) -> None:
     queries = {row["text"]: row for row in drawn.rows("queries")}
     assert queries["red paint"]["tags"] == ["entity"]

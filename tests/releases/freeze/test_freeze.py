@@ -41,7 +41,6 @@ from tests.support.gold_project import (
     PARTS,
     TOPICS,
     documents,
-    freeze_as_older,
     gold_project,
     judgments,
     labelled,
@@ -141,26 +140,6 @@ def test_a_split_by_session_releases_numbers_that_every_project_gives_its_sessio
     assert first.release_id == second.release_id
     keys = {row["detail"].get("key") for row in opened(one, "v1").rows("edges")}
     assert keys == {"session 2", "session 4"}
-    assert verify(one, "v1").notes == ()
-
-
-def test_hashes_of_sessions_in_an_older_split_are_numbered_and_an_older_release_says_why(
-    tmp_path: Path,
-) -> None:
-    store = _asked_in_sessions(tmp_path / "one")
-    with store.transaction() as cursor:
-        for number, hashed in ((2, "4f1c" * 4), (4, "0a9b" * 4)):
-            words = [f'session {number}"', f'session {hashed}"']
-            cursor.execute("UPDATE leakage_edges SET detail = replace(detail::TEXT, ?, ?)", words)
-    freeze(store, "v1")
-    keys = {row["detail"].get("key") for row in opened(store, "v1").rows("edges")}
-    assert keys == {"session 1", "session 2"}
-    older = freeze_as_older(store, "v1", [("edges", "session 1", f"session {'4f1c' * 4}")])
-    verified = verify(store, "older")
-    assert (verified.intact, verified.release_id) == (True, older)
-    assert "sessions by hashes" in verified.notes[0]
-    with pytest.raises(RefusedError, match=r"These parts differ: edges\..*`goldset verify older` says"):
-        freeze(store, "older")
 
 
 def test_an_account_that_has_no_part_in_a_release_changes_nothing_of_it(tmp_path: Path) -> None:
@@ -173,8 +152,6 @@ def test_an_account_that_has_no_part_in_a_release_changes_nothing_of_it(tmp_path
     again = freeze(store, "v1")
     assert (again.created, again.release_id) == (False, first.release_id)
     assert opened(store, "v1").rows("adjudications")[0]["reason"] == reason
-    freeze_as_older(store, "v1", [("adjudications", "The max power", "The a7 power")])
-    assert "any account's name" in verify(store, "older").notes[0]
 
 
 def test_the_logs_of_a_sample_are_those_it_was_drawn_from_whatever_the_clock_said(tmp_path: Path) -> None:
