@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -55,6 +55,18 @@ def decimal(value: float | None, places: int = 3, sign: str = "") -> str:
     sign: "+" shows that of positive numbers, too.
     """
     return "–" if value is None else f"{value:{sign},.{places}f}".replace("-", "\u2212")
+
+
+def ends(low: float | None, high: float | None, places: int = 3, sign: str = "") -> str:
+    """An interval as people read it: "0.100 to 0.200"; a dash where there is none."""
+    known = low is not None and high is not None
+    return f"{decimal(low, places, sign)} to {decimal(high, places, sign)}" if known else "–"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first names for a sentence, and how many more there are: "ada, ben and 4 more"."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 TINY_P = "<\u00a00.001"

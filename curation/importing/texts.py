@@ -13,7 +13,7 @@ from curation.sources.reference_answers import AnswerImport, import_answers
 from curation.sources.traffic.cleaning import CleaningRules
 from curation.sources.traffic.traffic_import import TrafficFields, TrafficImport, import_traffic
 from curation.store import Store
-from curation.text import amount, counted
+from curation.text import amount, counted, listed
 
 SHOWN = 10
 
@@ -99,10 +99,9 @@ def queries_outcome(found: QueryImport) -> ImportOutcome:
 def known_sentence(known_as: Mapping[str, str]) -> str:
     """Which queries of a file the project knew under an id of its own."""
     pairs = [f"{theirs} is {ours}" for theirs, ours in known_as.items()]
-    more = f" and {len(pairs) - SHOWN:,} more" if len(pairs) > SHOWN else ""
     return (
         f"{len(pairs):,} of them the project knew by their text and keep its id: "
-        f"{', '.join(pairs[:SHOWN])}{more}. Judgments that name them by either id are understood."
+        f"{listed(pairs, SHOWN)}. Judgments that name them by either id are understood."
     )
 
 

@@ -25,14 +25,12 @@ from curation.sampling.tags.stored_tags import unanswerable_share
 from curation.sources.queries import query_id_of
 from curation.store import Cursor, Store, append, fetch, get_setting, put_setting, record_event, utc_now
 from curation.store.settings import COMMAND_LINE
-from curation.text import amount, canonical_json, digest, percent
+from curation.text import amount, canonical_json, digest, listed, percent
 
 FEW = 10
 """A stratum with fewer queries is too small for figures of its own."""
 
 LEAST_UNANSWERABLE, MOST_UNANSWERABLE = 0.05, 0.2
-
-_NAMED = 5
 
 
 def about_strata(strata: Sequence[Stratum]) -> list[str]:
@@ -41,9 +39,9 @@ def about_strata(strata: Sequence[Stratum]) -> list[str]:
     missed = [f"{s.name} ({s.population:,})" for s in strata if s.population and not s.drawn]
     few = [f"{s.name} ({s.drawn} of {s.population:,})" for s in strata if 0 < s.drawn < FEW]
     warnings = {
-        f"No query of the traffic belongs to {_some(empty)}.": empty,
-        f"No query was drawn from {_some(missed)}: results will say nothing about these.": missed,
-        f"Fewer than {FEW} queries were drawn from {_some(few)}: too few for figures of their own.": few,
+        f"No query of the traffic belongs to {listed(empty)}.": empty,
+        f"No query was drawn from {listed(missed)}: results will say nothing about these.": missed,
+        f"Fewer than {FEW} queries were drawn from {listed(few)}: too few for figures of their own.": few,
     }
     return [sentence for sentence, names in warnings.items() if names]
 
@@ -65,11 +63,6 @@ def about_failure_modes(cursor: Cursor) -> list[str]:
         f"unanswerable; {percent(LEAST_UNANSWERABLE)} to {percent(MOST_UNANSWERABLE)} would show whether "
         "systems keep silent when they should, without hiding how well they find."
     ]
-
-
-def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ times does not have to be in the release for its weight to be known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.sampling.strata import Labels
-from curation.text import amount
+from curation.text import amount, listed
 
 LEAST = 2
 """A stratum of a release needs so many queries with a figure to have a variance of its own."""
@@ -80,8 +79,8 @@ def variances_of(spread: FigureSpread, traffic: NDArray[np.int64], strata: Label
     held = [name for name, part in zip(strata.names, parts, strict=True) if len(part)]
     if not spread.strata.keys() & set(held):
         raise RefusedError(
-            f"None of the strata of this draw ({_some(held)}) is one of those that the release "
-            f"{spread.release!r} was sampled by ({_some(list(spread.strata))}). Draw with the same "
+            f"None of the strata of this draw ({listed(held)}) is one of those that the release "
+            f"{spread.release!r} was sampled by ({listed(list(spread.strata))}). Draw with the same "
             "strata, or choose another allocation."
         )
     values = [
@@ -96,7 +95,7 @@ def variance_warnings(spread: FigureSpread, variances: Variances) -> list[str]:
     warnings = [f"The variances are those of {spread.figure} in the release {spread.release!r}."]
     if variances.pooled:
         warnings.append(
-            f"The release has fewer than {LEAST} queries with a figure of {_some(variances.pooled)}: their "
+            f"The release has fewer than {LEAST} queries with a figure of {listed(variances.pooled)}: their "
             "variance is the one within all other strata, pooled."
         )
     if spread.unranked:
@@ -128,7 +127,3 @@ def _product(figure: Moments, traffic: NDArray[np.int64]) -> float:
 def six_digits(number: float) -> float:
     """Six significant digits: the last ones are the machine's."""
     return float(f"{number:.6g}")
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")

@@ -12,7 +12,7 @@ from curation.coverage.stored_map import LONGEST_NAME, rename_cluster
 from curation.coverage.writing.state import CoverageState
 from curation.coverage.writing.tasks import open_tasks
 from curation.store.documents import snapshot_titles
-from curation.text import isolated
+from curation.text import isolated, listed
 
 ENTITIES = 40
 DOCUMENTS = 12
@@ -64,9 +64,8 @@ def _linked(regions: Sequence[int]) -> int | None:
 
 def _entities(state: CoverageState, number: int) -> None:
     places = state.map.clusters[number].entities
-    names = [isolated(state.map.entities[place].name) for place in places[:ENTITIES]]
-    more = f" and {len(places) - ENTITIES:,} more" if len(places) > ENTITIES else ""
-    ui.sentences(f"What it is about, the most central first: {', '.join(names)}{more}.")
+    names = [isolated(state.map.entities[place].name) for place in places]
+    ui.sentences(f"What it is about, the most central first: {listed(names, ENTITIES)}.")
 
 
 def _documents(context: CurateContext, state: CoverageState, number: int) -> None:

@@ -11,7 +11,7 @@ from curation.labeling.rounds.control_items import MINIMUM_ANSWERED
 from curation.labeling.rounds.spacing import NAMES
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
-from curation.text import decimal
+from curation.text import decimal, ends
 
 
 def figure_row(
@@ -20,8 +20,7 @@ def figure_row(
     """A figure with its interval, or why there is none, as `figures` shows it."""
     if why or value is None:
         return (label, "–", "–", "", n, why or "")
-    interval = "–" if low is None or high is None else f"{decimal(low)} to {decimal(high)}"
-    return (label, decimal(value), interval, ui.IntervalCell(value, low, high), n, "")
+    return (label, decimal(value), ends(low, high), ui.IntervalCell(value, low, high), n, "")
 
 
 def figures(caption: str, columns: Sequence[str], rows: Sequence[tuple[object, ...]]) -> None:

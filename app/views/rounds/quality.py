@@ -12,11 +12,11 @@ from curation.agreement.annotators.intra_annotator import MINIMUM_REPEATS
 from curation.agreement.annotators.signal import FALSE_ROUNDS
 from curation.agreement.annotators.signals import DURING_ROUND
 from curation.agreement.report.quality import CHECKS, RoundQuality, round_quality
-from curation.agreement.report.report import AgreementReport, in_words
+from curation.agreement.report.report import AgreementReport
 from curation.agreement.report.verdict import not_shown
 from curation.labeling.rounds.status import RoundStatus
 from curation.store import Store
-from curation.text import percent
+from curation.text import listed, percent
 
 
 def show(store: Store, status: RoundStatus, _: Acts) -> None:
@@ -35,7 +35,7 @@ def _worth_a_look(found: RoundQuality) -> None:
     if found.not_checked:
         ui.heading("Could not be checked")
         rows = [
-            (one.about.capitalize(), in_words(one.annotators) or "The round", one.why)
+            (one.about.capitalize(), listed(one.annotators) or "The round", one.why)
             for one in found.not_checked
         ]
         ui.table("Nothing is known about these", ["Check", "Of", "Why"], rows, words=True)

@@ -31,7 +31,7 @@ from curation.agreement.annotators.signal import (
     raise_findings,
     single,
 )
-from curation.text import amount, decimal, p_text, percent
+from curation.text import amount, decimal, ends, p_text, percent
 
 WANTED = 0.8
 """The share of identical grades, and of right known answers, that needs no conversation."""
@@ -53,7 +53,7 @@ def _agreement(person: Evidence) -> Look | str:
         return (one and one.undefined) or NO_OTHERS
     span = ""
     if one.low is not None and one.high is not None:
-        span = f"95 % interval {decimal(one.low, 2)} to {decimal(one.high, 2)}, "
+        span = f"95 % interval {ends(one.low, one.high, 2)}, "
     return single(
         "agreement",
         one.p,
@@ -154,7 +154,7 @@ def _bias(person: Evidence) -> Look | str:
         return (one and one.undefined) or NO_OTHERS
     interval = ""
     if one.low is not None and one.high is not None:
-        interval = f"{decimal(one.low, 2, '+')} to {decimal(one.high, 2, '+')}, "
+        interval = f"{ends(one.low, one.high, 2, '+')}, "
     return single(
         "bias",
         one.bias_p if abs(one.bias) >= REMARKABLE else 1.0,
@@ -208,7 +208,7 @@ def _pace(person: Evidence) -> Look | str:
         pace.p,
         f"Of the {worse} answers fewer agree with the others than of the {than} ones: {percent(pace.fast)} "
         f"of {pace.fast_grades:,} fast and {percent(pace.slow)} of {pace.slow_grades:,} slow grades "
-        f"(difference {decimal(pace.low, 2, '+')} to {decimal(pace.high, 2, '+')}).",
+        f"(difference {ends(pace.low, pace.high, 2, '+')}).",
         pace._asdict(),
     )
 
@@ -255,7 +255,7 @@ def _second_time(person: Evidence) -> Look | str:
         "second time",
         one.shift_p,
         f"The second grade of a pair is {abs(one.shift):.2f} {'higher' if one.shift > 0 else 'lower'} "
-        f"than the first on average ({decimal(one.shift_low, 2, '+')} to {decimal(one.shift_high, 2, '+')}, "
+        f"than the first on average ({ends(one.shift_low, one.shift_high, 2, '+')}, "
         f"{amount(one.n, 'pair')}).",
         {"shift": one.shift, "low": one.shift_low, "high": one.shift_high, "n": one.n},
     )

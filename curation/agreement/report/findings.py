@@ -17,7 +17,7 @@ from curation.agreement.between.inter_annotator import (
 from curation.agreement.report.report import AgreementReport
 from curation.agreement.report.verdict import not_shown
 from curation.door import withheld
-from curation.text import amount, decimal, percent
+from curation.text import amount, decimal, ends, percent
 
 REMARKABLE = 0.005
 """How far too low a mean of kappas must be to be mentioned."""
@@ -50,7 +50,7 @@ def span(figure: Alpha | RawAgreement | AgreementFigure, places: int = 3) -> str
     """The interval in words, or why there is none."""
     if figure.low is None or figure.high is None:
         return figure.no_interval or "no interval"
-    return f"95 % interval {decimal(figure.low, places)} to {decimal(figure.high, places)}"
+    return f"95 % interval {ends(figure.low, figure.high, places)}"
 
 
 def _levels(result: InterAgreement) -> str:

@@ -46,7 +46,7 @@ from curation.labeling.rounds.rounds import find_round
 from curation.people.annotators import require_annotators
 from curation.statistics.intervals import RESAMPLES
 from curation.store import Cursor, Store
-from curation.text import amount, percent
+from curation.text import amount, listed, percent
 
 
 @dataclass(frozen=True)
@@ -171,15 +171,9 @@ def not_checked(report: AgreementReport) -> list[str]:
     few = [row.annotator for row in report.pace if not row.enough]
     if few:
         found.append(
-            f"Not checked: the pace of {in_words(few)}, with fewer than {FEWEST_AT_FLOOR} timed answers each."
+            f"Not checked: the pace of {listed(few)}, with fewer than {FEWEST_AT_FLOOR} timed answers each."
         )
     return found
-
-
-def in_words(names: Sequence[str], most: int = 5) -> str:
-    """Names for a sentence; of many, how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _chosen(cursor: Cursor, annotators: Sequence[str] | None) -> list[str] | None:

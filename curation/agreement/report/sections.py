@@ -17,14 +17,14 @@ from curation.agreement.between.breakdowns import Part
 from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.confusion import GradeConfusion
 from curation.agreement.between.disagreement_sources import DisagreementSources, GuideLine
-from curation.agreement.between.inter_annotator import AgreementFigure, AnyFigure
+from curation.agreement.between.inter_annotator import AnyFigure
 from curation.agreement.report.findings import section_findings
 from curation.agreement.report.report import AgreementReport, Details
 from curation.agreement.report.verdict import RELIABLE, TENTATIVE, not_shown
 from curation.reports import charts
 from curation.reports.charts import HeatCell, Mark, heat_map, weeks
 from curation.reports.page import Section, Table
-from curation.text import amount, decimal, isolated, percent
+from curation.text import amount, ends, isolated, percent
 
 PAIRS = 30
 """Couples that are shown one by one: those that agree least."""
@@ -265,8 +265,8 @@ def _annotator_pairs(details: Details) -> tuple[Table, ...]:
 
 def _annotator_pair(one: AnnotatorPair) -> tuple[object, ...]:
     kappas = (one.plain.value, one.linear.value, one.quadratic.value)
-    ends = _ends(one.quadratic)
-    return (one.first, one.second, one.raw.units, one.raw.value, *kappas, ends, one.difference.value)
+    span = ends(one.quadratic.low, one.quadratic.high)
+    return (one.first, one.second, one.raw.units, one.raw.value, *kappas, span, one.difference.value)
 
 
 def _queries(found: DisagreementSources) -> tuple[Table, ...]:
@@ -338,8 +338,8 @@ def _within(people: Iterable[IntraAgreement]) -> Section:
         why = one.undefined or (
             f"too few: {one.n} of at least {MINIMUM_REPEATS} repeats" if one.too_few else ""
         )
-        ends = (None, None, None) if why else (one.identical, one.low, one.high)
-        marks.append(Mark(one.annotator, *ends, why, f"{one.n:,} repeats"))
+        figures = (None, None, None) if why else (one.identical, one.low, one.high)
+        marks.append(Mark(one.annotator, *figures, why, f"{one.n:,} repeats"))
     sentence = (
         "How often each annotator gave the same grade to a pair that came again, unmarked and far apart."
     )
@@ -365,12 +365,6 @@ def _consensus(report: AgreementReport) -> Section:
     return Section(
         "How pairs got their grades", sentence, (), (Table(f"Rule: {counts.rule}", columns, (row,)),)
     )
-
-
-def _ends(figure: AgreementFigure) -> str:
-    if figure.low is None or figure.high is None:
-        return "–"
-    return f"{decimal(figure.low)} to {decimal(figure.high)}"
 
 
 def _pairs(number: int) -> str:

@@ -18,7 +18,7 @@ from curation.agreement.between.inter_annotator import (
     InterAgreement,
     RawAgreement,
 )
-from curation.text import amount, decimal
+from curation.text import amount, decimal, ends
 
 RELIABLE, TENTATIVE = 0.8, 0.667
 """Krippendorff (2004), Content Analysis, 2nd ed., p. 241: rely on 0.800, conclude tentatively from 0.667."""
@@ -62,8 +62,7 @@ def chance_unknown(alpha: Alpha) -> str | None:
     if why or alpha.low is None or alpha.high is None:
         return why or "no interval"
     if alpha.low <= 0 and alpha.high >= TENTATIVE:
-        ends = f"{decimal(alpha.low)} to {decimal(alpha.high)}"
-        return f"the interval of ordinal alpha, {ends}, allows chance and more"
+        return f"the interval of ordinal alpha, {ends(alpha.low, alpha.high)}, allows chance and more"
     return None
 
 
@@ -82,10 +81,9 @@ def verdict_of(result: InterAgreement) -> Verdict:
     doubt = result.doubts.get("ordinal")
     return Verdict(
         state,
-        f"Ordinal alpha is {decimal(alpha.alpha)} (95 % interval {decimal(alpha.low)} to "
-        f"{decimal(alpha.high)}) on {amount(alpha.units, 'pair')} of "
-        f"{amount(result.queries, 'query', 'queries')}: "
-        f"{words}.{f' But {doubt}.' if doubt else ''}",
+        f"Ordinal alpha is {decimal(alpha.alpha)} (95 % interval {ends(alpha.low, alpha.high)}) on "
+        f"{amount(alpha.units, 'pair')} of {amount(result.queries, 'query', 'queries')}: {words}."
+        f"{f' But {doubt}.' if doubt else ''}",
         decimal(alpha.alpha, 2),
     )
 

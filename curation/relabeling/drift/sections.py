@@ -9,7 +9,7 @@ from curation.relabeling.drift.figures import CauseRow, DriftFigure, DriftRow
 from curation.relabeling.drift.report import DriftReport
 from curation.reports.charts import HeatCell, heat_map
 from curation.reports.page import Section, Table, html_page
-from curation.text import amount, decimal, p_cell, p_text, percent
+from curation.text import amount, decimal, ends, p_cell, p_text, percent
 
 LIMIT = 50
 """Pairs with another grade that are shown."""
@@ -151,7 +151,7 @@ def _causes(rows: Sequence[CauseRow]) -> Table:
     cells = tuple(
         (
             *(row.cause, row.pairs, row.queries, row.changed, row.share),
-            *(_ends(row.low, row.high), row.difference, _ends(row.from_, row.to), p_cell(row.p)),
+            *(ends(row.low, row.high), row.difference, ends(row.from_, row.to), p_cell(row.p)),
         )
         for row in rows
     )
@@ -195,7 +195,3 @@ def _told(figure: DriftFigure, share: bool = False) -> str:
     if figure.low is None or figure.high is None:
         return f"{form(figure.value)} ({figure.why})"
     return f"{form(figure.value)} ({form(figure.low)} to {form(figure.high)})"
-
-
-def _ends(low: float | None, high: float | None) -> str:
-    return "–" if low is None or high is None else f"{decimal(low)} to {decimal(high)}"

@@ -28,6 +28,7 @@ from curation.sources.tables.formats import QRELS_COLUMNS, FileLayout, find_form
 from curation.sources.tables.json_texts import UnreadJSONError, read_json
 from curation.sources.tables.lines import clean, refuse_undecoded, refuse_unreadable, text_lines
 from curation.sources.tables.problems import Problems
+from curation.text import listed
 
 if TYPE_CHECKING:
     from curation.sources.tables.blocks import PlainTable
@@ -178,9 +179,7 @@ class Records:
             self.refuse_columns(f"{option} names {name!r}, which the file does not have{hint}")
 
     def _columns_there(self) -> str:
-        shown = ", ".join(map(repr, self.columns[:20]))
-        more = f" and {len(self.columns) - 20:,} more" if len(self.columns) > 20 else ""
-        return f"The file has the {self._columns_noun()} {shown}{more}."
+        return f"The file has the {self._columns_noun()} {listed([*map(repr, self.columns)], 20)}."
 
     def _columns_noun(self) -> str:
         return "fields" if self.format == "jsonl" else "columns"
