@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between.coefficients import COEFFICIENTS, Floats, Ints
+from curation.agreement.between.coefficients import COEFFICIENTS
 from curation.agreement.between.inter_annotator import basis_of, figures_of
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.intervals import RESAMPLES, wilson
 
 SCALE = (0, 1, 2, 3)

@@ -17,13 +17,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.evaluation.figures.means import mean_intervals
 from curation.evaluation.figures.traffic import traffic_estimates
 from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.sealed.flattery import flattery
 from curation.evaluation.sealed.ladder import LadderState, climb
+from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import paired_moments, paired_t_p
@@ -31,7 +31,6 @@ from curation.statistics.paired.intervals import paired_intervals
 from curation.statistics.paired.power import detectable_difference
 from curation.statistics.paired.randomisation import randomisation_ps
 
-Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Floats]
 SIZES = (10, 30, 100, 300)
 TRUTH = 400_000

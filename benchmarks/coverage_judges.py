@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.statistics.intervals import Floats, wilson
+from curation.statistics.arrays import Floats
+from curation.statistics.intervals import wilson
 from curation.statistics.prediction_powered import PredictionPoweredMean, prediction_powered_mean
 
 QUERIES, SAMPLED = 1_000, (30, 100, 300)

@@ -24,17 +24,16 @@ from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit, stdtrit
 
 from benchmarks.coverage_evaluation import drawn_estimates
 from benchmarks.topic_values import SHARED, real_topics
 from curation.evaluation.figures.means import mean_intervals
+from curation.statistics.arrays import Floats
 from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.means import most_common
 from curation.statistics.paired.intervals import CARRIED_BY
 
-Floats = NDArray[np.float64]
 Rule = Callable[[Floats, Floats], Floats]
 SIZES = (10, 25, 50)
 WEIGHINGS = 1000

@@ -28,7 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.statistics.intervals import Floats, wilson
+from curation.statistics.arrays import Floats
+from curation.statistics.intervals import wilson
 from curation.statistics.prediction_powered import prediction_powered_mean
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

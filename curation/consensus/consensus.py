@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow.compute as pc
 
-from curation.consensus.dawid_skene import Floats, Ints, estimate
+from curation.consensus.dawid_skene import estimate
 from curation.consensus.rule import MAJORITY, MEDIAN, ConsensusRule
 from curation.consensus.votes import Votes, VotesByPair, given_grades, pair_column, read_votes, votes_by_pair
+from curation.statistics.arrays import Floats, Ints
 from curation.store import Cursor
 
 BATCH = 10_000

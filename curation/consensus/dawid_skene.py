@@ -21,11 +21,9 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from curation.statistics.arrays import Floats, Ints
 
 ITERATIONS = 500
 TOLERANCE = 1e-8

@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from curation.consensus.dawid_skene import GradeArrays, Ints
+from curation.consensus.dawid_skene import GradeArrays
 from curation.consensus.rule import ConsensusRule, read_rule
+from curation.statistics.arrays import Ints
 from curation.store import Cursor
 from curation.store.query_ranges import WITHIN, tables_by_range
 

@@ -14,8 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.coverage.entities import Entity
-from curation.coverage.graph import EntityGraph, Ints
+from curation.coverage.graph import EntityGraph
 from curation.errors import RefusedError
+from curation.statistics.arrays import Ints
 
 LEAST_DOCUMENTS = 5
 """Documents of a region."""

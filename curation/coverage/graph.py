@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
+from curation.statistics.arrays import Ints
 
 if TYPE_CHECKING:
     from curation.retrieval.embeddings import Vectors
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 NEIGHBOURS = 50
 LEAST_COSINE = 0.5
 _CELLS = 8_000_000  # cosines that are held at once
-
-Ints = NDArray[np.int64]
 
 
 class EntityGraph(NamedTuple):

@@ -15,7 +15,6 @@ import numpy as np
 
 from curation.coverage.asked import MOST_ASKED, AskedOfCorpus, clusters_at, match_asked
 from curation.coverage.coverage_map import CoverageMap, MapSettings, make_map, map_id_of
-from curation.coverage.graph import Ints
 from curation.coverage.measures import (
     CoverageMeasures,
     count_in_clusters,
@@ -26,6 +25,7 @@ from curation.coverage.resolution import Partitions, documents_of
 from curation.coverage.stored_map import has_map, map_in_force, read_map, write_map
 from curation.progress import Progress, silent
 from curation.retrieval.embeddings import DEFAULT_MODEL
+from curation.statistics.arrays import Ints
 from curation.store import Store
 from curation.store.documents import current_corpus, current_snapshot
 

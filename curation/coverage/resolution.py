@@ -32,8 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.coverage.clusters import partition
-from curation.coverage.graph import EntityGraph, Ints
+from curation.coverage.graph import EntityGraph
 from curation.progress import Progress, silent
+from curation.statistics.arrays import Floats, Ints
 from curation.text import digest
 
 RESOLUTIONS = (1.0, 2.0, 5.0, 10.0, 15.0, 25.0, 40.0, 60.0)
@@ -41,8 +42,6 @@ SEEDS = 3
 DRAWS = 5
 DRAWN = 0.8
 """Share of the documents that a draw has."""
-
-Floats = NDArray[np.float64]
 
 
 class GraphDraw(NamedTuple):

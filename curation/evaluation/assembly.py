@@ -35,11 +35,7 @@ from curation.evaluation.figures.inferred import (
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.refusal import run_refusal
 from curation.evaluation.figures.reranking import RerankingDepth, reranking
-from curation.evaluation.figures.strata import (
-    Mask,
-    facet_figures,
-    other_means,
-)
+from curation.evaluation.figures.strata import facet_figures, other_means
 from curation.evaluation.figures.traffic import traffic_figures
 from curation.evaluation.inputs.facets import COVERAGE, Facet
 from curation.evaluation.inputs.pooled import sample_sentence, share_unjudged
@@ -55,6 +51,7 @@ from curation.evaluation.sealed.disclosure import (
     without_ties_at_depth,
     without_ties_by_kind,
 )
+from curation.statistics.arrays import Mask
 from curation.statistics.intervals import RESAMPLES
 
 

@@ -20,7 +20,6 @@ from curation.evaluation.derived_figures import without_telling_lists
 from curation.evaluation.evaluation import Evaluation, EvaluationOptions
 from curation.evaluation.figures.means import mean_figures
 from curation.evaluation.figures.reranking import check_depths
-from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.inputs.subtopic_file import SubtopicFacts, read_subtopics
@@ -54,6 +53,7 @@ from curation.evaluation.sealed.plausibility import (
 )
 from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
+from curation.statistics.arrays import Mask
 from curation.store import COMMAND_LINE, Store
 
 

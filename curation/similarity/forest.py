@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from curation.statistics.arrays import Floats, Ints
 
 _WAITING = 1_000_000
 

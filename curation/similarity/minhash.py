@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
-from curation.similarity.shingles import Ints, Sets
+from curation.similarity.shingles import Sets
+from curation.statistics.arrays import Ints
 
 NUM_PERM = 128
 MINHASH_SEED = 1

@@ -18,7 +18,8 @@ import numpy as np
 from curation.progress import Progress, silent
 from curation.similarity.forest import Forest, Links, joined
 from curation.similarity.minhash import banding, candidates
-from curation.similarity.shingles import Ints, Sets, Shingles, distinct
+from curation.similarity.shingles import Sets, Shingles, distinct
+from curation.statistics.arrays import Ints
 
 EXACT_BELOW = 50_000
 """With fewer texts than this all pairs are compared."""

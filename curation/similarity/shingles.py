@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from curation.statistics.arrays import Ints
 from curation.text import normalise_query
 from curation.words import words
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 Shingles = frozenset[str]
-Ints = NDArray[np.int64]
 
 CHARACTERS = 3
 WORDS = 3

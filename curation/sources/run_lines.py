@@ -21,9 +21,10 @@ from curation.sources.queries import PREFIXES, KnownQueries, QueryColumn
 from curation.sources.run_files import RunFile, RunRow
 from curation.sources.tables.numbers import whole_number
 from curation.sources.tables.problems import Problems
-from curation.sources.tables.run_columns import MOST_RANK, Floats, Ints, Names
+from curation.sources.tables.run_columns import MOST_RANK, Names
 from curation.sources.tables.values import text_of
 from curation.sources.unknown_names import UNKNOWN_DOCUMENT, UNKNOWN_QUERY
+from curation.statistics.arrays import Floats, Ints
 
 Number = TypeVar("Number", int, float)
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats
 from curation.statistics.p_values import PERMUTATIONS, permuted_p
 
 FEWEST = 3

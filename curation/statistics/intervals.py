@@ -14,13 +14,12 @@ from math import ceil, erfc, log2, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from curation.statistics.arrays import Floats, Ints
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 Z95 = 1.959963984540054
 """The 97.5 % point of the normal distribution."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv, stdtrit
 
-from curation.statistics.intervals import Floats, Ints
+from curation.statistics.arrays import Floats, Ints
 
 UNSEEN = 1 / 8
 """How many queries are added at either end of the range."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats
 
 PERMUTATIONS = 999
 

@@ -26,12 +26,10 @@ from math import atanh, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from curation.statistics.intervals import MINIMUM_QUERIES, Floats
-
-Mask = NDArray[np.bool_]
+from curation.statistics.arrays import Floats, Mask
+from curation.statistics.intervals import MINIMUM_QUERIES
 
 FEW_SAMPLED = f"no interval: people graded fewer than {MINIMUM_QUERIES} of the sampled units"
 FEW_APART = 10

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.statistics.intervals import Floats, Ints
+from curation.statistics.arrays import Floats, Ints
 
 
 def kendall_taus(values: Floats, others: Floats) -> Floats:

@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.statistics.intervals import Z95, Floats
+from curation.statistics.arrays import Floats
+from curation.statistics.intervals import Z95
 
 
 class RocArea(NamedTuple):

@@ -18,11 +18,9 @@ from math import log
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from curation.statistics.arrays import Floats
 from curation.statistics.intervals import expanded_tail
-
-Floats = NDArray[np.float64]
 
 STEP = 1e-4
 """By which share of a resample's weight one of its sums is moved, to see how the figure moves."""

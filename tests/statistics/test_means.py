@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from curation.statistics.intervals import Floats, wilson
+from curation.statistics.arrays import Floats
+from curation.statistics.intervals import wilson
 from curation.statistics.means import mean_intervals, most_common, score_intervals
 from tests.support import examples
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from benchmarks.coverage_judges import JUDGES, measured
-from curation.statistics.intervals import Z95, Floats
+from curation.statistics.arrays import Floats
+from curation.statistics.intervals import Z95
 from curation.statistics.prediction_powered import FEW_SAMPLED, NO_SPREAD, prediction_powered_mean
 
 

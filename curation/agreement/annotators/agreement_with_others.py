@@ -17,17 +17,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.agreement.annotators.differences import MINIMUM_GRADES
 from curation.agreement.annotators.favourite_grade import one_grade_p, others_of, tallied
 from curation.agreement.between.grades import Grades
-from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
+from curation.statistics.arrays import Floats, Ints, Mask
+from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
 from curation.statistics.p_values import mean_p, threshold
 from curation.text import amount
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 SHARE_OF_OTHERS = 0.5
 """Of the others' kappa among themselves: whose own is clearly below that agrees too little."""
@@ -172,7 +169,7 @@ def _rows(grades: Grades) -> _GradeRows:
 class _Totals:
     """Sums of the grades inside the reference: by pair, and over all pairs, to take one person off."""
 
-    def __init__(self, rows: _GradeRows, inside: Bools) -> None:
+    def __init__(self, rows: _GradeRows, inside: Mask) -> None:
         self.rows, self.inside = rows, inside
         counted = inside[rows.person]
         number = int(rows.unit.max(initial=-1)) + 1
@@ -260,7 +257,7 @@ def _enough(beside: _Beside) -> bool:
     return len(beside.grade) >= MINIMUM_GRADES and len(np.unique(beside.query)) >= MINIMUM_QUERIES
 
 
-def _standing_out(rows: _GradeRows, inside: Bools) -> tuple[str, list[int]] | None:
+def _standing_out(rows: _GradeRows, inside: Mask) -> tuple[str, list[int]] | None:
     """Who is to be left out next, the worst first, and why; None where nobody stands out."""
     totals = _Totals(rows, inside)
     people = np.flatnonzero(inside).tolist()
@@ -297,7 +294,7 @@ def _defined(
     return ((person, found) for person, found in compared.items() if found is not None)
 
 
-def _one_grade_ps(rows: _GradeRows, inside: Bools, people: Collection[int]) -> Iterator[tuple[int, float]]:
+def _one_grade_ps(rows: _GradeRows, inside: Mask, people: Collection[int]) -> Iterator[tuple[int, float]]:
     scale, value = np.unique(rows.grade, return_inverse=True)
     counted = inside[rows.person]
     number = int(rows.unit.max(initial=-1)) + 1

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.agreement.annotators.change_points import Bools, weeks_of
-from curation.agreement.annotators.differences import MINIMUM_GRADES, Differences, Ints
-from curation.statistics.intervals import MINIMUM_QUERIES, Floats, percentile_interval, resampled
+from curation.agreement.annotators.change_points import weeks_of
+from curation.agreement.annotators.differences import MINIMUM_GRADES, Differences
+from curation.statistics.arrays import Floats, Ints, Mask
+from curation.statistics.intervals import MINIMUM_QUERIES, percentile_interval, resampled
 from curation.statistics.p_values import mean_p, permuted_p
 from curation.text import amount
 
@@ -143,7 +144,7 @@ def _visits(query: Ints, at: NDArray[np.datetime64], off: Floats) -> _Visits:
     return _Visits(sums[order], grades[order], at[first[order]])
 
 
-def _in_order(given: Differences, timed: Bools, grades: int) -> tuple[_Visits | None, str | None]:
+def _in_order(given: Differences, timed: Mask, grades: int) -> tuple[_Visits | None, str | None]:
     """The queries of the grades with a time; or why their order says nothing."""
     queries, query = np.unique(given.query[timed], return_inverse=True)
     if timed.sum() < MINIMUM_GRADES or len(queries) < MINIMUM_QUERIES:

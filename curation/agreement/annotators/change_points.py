@@ -13,11 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats, Mask
 from curation.statistics.p_values import PERMUTATIONS
 
 Ints = NDArray[np.integer[Any]]
-Bools = NDArray[np.bool_]
 Times = NDArray[np.datetime64]
 
 LEVEL = 0.05
@@ -43,9 +42,7 @@ class ChangePoint(NamedTuple):
     p: float
 
 
-def change_points(
-    alike: Bools, at: Times, seed: int = 0, falls_only: bool = False
-) -> tuple[ChangePoint, ...]:
+def change_points(alike: Mask, at: Times, seed: int = 0, falls_only: bool = False) -> tuple[ChangePoint, ...]:
     """Where the share of identical grades changed, by order.
 
     Binary segmentation: the place with the largest likelihood ratio is a change when a random order has as

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 
 from curation.labeling.judgments.events import EVENT
 from curation.labeling.session.excerpts import LONGEST
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats, Ints
 from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
-
-Ints = NDArray[np.int64]
 
 MINIMUM_GRADES = 30
 """Grades with something to compare with, below which nothing is said."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.labeling.session.excerpts import LONGEST
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats
 from curation.store import Cursor
 from curation.store.documents import LENGTH, VERSION
 from curation.text import amount

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from curation.agreement.annotators.fast_answers import FEWEST_ANSWERS
 from curation.labeling.judgments.events import EVENT
+from curation.statistics.arrays import Ints
 from curation.store import Cursor
 from curation.text import amount
-
-Ints = NDArray[np.int64]
 
 ONE_GRADE = 0.8
 """Share of one grade from which its probability is worked out."""

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.agreement.annotators.change_points import ChangePoint, change_points
-from curation.statistics.intervals import Floats, percentile_interval, resampled, wilson
+from curation.statistics.arrays import Floats, Ints
+from curation.statistics.intervals import percentile_interval, resampled, wilson
 from curation.statistics.p_values import sign_p
 from curation.store import Cursor, fetch
-
-Ints = NDArray[np.int64]
 
 MINIMUM_REPEATS = 10
 """With fewer repeats a share is marked as resting on too few."""

@@ -19,15 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
-from curation.agreement.between.coefficients import (
-    Floats,
-    Ints,
-    Weighting,
-    alpha_of,
-    cohens_of,
-    raw_of,
-    weights_of,
-)
+from curation.agreement.between.coefficients import Weighting, alpha_of, cohens_of, raw_of, weights_of
 from curation.agreement.between.grades import Grades, value_counts
 from curation.agreement.between.inter_annotator import (
     MINIMUM_UNITS,
@@ -37,6 +29,7 @@ from curation.agreement.between.inter_annotator import (
     basis_of,
     figure_of,
 )
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 
 FEW_SHARED = f"no interval: two annotators share fewer than {MINIMUM_QUERIES} queries on average"

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.agreement.between.coefficients import Floats, Ints, alpha_of, meetings, raw_of
+from curation.agreement.between.coefficients import alpha_of, meetings, raw_of
 from curation.agreement.between.grades import Grades, Types, value_counts
 from curation.agreement.between.inter_annotator import (
     AgreementFigure,
@@ -31,6 +31,7 @@ from curation.agreement.between.inter_annotator import (
     studentised,
     times_drawn,
 )
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.intervals import RESAMPLES, Sums, resampled_figures
 
 NO_TAG = "no tag"

@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from curation.agreement.between.coefficients import Floats, Ints, distances_of, meetings
+from curation.agreement.between.coefficients import distances_of, meetings
 from curation.agreement.between.grades import Grades
 from curation.agreement.between.inter_annotator import Basis
 from curation.door import Door
+from curation.statistics.arrays import Floats, Ints
 from curation.store import Cursor, fetch
 
 NO_REASON = "no reason given"

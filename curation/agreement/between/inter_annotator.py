@@ -16,15 +16,9 @@ from typing import NamedTuple
 import krippendorff
 import numpy as np
 
-from curation.agreement.between.coefficients import (
-    COEFFICIENTS,
-    Coefficient,
-    Floats,
-    Ints,
-    Meetings,
-    meetings,
-)
+from curation.agreement.between.coefficients import COEFFICIENTS, Coefficient, Meetings, meetings
 from curation.agreement.between.grades import Grades, value_counts
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.intervals import (
     MINIMUM_QUERIES,
     RESAMPLES,

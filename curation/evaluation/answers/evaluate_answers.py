@@ -29,7 +29,7 @@ from curation.evaluation.answers.answer_files import (
 from curation.evaluation.answers.graded import AnswerGrades
 from curation.evaluation.answers.sealed_answers import sealed_answers, seen_answers
 from curation.evaluation.figures.means import mean_intervals
-from curation.evaluation.figures.strata import LEAST, SMALL, Mask, hidden_values
+from curation.evaluation.figures.strata import LEAST, SMALL, hidden_values
 from curation.evaluation.inputs.facets import Facet, chosen_facets
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
 from curation.evaluation.metrics.summaries import mean_of
@@ -48,10 +48,10 @@ from curation.evaluation.sealed.precision import rounded_figures
 from curation.progress import Progress, silent
 from curation.releases.verify import opened
 from curation.sources.tables.formats import FileLayout
+from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
 from curation.text import digest
 
-Floats = NDArray[np.float64]
 UNANSWERABLE = "unanswerable"
 NO_VALUE = "no query has a value"
 EXACT = "exact_match"

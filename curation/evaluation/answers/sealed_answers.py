@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 from curation.answers.matching import normalised_answer
 from curation.evaluation.answers.answer_files import SystemAnswers
-from curation.evaluation.figures.strata import Mask
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.sealed.disclosure import (
     EarlierRun,
@@ -28,6 +27,7 @@ from curation.evaluation.sealed.disclosure import (
     refuse_what_tells_of_single_queries,
     secrets,
 )
+from curation.statistics.arrays import Mask
 
 
 class SealedAnswers(NamedTuple):

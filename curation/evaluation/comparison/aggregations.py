@@ -20,18 +20,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, system_pairs
 from curation.evaluation.figures.strata import SMALL, hidden_values
 from curation.evaluation.inputs.facets import Facet
+from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import RESAMPLES, Sums, percentile_interval, resampled_figures
 from curation.statistics.means import ratio
 from curation.text import amount
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 AGGREGATIONS = ("overall", "macro", "median", "worst")
 FEW = f"fewer than {LEAST_QUERIES} queries have a value for every system"

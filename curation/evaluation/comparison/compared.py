@@ -22,7 +22,6 @@ from curation.evaluation.comparison.pairs import (
     MOST_PAIRS,
     WANTED_DIFFERENCE,
     Comparison,
-    Mask,
     StratumName,
     SystemPair,
     SystemValues,
@@ -36,6 +35,7 @@ from curation.evaluation.figures.traffic import traffic_differences
 from curation.evaluation.inputs.facets import COVERAGE, Facet
 from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.metrics.scores import RunScores
+from curation.statistics.arrays import Mask
 
 FEW_DIFFER = f"fewer than {LEAST_QUERIES} queries of a sealed part differ: no more than the difference"
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from curation.errors import RefusedError, refuse_problems
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats
 from curation.statistics.p_values import benjamini_hochberg, bonferroni, holm
 
 SIGNIFICANT = 0.05

@@ -15,12 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.errors import InputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from curation.statistics.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,14 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from curation.evaluation.comparison.label_noise import GradeNoise, Ints, NoiseFacts, relabelled
+from curation.evaluation.comparison.label_noise import GradeNoise, NoiseFacts, relabelled
 from curation.evaluation.comparison.pairs import LEAST_QUERIES, StratumName
+from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import RESAMPLES, Sums, draws, resampled_figures
 from curation.statistics.means import ratio
 from curation.statistics.rank_correlation import ap_correlations, kendall_taus
 from curation.text import amount
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class PairOrder(NamedTuple):

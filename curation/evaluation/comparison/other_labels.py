@@ -9,9 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from curation.door import sealed_parts
-from curation.evaluation.comparison.label_noise import GradeNoise, Ints, NoiseFacts, grade_noise
+from curation.evaluation.comparison.label_noise import GradeNoise, NoiseFacts, grade_noise
 from curation.evaluation.comparison.order import OrderReport, OrderView, order_over_labels
-from curation.evaluation.comparison.pairs import Floats
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.qrels import Qrels
@@ -19,6 +18,7 @@ from curation.evaluation.metrics.rankings import UNJUDGED, Rankings, RunRows, ra
 from curation.evaluation.metrics.scores import values_of
 from curation.releases.stored import BESIDE
 from curation.releases.verify import opened
+from curation.statistics.arrays import Floats, Ints
 from curation.store import Store
 
 

@@ -20,12 +20,12 @@ from math import isnan
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.errors import InputError, refuse_problems
 from curation.evaluation.comparison.deciding import CORRECTIONS, SIGNIFICANT, TESTS, TUKEY, DecidingTest
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.figures.traffic import TrafficFigure
+from curation.statistics.arrays import Floats, Mask
 from curation.statistics.p_values import holm
 from curation.statistics.paired.differences import (
     paired_effects,
@@ -38,9 +38,6 @@ from curation.statistics.paired.power import detectable_difference, queries_need
 from curation.statistics.paired.randomisation import LEAST_ASSIGNMENTS, assignments_for, randomisation_ps
 from curation.statistics.paired.signed_ranks import sign_ps, wilcoxon_ps
 from curation.statistics.paired.tukey import tukey_ps
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 MOST_PAIRS = 45
 """With more pairs lists are not compared, and strata by the first measure alone; ten systems have so many."""

@@ -17,8 +17,9 @@ from curation.arrow import numbers
 from curation.evaluation.metrics.bounds import DEEPEST_UNJUDGED
 from curation.evaluation.metrics.engine import JudgedPlaces, engine_values, judged_places, with_highest
 from curation.evaluation.metrics.measures import Measure
-from curation.evaluation.metrics.qrels import Ints, Qrels
-from curation.evaluation.metrics.rankings import UNJUDGED, Floats, RunRows, rank
+from curation.evaluation.metrics.qrels import Qrels
+from curation.evaluation.metrics.rankings import UNJUDGED, RunRows, rank
+from curation.statistics.arrays import Floats, Ints
 
 
 class Shortlist(NamedTuple):

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from curation.evaluation.figures.means import MeasureFigure, mean_figures
 from curation.evaluation.figures.strata import LEAST
@@ -26,11 +25,10 @@ from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import UNJUDGED, RunRows, rank
 from curation.evaluation.metrics.scores import RunScores, mean_scores, score_rows
 from curation.evaluation.metrics.summaries import mean_of
+from curation.statistics.arrays import Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.paired.intervals import paired_intervals
 from curation.text import amount
-
-Mask = NDArray[np.bool_]
 
 
 class FigureDrop(NamedTuple):

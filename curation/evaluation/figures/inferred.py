@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.errors import refuse_problems
-from curation.evaluation.figures.means import Floats, MeasureFigure, mean_figures
-from curation.evaluation.figures.strata import LEAST, Mask
+from curation.evaluation.figures.means import MeasureFigure, mean_figures
+from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.pool_sample import RecordedSample
 from curation.evaluation.inputs.pooled import PooledPairs
 from curation.evaluation.metrics.inferred import SampledStratum, inferred_ap, inferred_ndcg
@@ -26,6 +26,7 @@ from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import RunRows, rank
 from curation.evaluation.metrics.scores import mean_scores, score_rows
 from curation.evaluation.metrics.summaries import mean_of
+from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import mean_intervals
 

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.metrics.summaries import averaged, mean_of, of_mean, summary_of
 from curation.statistics import means
+from curation.statistics.arrays import Floats
 from curation.statistics.intervals import MINIMUM_QUERIES, wilson
-
-Floats = NDArray[np.float64]
 
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} queries"
 UNDEFINED = "no query has a relevant document"

@@ -20,12 +20,12 @@ from math import floor
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.evaluation.figures.strata import LEAST
 from curation.evaluation.inputs.facets import Facet
 from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import RunRows
+from curation.statistics.arrays import Floats, Ints, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, percentile_interval, wilson
 from curation.statistics.roc import roc_area, roc_curve
 
@@ -35,10 +35,6 @@ KEPT = 0.95
 TOO_FEW = f"fewer than {MINIMUM_QUERIES} answerable or unanswerable queries"
 SMALL = f"fewer than {LEAST} answerable or unanswerable queries of a sealed part"
 CONSTANT = "every first document has the same score, as in a file with ranks alone"
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -15,20 +15,18 @@ from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr, stdtrit
 
 from curation.evaluation.figures.means import MeasureFigure, highest_of, mean_figures, mean_intervals
 from curation.evaluation.inputs.facets import Facet
 from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.metrics.summaries import averaged, of_mean
+from curation.statistics.arrays import Floats, Mask
 from curation.statistics.intervals import MINIMUM_QUERIES
 
 LEAST = 10
 """Queries of a kind without which it has no figures."""
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 SMALL = f"fewer than {LEAST} queries"
 EMPTY = "no query, so unknown"
 MOST_LISTED = 30

@@ -33,11 +33,10 @@ from curation.evaluation.inputs.release import DrawnQueries
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.scores import RunScores
 from curation.evaluation.metrics.summaries import averaged, of_mean
+from curation.statistics.arrays import Floats
 from curation.statistics.intervals import MINIMUM_QUERIES
 from curation.statistics.means import UNSEEN, most_common, score_intervals, with_unseen
 from curation.statistics.paired.intervals import CARRIED_BY
-
-Floats = NDArray[np.float64]
 
 NOT_SAMPLED = "no evaluated query was drawn from the traffic"
 NO_VARIATION = "every drawn query that could vary has the same value"

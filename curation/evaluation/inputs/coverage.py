@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from curation.coverage.clusters import NO_CLUSTER, SMALL_ONLY
-from curation.evaluation.inputs.facets import CLUSTER, GRID, Facet, Mask, Row
+from curation.evaluation.inputs.facets import CLUSTER, GRID, Facet, Row
 from curation.releases.verify import Opened
+from curation.statistics.arrays import Mask
 
 NO_CELL = "no relevant document in a cluster"
 THIRDS = ("low", "middle", "high")

@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.errors import InputError
 from curation.sampling.strata import BETWEEN
+from curation.statistics.arrays import Mask
 
 NO_SEGMENT = "no segment"
 NO_TAG = "no tag"
@@ -39,7 +39,6 @@ NO_COVERAGE = (
     "freeze a release after it"
 )
 
-Mask = NDArray[np.bool_]
 Row = Mapping[str, Any]
 
 

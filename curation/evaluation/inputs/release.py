@@ -22,13 +22,12 @@ from curation.evaluation.metrics.qrels import Qrels, qrels_of
 from curation.releases.coverage import ReleasedCoverage, released_coverage
 from curation.releases.verify import Opened, opened
 from curation.sources.queries import KnownQueries
+from curation.statistics.arrays import Floats
 from curation.store import Query, Store
 from curation.text import normalise_query
 
 ALL = "all"
 """Instead of a part's name: every part."""
-
-Floats = NDArray[np.float64]
 
 
 class DrawnQueries(NamedTuple):

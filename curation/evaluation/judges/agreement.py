@@ -31,7 +31,8 @@ from curation.errors import RefusedError
 from curation.evaluation.judges.people import PairKey, PeoplesGrades, live_grades, release_grades
 from curation.evaluation.judges.stored import JudgeJudgment, judgments_of, require_judge
 from curation.guides.guide import current_guide
-from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Floats, Ints, Sums, resampled_figures
+from curation.statistics.arrays import Floats, Ints
+from curation.statistics.intervals import MINIMUM_QUERIES, RESAMPLES, Sums, resampled_figures
 from curation.store import COMMAND_LINE, Store
 from curation.text import amount
 

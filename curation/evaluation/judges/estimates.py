@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
@@ -30,6 +29,7 @@ from curation.evaluation.metrics.scores import score_rows
 from curation.progress import Progress, silent
 from curation.releases.verify import opened
 from curation.sources.queries import KnownQueries
+from curation.statistics.arrays import Floats
 from curation.statistics.prediction_powered import (
     MeanInterval,
     PredictionPoweredMean,
@@ -38,7 +38,6 @@ from curation.statistics.prediction_powered import (
 from curation.store import Cursor, Store
 from curation.text import amount
 
-Floats = NDArray[np.float64]
 PairKey = tuple[str, str]
 
 

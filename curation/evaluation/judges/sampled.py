@@ -27,10 +27,9 @@ from numpy.typing import NDArray
 from curation.errors import RefusedError
 from curation.labeling.rounds.query_draw import QueryDraw, read_draws
 from curation.releases.verify import Opened
+from curation.statistics.arrays import Floats
 from curation.store import Cursor, get_setting
 from curation.text import amount
-
-Floats = NDArray[np.float64]
 
 NOT_DRAWN = "evaluated query that was not drawn from the traffic"
 BESIDE_DRAW = "evaluated query that the draw for people did not draw"

@@ -19,9 +19,10 @@ import numpy as np
 from curation.evaluation.metrics.engine import engine_values, judged_places, with_highest
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.own_values import own_values
-from curation.evaluation.metrics.qrels import Ints, Qrels
-from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
+from curation.evaluation.metrics.qrels import Qrels
+from curation.evaluation.metrics.rankings import UNJUDGED, Rankings
 from curation.evaluation.metrics.rbp import unjudged_weight
+from curation.statistics.arrays import Floats, Ints
 
 DEEPEST_UNJUDGED = 100
 UNBOUNDED = ("judged", "bpref", "alpha_ndcg", "num_ret")

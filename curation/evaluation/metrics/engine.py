@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from curation.evaluation.metrics.measures import Measure
-from curation.evaluation.metrics.qrels import Ints, Qrels
-from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
+from curation.evaluation.metrics.qrels import Qrels
+from curation.evaluation.metrics.rankings import UNJUDGED, Rankings
+from curation.statistics.arrays import Floats, Ints
 
 
 class JudgedPlaces(NamedTuple):

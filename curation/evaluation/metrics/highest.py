@@ -13,7 +13,8 @@ import numpy as np
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.own_values import own_values
 from curation.evaluation.metrics.qrels import Qrels
-from curation.evaluation.metrics.rankings import Floats, Rankings
+from curation.evaluation.metrics.rankings import Rankings
+from curation.statistics.arrays import Floats
 
 
 def highest_values(measures: Sequence[Measure], qrels: Qrels) -> Floats:

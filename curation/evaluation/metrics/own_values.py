@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curation.evaluation.metrics.measures import Measure
-from curation.evaluation.metrics.qrels import Ints, Qrels, with_subtopics
-from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
+from curation.evaluation.metrics.qrels import Qrels, with_subtopics
+from curation.evaluation.metrics.rankings import UNJUDGED, Rankings
 from curation.evaluation.metrics.rbp import rbp, rbp_graded
 from curation.evaluation.metrics.subtopics import alpha_ndcg, ideal_dcg
+from curation.statistics.arrays import Floats, Ints
 
 
 def own_values(measure: Measure, ranking: Rankings, qrels: Qrels, relevant: Ints) -> Floats:

@@ -14,8 +14,7 @@ from curation.arrow import texts
 from curation.errors import InputError
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.subtopics import Subtopics
-
-Ints = NDArray[np.int64]
+from curation.statistics.arrays import Ints
 
 
 @dataclass(frozen=True)

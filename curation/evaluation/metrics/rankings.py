@@ -14,17 +14,15 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from curation.arrow import ints_of, texts
 from curation.errors import InputError
-from curation.evaluation.metrics.qrels import Ints, Qrels
+from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.subtopics import Subtopics
+from curation.statistics.arrays import Floats, Ints
 
 UNJUDGED = -1
 """The grade of a document without one."""
-
-Floats = NDArray[np.float64]
 
 
 class RunRows(NamedTuple):

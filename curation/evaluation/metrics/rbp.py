@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from curation.evaluation.metrics.rankings import UNJUDGED, Floats, Rankings
+from curation.evaluation.metrics.rankings import UNJUDGED, Rankings
+from curation.statistics.arrays import Floats
 
 
 def rbp(ranking: Rankings, relevant: int, persistence: float) -> Floats:

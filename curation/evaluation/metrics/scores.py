@@ -18,10 +18,9 @@ from curation.evaluation.metrics.engine import engine_values, judged_places
 from curation.evaluation.metrics.highest import highest_values
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.own_values import own_values
-from curation.evaluation.metrics.qrels import Ints, Qrels
+from curation.evaluation.metrics.qrels import Qrels
 from curation.evaluation.metrics.rankings import (
     UNJUDGED,
-    Floats,
     Rankings,
     RunRows,
     TieCounts,
@@ -32,6 +31,7 @@ from curation.evaluation.metrics.rankings import (
     ties_of,
 )
 from curation.evaluation.metrics.rbp import judged_weight, residual
+from curation.statistics.arrays import Floats, Ints
 
 BY_MEASURE = ("values", "highest", "judged", "residual", "best", "worst", "if_none", "if_all")
 """The fields of `RunScores` of shape (Q, M)."""

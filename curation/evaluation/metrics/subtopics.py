@@ -18,10 +18,8 @@ from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from curation.statistics.arrays import Floats, Ints
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from math import log
 import numpy as np
 
 from curation.evaluation.metrics.measures import Measure
-from curation.evaluation.metrics.rankings import Floats
+from curation.statistics.arrays import Floats
 
 FLOOR = 0.00001
 

@@ -29,10 +29,11 @@ import pyarrow as pa
 from curation.errors import RefusedError
 from curation.evaluation.figures.means import MeasureFigure
 from curation.evaluation.figures.reranking import RerankingDepth
-from curation.evaluation.figures.strata import LEAST, Mask, StratumFigures
+from curation.evaluation.figures.strata import LEAST, StratumFigures
 from curation.evaluation.inputs.release import EvaluatedRelease
 from curation.evaluation.metrics.measures import Measure
 from curation.evaluation.metrics.rankings import Rankings, RunRows, rank
+from curation.statistics.arrays import Mask
 from curation.text import amount
 
 ListSums = Mapping[str, int]

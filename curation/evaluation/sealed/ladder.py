@@ -28,12 +28,10 @@ from math import ceil, comb, log, log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.errors import InputError
+from curation.statistics.arrays import Floats
 from curation.text import amount
-
-Floats = NDArray[np.float64]
 
 
 class LadderState(NamedTuple):

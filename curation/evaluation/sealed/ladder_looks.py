@@ -19,7 +19,6 @@ from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.rankings import RunRows
 from curation.evaluation.metrics.scores import score_rows
 from curation.evaluation.sealed.disclosure import refuse_what_tells_of_single_queries, seen_lists
-from curation.evaluation.sealed.ladder import Floats
 from curation.evaluation.sealed.looking import (
     PlannedLooks,
     ScoredRun,
@@ -34,6 +33,7 @@ from curation.evaluation.sealed.plausibility import plausibility, refuse_implaus
 from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
 from curation.releases.looks import look_id_of
+from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Store
 from curation.text import amount
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from curation.evaluation.metrics.measures import Measure, measures_named
-from curation.evaluation.sealed.ladder import Floats, LadderState, climb, step_for, told_bits
+from curation.evaluation.sealed.ladder import LadderState, climb, step_for, told_bits
 from curation.releases.looks import SealedLook, look_queries, looks
+from curation.statistics.arrays import Floats
 from curation.store import Cursor
 
 F1 = "f1"

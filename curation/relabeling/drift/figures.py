@@ -16,9 +16,9 @@ import numpy as np
 from curation.agreement.between.coefficients import cohen_of, weights_of
 from curation.relabeling.drift.regraded_pairs import RegradedPair
 from curation.releases.freeze.relabeled import CAUSES, NONE
+from curation.statistics.arrays import Floats
 from curation.statistics.intervals import (
     MINIMUM_QUERIES,
-    Floats,
     Sums,
     percentile_interval,
     resampled_figures,

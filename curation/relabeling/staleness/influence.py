@@ -25,7 +25,7 @@ import numpy as np
 
 from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.relabeling.staleness.judged_pairs import Pair
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats
 from curation.store import Cursor
 
 DEPTH = 10

@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from curation.progress import Progress, silent
 from curation.similarity.shingles import character_shingles, jaccard
+from curation.statistics.arrays import Ints
 
-Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 THRESHOLD = 0.6

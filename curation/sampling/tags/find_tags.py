@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curation.errors import RefusedError
 from curation.people.annotators import require_author
@@ -30,10 +29,9 @@ from curation.sampling.tags.stored_tags import (
     tags_in_force,
 )
 from curation.sources.queries import active_queries
+from curation.statistics.arrays import Mask
 from curation.store import COMMAND_LINE, Cursor, Query, Store, get_setting, record_event
 from curation.store.documents import current_corpus, current_snapshot
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,7 @@ from numpy.typing import NDArray
 
 from curation.arrow import floats_of, ints_of
 from curation.sources.tables.blocks import Block, NotPlain
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from curation.statistics.arrays import Floats, Ints
 
 MOST_RANK = 2**31
 _FLOATS = (pa.float32(), pa.float64())

@@ -27,11 +27,10 @@ from numpy.typing import NDArray
 
 from curation.errors import refuse_problems
 from curation.sources.redaction.personal_data import Redacted, redact
+from curation.statistics.arrays import Ints, Mask
 from curation.text import normalise_query
 
-Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
-Mask = NDArray[np.bool_]
 
 UNKNOWN_TIME = int(np.iinfo(np.int64).min)
 POLICIES = ("replace", "drop")

@@ -27,7 +27,8 @@ from curation.sources.tables.numeric_dates import (
 from curation.sources.tables.records import Records
 from curation.sources.tables.times import UNREAD, microseconds, parse_time, parse_times, text_buffers
 from curation.sources.tables.values import text_of
-from curation.sources.traffic.cleaning import UNKNOWN_TIME, Mask
+from curation.sources.traffic.cleaning import UNKNOWN_TIME
+from curation.statistics.arrays import Mask
 from curation.text import canonical_json
 
 LARGEST_COUNT = 10**12

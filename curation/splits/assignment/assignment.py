@@ -22,10 +22,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from curation.splits.groups.groups import members_of
+from curation.statistics.arrays import Floats, Ints
 from curation.text import digest
 
 STARTS = 32
@@ -42,8 +42,6 @@ ALL = "all"
 
 _ROUNDING = 1e-9
 _SPREAD = 1e-3  # of two tables with one cost, the one whose distances are spread
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Levels = Mapping[str, Collection[tuple[str, str]]]
 """Query id → (dimension, level) of all dimensions in which the parts should be alike."""
 

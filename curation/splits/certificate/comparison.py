@@ -18,9 +18,8 @@ from scipy import sparse
 
 from curation.progress import Progress
 from curation.splits.rules import DECIMALS
+from curation.statistics.arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Block = tuple[Ints, Ints, Floats]
 """Numbers of the first texts, of the second texts, and the similarity of each pair."""
 NumberedPair = tuple[float, int, int]

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from curation.splits.certificate.comparison import (
     Block,
-    Ints,
     NumberedPair,
     PartPair,
     Sieve,
@@ -21,6 +20,7 @@ from curation.splits.certificate.comparison import (
 from curation.splits.certificate.findings import CheckResult, Crossing, SplitEvidence, TieCheck, closest_pair
 from curation.splits.certificate.shingles import character_shingles, numbers_and_signs, sorted_shingles
 from curation.splits.numbers import compared_text, names
+from curation.statistics.arrays import Ints
 
 QUERY_TEXT = "query text"
 PARAPHRASE = "paraphrase"

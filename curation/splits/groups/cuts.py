@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from curation.similarity.forest import Floats, Ints, Links, strongest
+from curation.similarity.forest import Links, strongest
 from curation.splits.inputs import SplitInputs, within
 from curation.splits.rules import Rules
 from curation.splits.ties.edges import Edge
 from curation.splits.ties.search import all_ties, find_edges
+from curation.statistics.arrays import Floats, Ints
 
 FEW = 8
 _DENSE = 4_000

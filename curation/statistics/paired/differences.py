@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import nctdtrinc, stdtr
 
-from curation.statistics.intervals import Floats, Ints
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.means import ratio
 from curation.statistics.paired.intervals import TIED_WITHIN
 

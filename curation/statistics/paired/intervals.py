@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from curation.statistics.intervals import Floats, percentile_interval, resampled
+from curation.statistics.arrays import Floats
+from curation.statistics.intervals import percentile_interval, resampled
 from curation.statistics.means import most_common
 
 CARRIED_BY = 8

@@ -12,7 +12,8 @@ from math import ceil, sqrt
 import numpy as np
 from scipy.special import nctdtr, nctdtrinc, stdtrit
 
-from curation.statistics.intervals import Z95, Floats, Ints
+from curation.statistics.arrays import Floats, Ints
+from curation.statistics.intervals import Z95
 
 POWER = 0.8
 """How often a difference of the stated size is found."""

@@ -16,7 +16,7 @@ from math import ceil, log2
 
 import numpy as np
 
-from curation.statistics.intervals import Floats, Ints
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.p_values import sign_p
 
 EXACT_UP_TO = 24

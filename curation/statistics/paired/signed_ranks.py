@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import bdtr, ndtr
 
-from curation.statistics.intervals import Floats, Ints
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.paired.differences import wins_ties_losses
 from curation.statistics.paired.randomisation import EXACT_UP_TO, counted_p, in_steps
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curation.statistics.intervals import Floats, Ints
+from curation.statistics.arrays import Floats, Ints
 from curation.statistics.paired.randomisation import CELLS, STEPS
 
 

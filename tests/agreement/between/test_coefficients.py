@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from curation.agreement.between.coefficients import (
     LEVELS,
-    Floats,
-    Ints,
     alpha_of,
     cohen_of,
     fleiss_of,
@@ -21,6 +19,7 @@ from curation.agreement.between.coefficients import (
     raw_of,
     weights_of,
 )
+from curation.statistics.arrays import Floats, Ints
 from tests.support import examples
 
 # J. L. Fleiss (1971), Measuring nominal scale agreement among many raters, Psychological Bulletin 76,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from curation.statistics.intervals import Floats
+from curation.statistics.arrays import Floats
 from curation.statistics.paired.differences import (
     PairedMoments,
     paired_effects,
