@@ -41,7 +41,7 @@ def broken(sections: Sequence[Section], width: int) -> list[str]:
     cells = [
         ISOLATES.sub("", printable(cell_text(value))).strip()
         for section in sections
-        for table in section.tables
+        for table in (*section.charted, *section.tables)
         for row in table.rows
         for value in row
     ]

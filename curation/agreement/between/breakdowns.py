@@ -112,9 +112,12 @@ def breakdown(
     values = np.asarray(scale, dtype=np.float64)
     times = times_drawn(basis.number, seed, resamples)
     found = [
-        _part(one, _per_query(one), sums, values, times) for one, sums in zip(slices, drawn, strict=False)
+        _part(one, _per_query(one), _both(sums, values), values, times)
+        for one, sums in zip(slices, drawn, strict=False)
     ]
-    rest, everybody = zip(without, drawn[len(slices) :], strict=True), _everybody(whole, first, values)
+    rest = zip(without, drawn[len(slices) :], strict=True)
+    alpha = float(_both(_per_query(whole).sum(axis=0, keepdims=True), values)[0, 0])
+    everybody = _Everybody(whole, first, alpha, _both(first, values)[:, 0])
     return Breakdown(
         type=tuple(part for part in found if part.kind != "week"),
         boundary=_boundaries(whole, first, scale, times),
@@ -219,35 +222,15 @@ def _per_query(part: _Slice) -> Floats:
     return sums
 
 
-def _matrices(sums: Floats, values: int) -> tuple[Floats, Floats]:
-    """Meetings and coincidences of stacked sums."""
-    both = sums.reshape(-1, 2, values, values)
-    return both[:, 0], both[:, 1]
-
-
-def _alphas(sums: Floats, scale: Floats) -> Floats:
-    return alpha_of(_matrices(sums, len(scale))[1], scale, "ordinal")
-
-
-def _raws(sums: Floats, scale: Floats) -> Floats:
-    return raw_of(_matrices(sums, len(scale))[0])
-
-
 def _both(sums: Floats, scale: Floats) -> Floats:
     """Alpha and raw agreement of stacked sums, shape (R, 2)."""
-    return np.stack([_alphas(sums, scale), _raws(sums, scale)], axis=1)
+    stacked = sums.reshape(-1, 2, len(scale), len(scale))
+    return np.stack([alpha_of(stacked[:, 1], scale, "ordinal"), raw_of(stacked[:, 0])], axis=1)
 
 
-def _part(one: _Slice, per_query: Floats, drawn: Floats, scale: Floats, times: Floats | None) -> Part:
-    """A part of what its queries sum to, shape (q, K), and what its resamples do, shape (R, K)."""
+def _part(one: _Slice, per_query: Floats, values: Floats, scale: Floats, times: Floats | None) -> Part:
+    """A part of what its queries sum to, shape (q, K), and the figures of its resamples, shape (R, 2)."""
     points = _both(per_query.sum(axis=0, keepdims=True), scale)[0]
-    return _part_of(one, per_query, points, _both(drawn, scale), scale, times)
-
-
-def _part_of(
-    one: _Slice, per_query: Floats, points: Floats, values: Floats, scale: Floats, times: Floats | None
-) -> Part:
-    """A part of its figures, shape (2,), and those of its resamples, shape (R, 2)."""
     drawn_of_part = None if times is None else times[:, one.sums.queries]
     student = studentised(per_query, drawn_of_part, lambda sums: _both(sums, scale))
     return Part(
@@ -269,11 +252,6 @@ class _Everybody(NamedTuple):
     alphas: Floats
 
 
-def _everybody(whole: _Slice, drawn: Floats, scale: Floats) -> _Everybody:
-    alpha = _alphas(_per_query(whole).sum(axis=0, keepdims=True), scale)[0]
-    return _Everybody(whole, drawn, alpha, _alphas(drawn, scale))
-
-
 def _left_out(one: _Slice, everybody: _Everybody, drawn: Floats, scale: Floats, times: Floats | None) -> Part:
     """The part without an annotator, from what is taken away."""
     whole = everybody.whole
@@ -281,11 +259,10 @@ def _left_out(one: _Slice, everybody: _Everybody, drawn: Floats, scale: Floats, 
     per_query = _per_query(whole).copy()
     per_query[one.sums.queries] = np.maximum(per_query[one.sums.queries] - _per_query(one), 0.0)
     left = whole._replace(kind=one.kind, name=one.name, size=size, marginals=whole.marginals - one.marginals)
-    points = _both(per_query.sum(axis=0, keepdims=True), scale)[0]
     values = _both(np.maximum(everybody.drawn - drawn, 0.0), scale)
-    part = _part_of(left, per_query, points, values, scale, times)
-    change, changes = points[0] - everybody.alpha, values[:, 0] - everybody.alphas
-    return replace(part, difference=figure_of(change, changes, size))
+    part = _part(left, per_query, values, scale, times)
+    alpha = np.nan if part.alpha.alpha is None else part.alpha.alpha
+    return replace(part, difference=figure_of(alpha - everybody.alpha, values[:, 0] - everybody.alphas, size))
 
 
 def _boundaries(whole: _Slice, drawn: Floats, scale: Sequence[int], times: Floats | None) -> tuple[Part, ...]:
@@ -299,5 +276,5 @@ def _boundaries(whole: _Slice, drawn: Floats, scale: Sequence[int], times: Float
         )
         marginals = (side @ whole.marginals).astype(np.int64)
         one = whole._replace(kind="boundary", name=f"{lower}|{upper}", marginals=marginals)
-        found.append(_part(one, per_query, resampled, two, times))
+        found.append(_part(one, per_query, _both(resampled, two), two, times))
     return tuple(found)

@@ -21,6 +21,7 @@ from curation.sources.judgments import ImportedJudgment
 from curation.store import Store
 from tests.support.grades import noisy
 from tests.support.projects import add_pairs, grid
+from tests.support.terminal import broken
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -66,7 +67,9 @@ def test_what_people_wrote_is_text(store: Store) -> None:
     assert "&lt;img" in page
 
 
-def test_every_section_has_a_sentence_and_its_drawings_are_well_formed(store: Store) -> None:
+def test_every_section_has_a_sentence_and_well_formed_drawings_that_a_terminal_has_as_tables(
+    store: Store,
+) -> None:
     judged(store)
     report = agreement_report(store, details=True)
     found = sections(report)
@@ -77,6 +80,8 @@ def test_every_section_has_a_sentence_and_its_drawings_are_well_formed(store: St
     page = agreement_page(report)
     for section in found:
         assert section.heading in page
+        assert len(section.charted) == len(section.drawings)
+    assert broken(found, 110) == broken(found, 60) == []
 
 
 def test_an_empty_project_has_a_page_that_says_why(store: Store) -> None:
