@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ from curation.sampling.top_up import top_up
 from curation.sources.corpus import import_corpus
 from curation.sources.query_import import import_queries
 from curation.store import Store, open_store
+from tests.support.command_line import invoke
 from tests.support.served import PASSWORD, Served
 from tests.support.signed_in import sessions_of
 from tests.support.websockets_client import pages, session, strings
@@ -265,6 +267,34 @@ def test_an_ended_sign_in_gets_nothing_more_by_a_websocket_that_is_open(
             text = " ".join(text for one in opened.ask(rounds) for text in strings(one))
         assert "Your sign-in has ended" in text
         assert not words_in(text, ("quixote", "dulcinea"))
+    finally:
+        own.stop()
+
+
+def test_an_ended_sign_in_is_refused_in_every_tab_and_after_a_restart(prepared: Path, tmp_path: Path) -> None:
+    own = Served(Path(shutil.copy(prepared, tmp_path / "project.duckdb")))
+
+    def answers(cookies: str) -> int:
+        return httpx2.get(f"{own.url}/api/guides/x", headers={"Cookie": cookies}).status_code
+
+    try:
+        here, there = cookie(own, "sancho"), cookie(own, "sancho")
+        with session(own.url, there) as tab, session(own.url, there) as other:
+            rounds = [pages(one.ask())["rounds"] for one in (tab, other)]
+            headers = {"Origin": own.url, "Cookie": here}
+            httpx2.post(f"{own.url}/sign-ins", data={"id": ""}, headers=headers)
+            for opened, page in zip((tab, other), rounds, strict=True):
+                text = " ".join(text for one in opened.ask(page) for text in strings(one))
+                assert "Your sign-in has ended" in text
+                assert not words_in(text, ("quixote", "dulcinea"))
+        assert (answers(here), answers(there)) == (404, 401)
+        own.kill()
+        own.start()
+        assert (answers(here), answers(there)) == (404, 401)
+        ended = invoke(["--project", str(own.project), "annotator", "sign-ins", "sancho", "--end", "all"])
+        assert ended.output == "Ended 1 sign-in of sancho.\n"
+        time.sleep(1.1)
+        assert answers(here) == 401
     finally:
         own.stop()
 
