@@ -23,7 +23,7 @@ from playwright.sync_api import Browser, Page, Playwright, expect, sync_playwrig
 from docs.picture_project import SAMPLE, build
 from tests.support import ROOT
 from tests.support.chromium import find_chromium
-from tests.support.served import Served, sign_in
+from tests.support.served import Served, sign_in, until
 
 expect.set_options(timeout=60_000)  # a slow machine is no reason for a page without a picture
 
@@ -121,7 +121,7 @@ def settle(page: Page) -> None:
     """Wait until nothing is on its way, at two looks a while apart: a component may run the page again."""
     quiet = 0
     while quiet < 2:
-        page.wait_for_function(SETTLED)
+        until(page, SETTLED)
         page.wait_for_timeout(900)  # charts are drawn, colours fade in
         quiet = quiet + 1 if page.evaluate(SETTLED) else 0
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import COLOURS, IN_SCHEME, SCHEMES, passes
 from tests.support.evaluated_project import evaluated_project, ranked, write_run
-from tests.support.served import PASSWORD, Served, settled, sign_in
+from tests.support.served import PASSWORD, Served, settled, sign_in, until
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_an_evaluator_uploads_a_run_and_downloads_its_report(
     expect(page.get_by_text("ndcg_exp@10").first).to_be_visible()
     for scheme in SCHEMES:  # Streamlit has its popovers outside all landmarks: colours alone are ours
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_function(IN_SCHEME, arg=scheme)
+        until(page, IN_SCHEME, scheme)
         settled(page)
         passes(page, f"measures, {scheme}", COLOURS)
     page.keyboard.press("Escape")

@@ -25,7 +25,7 @@ from tests.support.accessibility import (
 )
 from tests.support.every_page import HEADINGS, build, visit
 from tests.support.inert import MARKUP, WORDS, Watched
-from tests.support.served import Annotating, Served, Visitors, settled, sign_in
+from tests.support.served import Annotating, Served, Visitors, settled, sign_in, until
 
 INJECT = """(injected) => new Promise((done) => {
   const tell = (event) => done(event.effectiveDirective);
@@ -231,9 +231,10 @@ def test_a_document_of_five_megabytes_freezes_nothing(people: Visitors) -> None:
     page.keyboard.press("w")
     expect(ben.root).to_contain_text("birds on cliffs")
     started = time.monotonic()
-    page.wait_for_function(
+    until(
+        page,
         "() => document.querySelector('.st-key-grading [data-testid=stBidiComponentIsolated]')"
-        ".shadowRoot.textContent.length > 5_000_000"
+        ".shadowRoot.textContent.length > 5_000_000",
     )
     whole = time.monotonic() - started
     started = time.monotonic()

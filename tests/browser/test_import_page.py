@@ -14,7 +14,7 @@ from curation.jobs.uploads import uploads_root
 from curation.people.annotators import add_annotator
 from tests.support.accessibility import IN_SCHEME, SCHEMES, passes
 from tests.support.projects import new_project, rows_of
-from tests.support.served import HOSTILE, PASSWORD, Served, settled, sign_in
+from tests.support.served import HOSTILE, PASSWORD, Served, settled, sign_in, until
 
 CORPUS = f"sku_no,title,words\n1,Green tea,leaves\n2,{HOSTILE},{HOSTILE}\n"
 BAD = "keyword,n\ntea,3\ncoffee,many\n"
@@ -68,7 +68,7 @@ def refuses_a_broken_upload_in_a_sentence(page: Page) -> None:
 def passes_in_both(page: Page, what: str) -> None:
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        page.wait_for_function(IN_SCHEME, arg=scheme)
+        until(page, IN_SCHEME, scheme)
         settled(page)
         passes(page, f"{what}, {scheme}")
 

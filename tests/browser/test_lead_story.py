@@ -21,7 +21,7 @@ from app.ui import plain
 from tests.support import icecat
 from tests.support.command_line import invoke
 from tests.support.projects import rows_of
-from tests.support.served import DRAWN, PASSWORD, Served, settled
+from tests.support.served import DRAWN, PASSWORD, Served, settled, until
 
 SEED = 7
 RATERS = ("anna", "ben", "cara")
@@ -85,7 +85,7 @@ class Leading:
     def unfold(self, heading: str) -> None:
         """Open what is folded, and wait until it is: until then what is in it moves away under a click."""
         self.page.get_by_text(heading).click()
-        self.page.wait_for_function(UNFOLDED)
+        until(self.page, UNFOLDED)
 
     def press(self, name: str, then: str) -> None:
         """Press a button of a page that is whole; what follows says so."""

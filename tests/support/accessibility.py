@@ -8,7 +8,7 @@ from typing import Any, Literal
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.support.served import FADED, settled
+from tests.support.served import FADED, settled, until
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 COLOURS = ("color-contrast", "link-in-text-block")
@@ -60,7 +60,7 @@ def passes(page: Page, what: str, rules: Sequence[str] = ()) -> None:
     """Axe finds nothing by all its rules, or by some of them."""
     if not page.evaluate("'axe' in window"):
         page.evaluate(Axe().axe_script)
-    page.wait_for_function(FADED)  # a colour that fades in has less contrast on its way
+    until(page, FADED)  # a colour that fades in has less contrast on its way
     options = {
         "resultTypes": ["violations"],
         **({"runOnly": {"type": "rule", "values": rules}} if rules else {}),
@@ -94,7 +94,7 @@ def passes_in_both_schemes(page: Page, what: str) -> None:
     """Axe finds nothing and all fits in light; nor does it in dark, where only colours differ."""
     for scheme, rules in zip(SCHEMES, ((), COLOURS), strict=True):
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_function(IN_SCHEME, arg=scheme)
+        until(page, IN_SCHEME, scheme)
         settled(page)
         passes(page, f"{what}, {scheme}", rules)
     fits(page, what)

@@ -176,5 +176,5 @@ def visit(page: Page, served: Served, path: str) -> None:
         expect(page.locator(".grading")).to_have_attribute("data-phase", loaded, timeout=30_000)
     else:
         expect(page.get_by_role("heading", name=HEADINGS[path], exact=True)).to_be_visible(timeout=30_000)
-    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget]')")
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
     settled(page)

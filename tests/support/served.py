@@ -60,6 +60,14 @@ FADED = """() => {
 }"""
 """Whether all has faded in, in shadow roots too: a document's own animations leave theirs out."""
 
+UNTIL = """async (argument) => {
+  const holds = %s;
+  const late = performance.now() + 60_000;
+  while (!holds(argument)) {
+    if (performance.now() > late) throw new Error(`not within a minute: ${holds}`);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}"""
 LOOK = """async () => {
   const wait = (ms) => new Promise((done) => requestAnimationFrame(() => setTimeout(done, ms)));
   const host = () => document.querySelector(".st-key-grading [data-testid=stBidiComponentIsolated]");
@@ -83,7 +91,7 @@ LOOK = """async () => {
 }"""
 """Waits until there is something to answer and the server has saved enough. Then looks at it for as long as a
 quick person needs from when it was drawn, and gives the phase and the presentation. All in one call."""
-LEFT = "window.goldsetLeft"
+LEFT = "() => window.goldsetLeft"
 """Whether the item that `LOOK` gave was left, even if it is back already: a refused answer brings it back."""
 
 
@@ -232,7 +240,7 @@ class Annotating:
             self.go_on(SKIPPED[phase])
             phase, shown = self.page.evaluate(LOOK)
         self.page.keyboard.press(key)
-        self.page.wait_for_function(LEFT)
+        until(self.page, LEFT)
         return str(shown)
 
     def saved(self) -> None:
@@ -319,12 +327,20 @@ class Visitors:
             context.close()
 
 
+def until(page: Page, holds: str, argument: object = None) -> None:
+    """Wait until a function in JavaScript says that something holds.
+
+    Playwright's own `wait_for_function` asks again by `eval`, which the policy of our pages refuses.
+    """
+    page.evaluate(UNTIL % holds, argument)
+
+
 def settled(page: Page) -> None:
     """Wait until a page of the app is whole: its script has run, all is drawn, and colours have faded in."""
     expect(page.locator(".stApp")).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)  # instead of a widget whose code is on its way
     page.evaluate(DRAWN)
-    page.wait_for_function(FADED)
+    until(page, FADED)
 
 
 @contextmanager

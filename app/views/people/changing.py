@@ -124,12 +124,12 @@ def _sign_ins(store: Store, acts: Acts, chosen: Account) -> None:
     ui.heading("Signed in")
     for one in found:
         place = f" at {one.network}" if one.network else ""
-        row = st.container(horizontal=True, vertical_alignment="center")
-        with row:
+        text, button = st.columns([6, 1], vertical_alignment="center")
+        with text:
             times = f"since {one.since:%d %b %H:%M}, last used {one.last_used:%d %b %H:%M} UTC"
-            ui.sentences(f"{one.device}{place}, {times}")
-            if st.button("End", key=f"end {one.sign_in_id}"):
-                act(acts, partial(_ended, store, acts, chosen.name, one.sign_in_id))
+            ui.quiet(f"{one.device}{place}, {times}")
+        if button.button("End", key=f"end {one.sign_in_id}"):
+            act(acts, partial(_ended, store, acts, chosen.name, one.sign_in_id))
     if len(found) > 1 and st.button("End all", key=f"end all {acts.form(PEOPLE).key} {chosen.name}"):
         act(acts, partial(_ended, store, acts, chosen.name, ""))
 
