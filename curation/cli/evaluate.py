@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ParamSpec
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
 
@@ -17,12 +17,15 @@ from curation.cli.import_.options import Columns, Encoding, NoHeader, field, lay
 from curation.cli.import_.run import RunFormat
 from curation.cli.output import emit, progress_bar, say, write_page
 from curation.errors import CurationError, InputError
-from curation.store import COMMAND_LINE
+from curation.store import COMMAND_LINE, Store
 from curation.text import plain
 
 if TYPE_CHECKING:
-    from curation.evaluation.answers.evaluate_answers import AnswerEvaluation
+    from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions
+    from curation.evaluation.evaluation import Evaluation, EvaluationOptions
+    from curation.evaluation.inputs.system_runs import RunSource
     from curation.evaluation.report.page import EvaluationReport
+    from curation.releases.verify import Opened
     from curation.reports.page import Section
 
 NOT_CHECKED = 2
@@ -284,8 +287,8 @@ def evaluate(
       goldset evaluate v1 --run old.trec --run new.trec --fail-if "ndcg_exp@10 drops 0.02 in any stratum"
       goldset evaluate v1 --run new.trec --answers new=new.jsonl --correctness correctness.duckdb=graded
     """
-    from curation.evaluation.answers.answer_files import AnswerFields, named_answers
-    from curation.evaluation.answers.evaluate_answers import AnswerOptions, ladder_answers
+    from curation.evaluation.answers.answer_files import AnswerFields
+    from curation.evaluation.answers.evaluate_answers import AnswerOptions
     from curation.evaluation.comparison.compared import ComparisonOptions
     from curation.evaluation.comparison.deciding import DecidingTest
     from curation.evaluation.evaluate_runs import evaluate_runs
@@ -293,18 +296,15 @@ def evaluate(
     from curation.evaluation.fail_if import facets_needed, failed_figures, read_conditions
     from curation.evaluation.inputs.system_runs import ReadingOptions, named_runs
     from curation.evaluation.judges.estimates import judged_estimates
-    from curation.evaluation.report.further import failed_sections, pooled_sections
-    from curation.evaluation.report.page import evaluation_report, report_details
-    from curation.evaluation.sealed.ladder_looks import ladder_looks
     from curation.evaluation.sealed.looking import by_ladder
     from curation.evaluation.to_pool import check_pooling, pool_runs
+    from curation.releases.verify import opened
     from curation.sources.run_files import RunFields
 
-    fields = RunFields(query_field, document_field, rank_field, score_field)
     layout = layout_of(format, encoding, columns, no_header)
-    reading = ReadingOptions(fields, layout, skip_repeated)
-    named = None if measures is None else listed(measures)
-    conditions = read_conditions(fail_if or ())
+    fields = RunFields(query_field, document_field, rank_field, score_field)
+    reading = ReadingOptions(fields, layout, skip_repeated, {} if judge or to_pool else None)
+    named, conditions = None if measures is None else listed(measures), read_conditions(fail_if or ())
     options = EvaluationOptions(
         *(split, named, [*listed(by), *facets_needed(conditions)], relevant, seed, reading, first_stage),
         comparison=ComparisonOptions(baseline, wanted, DecidingTest(test, correction)),
@@ -315,80 +315,97 @@ def evaluate(
         subtopics=subtopics,
         by_query=per_query is not None,
     )
-    store, judged, pooled = project_store(), None, None
-    sources = named_runs(run or [])
-    systems = list(dict.fromkeys(source.name for source in sources))
+    answer_fields = AnswerFields(query_field if answers else None, answer_field, context_field)
+    of_answers = AnswerOptions(split, listed(by), layout=layout, seed=seed, fields=answer_fields)
+    store, sources = project_store(), named_runs(run or [])
     read = [store.path, *(source.path for source in sources), *([] if subtopics is None else [subtopics])]
-    refuse_no_files(report, tables or (), per_query, systems, read)
-    of_runs: dict[str, object] = {"--judge": judge, "--to-pool": to_pool, "--fail-if": fail_if}
-    of_runs |= {"--turning": turning or None, "--table": tables or None, "--per-query": per_query}
-    beside = [option for option, value in of_runs.items() if value is not None]
-    ladder = ladder or by_ladder(store, name, split, actor)
-    if ladder:
-        others = {
-            "--report": report,
-            "--first-stage": first_stage,
-            "--hard-negatives": hard_negatives or None,
-        }
-        others |= {"--baseline": baseline, "--correctness": correctness, "--faithfulness": faithfulness}
-        _refuse_beside_ladder([*beside, *(option for option, value in others.items() if value is not None)])
+    refuse_no_files(report, tables or (), per_query, list(dict.fromkeys(one.name for one in sources)), read)
+    runs, judged, pooled = (store, opened(store, name), sources), None, None
+    of_runs = _given(judge=judge, to_pool=to_pool, fail_if=fail_if, turning=turning, table=tables or None)
+    of_runs += _given(per_query=per_query)
+    if ladder or by_ladder(*runs[:2], split, actor):
+        others = _given(report=report, first_stage=first_stage, hard_negatives=hard_negatives)
+        others += _given(baseline=baseline, correctness=correctness, faithfulness=faithfulness)
+        _refuse_beside_ladder([*of_runs, *others])
+        _climb(runs, options, answers, of_answers, reason, actor, as_json)
+        return
     if to_pool is not None:
         check_pooling(store, to_pool, actor)
-    graded = GradedIn(correctness, faithfulness)
     if answers and run:
         refuse_two_layouts(
             {"--format": format, "--columns": columns, "--query-field": query_field}, no_header=no_header
         )
-    answer_fields = AnswerFields(query_field if answers else None, answer_field, context_field)
-    asked = AnswerOptions(split, listed(by), layout=layout, seed=seed, fields=answer_fields)
-    if ladder:
-        climbed = []
-        with progress_bar() as progress:
-            if run:
-                climbed.append(
-                    ladder_looks(
-                        store, name, sources, split, named, relevant, reading, reason, actor, progress
-                    )
-                )
-            if answers:
-                files = named_answers(answers)
-                climbed.append(ladder_answers(store, name, files, asked, reason, actor, progress))
-        told = plain(climbed[0]) | ({"of_answers": climbed[1]} if climbed[1:] else {})
-        emit(as_json, told, lambda: say(*(line for one in climbed for line in one.sentences)))
-        return
-    answered = evaluated_answers(store, name, answers, graded, asked, reason, actor)
+    graded = GradedIn(correctness, faithfulness)
+    answered = evaluated_answers(*runs[:2], answers, graded, of_answers, reason, actor)
     if answered is not None and not run:
-        refuse_without_run(beside)
+        refuse_without_run(of_runs)
         _emit_answers(answered, report, as_json)
         return
     with progress_bar() as progress:
         if judge is not None:
-            judged = judged_estimates(
-                store, name, sources, judge, split, named, relevant, reading, progress=progress
-            )
-        found = evaluate_runs(store, name, sources, options, reason, actor, progress)
+            judged = judged_estimates(*runs, judge, split, named, relevant, reading, progress)
+        found = evaluate_runs(*runs, options, reason, actor, progress)
         if to_pool is not None:
             pooled = pool_runs(
-                *(store, name, sources, to_pool),
-                split=split,
-                reading=reading,
-                seed=seed,
-                author=actor,
-                progress=progress,
+                *runs, to_pool, split=split, reading=reading, seed=seed, author=actor, progress=progress
             )
-    page = evaluation_report(found, answered, judged)
-    if report is not None:
-        write_page(report, page.html, option="--report")
-    written = [*write_files(found, tables or (), per_query), *([report] if report else [])]
     failed = failed_figures(found, conditions, baseline) if conditions else None
-    extra = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
-    whole = (
-        plain(found) | {key: value for key, value in extra.items() if value is not None} if as_json else {}
-    )
-    further = [*pooled_sections(pooled), *failed_sections(failed)]
-    emit(as_json, whole, lambda: _show(page, further, written, report_details(found)))
+    further = {"judge": judged, "to_pool": pooled, "answers": answered, "failed": failed}
+    written = write_files(found, tables or (), per_query)
+    _emit(found, further, [*written, *([report] if report else [])], report, as_json)
     if failed:
         raise typer.Exit(1)
+
+
+def _given(**options: object) -> list[str]:
+    """The options that were named, as the command line has them."""
+    named = [option for option, value in options.items() if value is not None and value is not False]
+    return [f"--{option.replace('_', '-')}" for option in named]
+
+
+def _climb(
+    runs: tuple[Store, Opened, list[RunSource]],
+    options: EvaluationOptions,
+    answers: Sequence[str] | None,
+    of_answers: AnswerOptions,
+    reason: str | None,
+    actor: str,
+    as_json: bool,
+) -> None:
+    """What the Ladders of runs and of answers say, and nothing else."""
+    from curation.evaluation.answers.answer_files import named_answers
+    from curation.evaluation.answers.evaluate_answers import ladder_answers
+    from curation.evaluation.sealed.ladder_looks import ladder_looks
+
+    climbed = []
+    with progress_bar() as progress:
+        if runs[2]:
+            split, measures, _, relevant, _, reading, *_ = options
+            climbed.append(ladder_looks(*runs, split, measures, relevant, reading, reason, actor, progress))
+        if answers:
+            files = named_answers(answers)
+            climbed.append(ladder_answers(*runs[:2], files, of_answers, reason, actor, progress))
+    told = plain(climbed[0]) | ({"of_answers": climbed[1]} if climbed[1:] else {})
+    emit(as_json, told, lambda: say(*(line for one in climbed for line in one.sentences)))
+
+
+def _emit(
+    found: Evaluation, further: Mapping[str, Any], written: Sequence[Path], report: Path | None, as_json: bool
+) -> None:
+    """Print an evaluation with what was asked for besides, and write its page where one was asked for."""
+    from curation.evaluation.report.further import failed_sections, pooled_sections
+    from curation.evaluation.report.page import evaluation_report, report_details
+
+    page = evaluation_report(found, further["answers"], further["judge"])
+    if report is not None:
+        write_page(report, page.html, option="--report")
+    asked = {name: value for name, value in further.items() if value is not None}
+    sections = [*pooled_sections(further["to_pool"]), *failed_sections(further["failed"])]
+    emit(
+        as_json,
+        plain(found) | asked if as_json else {},
+        lambda: _show(page, sections, written, report_details(found)),
+    )
 
 
 def _emit_answers(found: AnswerEvaluation, report: Path | None, as_json: bool) -> None:

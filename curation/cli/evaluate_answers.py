@@ -11,6 +11,7 @@ from curation.store import Store
 
 if TYPE_CHECKING:
     from curation.evaluation.answers.evaluate_answers import AnswerEvaluation, AnswerOptions
+    from curation.releases.verify import Opened
 
 
 class GradedIn(NamedTuple):
@@ -22,7 +23,7 @@ class GradedIn(NamedTuple):
 
 def evaluated_answers(
     store: Store,
-    release: str,
+    release: Opened,
     files: Sequence[str] | None,
     graded: GradedIn,
     options: AnswerOptions,

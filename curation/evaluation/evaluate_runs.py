@@ -53,13 +53,14 @@ from curation.evaluation.sealed.plausibility import (
 )
 from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
+from curation.releases.verify import Opened
 from curation.statistics.arrays import Mask
 from curation.store import COMMAND_LINE, Store
 
 
 def evaluate_runs(
     store: Store,
-    release_name: str,
+    release_name: str | Opened,
     runs: Sequence[RunSource],
     options: EvaluationOptions = EvaluationOptions(),
     reason: str | None = None,

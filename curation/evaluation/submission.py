@@ -28,6 +28,7 @@ from curation.evaluation.submitted import store_submitted
 from curation.evaluation.to_pool import check_pooling, pool_runs
 from curation.people.annotators import EVALUATING, require_author
 from curation.progress import Progress, silent
+from curation.releases.verify import Opened, opened
 from curation.store import Store
 from curation.text import amount
 
@@ -78,6 +79,19 @@ class Submitted(NamedTuple):
     evaluation_id: str | None
 
 
+class _Work(NamedTuple):
+    """What is scored on which release; runs that are pooled as well are parsed once."""
+
+    store: Store
+    release: Opened
+    asked: RunSubmission
+    runs: Sequence[RunSource]
+    answers: Sequence[AnswerSource]
+    reading: ReadingOptions
+    author: str
+    progress: Progress
+
+
 def submit(
     store: Store,
     asked: RunSubmission,
@@ -94,30 +108,25 @@ def submit(
         author may not evaluate, or asks for what leads alone may.
     """
     try:
-        return _submitted(store, asked, runs, author, progress, answers)
+        release = _checked(store, asked, runs, answers, author)
+        reading = ReadingOptions(skip_repeated=asked.skip_repeated, parsed={} if asked.to_pool else None)
+        return _submitted(_Work(store, release, asked, runs, answers, reading, author, progress))
     except InputError as error:
         raise _of_upload(error) from error
 
 
-def _submitted(
-    store: Store,
-    asked: RunSubmission,
-    runs: Sequence[RunSource],
-    author: str,
-    progress: Progress,
-    answers: Sequence[AnswerSource],
-) -> Submitted:
-    _check(store, asked, runs, answers, author)
-    if asked.ladder or by_ladder(store, asked.release, asked.part, author):
-        return Submitted("\n".join(_climbed(store, asked, runs, answers, author, progress)), None)
-    answered = _answered(store, asked, answers, author, progress) if answers else None
-    found = _evaluated(store, asked, runs, author, progress) if runs else None
+def _submitted(work: _Work) -> Submitted:
+    store, release, asked, runs, answers, _, author, _ = work
+    if asked.ladder or by_ladder(store, release, asked.part, author):
+        return Submitted("\n".join(_climbed(work)), None)
+    answered = _answered(work) if answers else None
+    found = _evaluated(work) if runs else None
     evaluation_id = store_submitted(store, found, answered, author)
     counts = [amount(len(runs), "run")] if runs else []
     counts += [amount(len(answers), "file of answers", "files of answers")] if answers else []
     sentences = [f"Evaluated {' and '.join(counts)} on {asked.release}, {asked.part}."]
     if asked.to_pool is not None:
-        sentences.append(_pooled(store, asked, runs, asked.to_pool, author, progress))
+        sentences.append(_pooled(work, asked.to_pool))
     return Submitted("\n".join(sentences), evaluation_id)
 
 
@@ -128,14 +137,14 @@ def _of_upload(error: InputError) -> InputError:
     return InputError(error.problems, path=path, way_out="" if "--" in way_out else way_out)
 
 
-def _check(
+def _checked(
     store: Store,
     asked: RunSubmission,
     runs: Sequence[RunSource],
     answers: Sequence[AnswerSource],
     author: str,
-) -> None:
-    """Stop before a sealed part is looked at."""
+) -> Opened:
+    """The release; stops before a sealed part is looked at."""
     with store.reading() as cursor:
         require_author(cursor, author, *EVALUATING)
         if asked.correctness or asked.faithfulness:
@@ -148,7 +157,8 @@ def _check(
     about_runs.append(asked.baseline)
     further = any(one not in (None, False) for one in about_runs)
     graded = asked.correctness or asked.faithfulness
-    if (further or graded) and (asked.ladder or by_ladder(store, asked.release, asked.part, author)):
+    release = opened(store, asked.release)
+    if (further or graded) and (asked.ladder or by_ladder(store, release, asked.part, author)):
         raise InputError(
             "The Ladder shows nothing but its answer, so nothing else can be asked for with it: leave out "
             "what else was asked for. Of a sealed part leads may see the other figures."
@@ -157,76 +167,53 @@ def _check(
         raise InputError("Something was asked about runs, and there is none: upload one.")
     if (asked.correctness or asked.faithfulness) and not answers:
         raise InputError("There are grades of answers and no answers: upload these.")
+    return release
 
 
-def _climbed(
-    store: Store,
-    asked: RunSubmission,
-    runs: Sequence[RunSource],
-    answers: Sequence[AnswerSource],
-    author: str,
-    progress: Progress,
-) -> list[str]:
+def _climbed(work: _Work) -> list[str]:
     """What the Ladders of runs and of answers say."""
+    store, release, asked, runs, answers, reading, author, progress = work
     told = []
     if runs:
-        found = ladder_looks(
-            *(store, asked.release, runs, asked.part, asked.measures or None, asked.relevant),
-            reading=_reading(asked),
-            reason=asked.reason,
-            actor=author,
-            progress=progress,
-        )
+        measures = (asked.measures or None, asked.relevant, reading)
+        found = ladder_looks(store, release, runs, asked.part, *measures, asked.reason, author, progress)
         told += found.sentences
     if answers:
         options = AnswerOptions(asked.part)
-        of = ladder_answers(store, asked.release, answers, options, asked.reason, author, progress)
-        told += of.sentences
+        told += ladder_answers(store, release, answers, options, asked.reason, author, progress).sentences
     return told
 
 
-def _answered(
-    store: Store, asked: RunSubmission, answers: Sequence[AnswerSource], author: str, progress: Progress
-) -> AnswerEvaluation:
+def _answered(work: _Work) -> AnswerEvaluation:
+    store, release, asked, _, answers, _, author, progress = work
     graded = {CORRECTNESS: asked.correctness, FAITHFULNESS: asked.faithfulness}
     grades = {what: grades_beside(store, one, what) for what, one in graded.items() if one is not None}
     options = AnswerOptions(asked.part, asked.by, grades)
-    return evaluate_answers(store, asked.release, answers, options, asked.reason, author, progress)
+    return evaluate_answers(store, release, answers, options, asked.reason, author, progress)
 
 
-def _evaluated(
-    store: Store, asked: RunSubmission, runs: Sequence[RunSource], author: str, progress: Progress
-) -> Evaluation:
+def _evaluated(work: _Work) -> Evaluation:
+    store, release, asked, runs, _, reading, author, progress = work
     options = EvaluationOptions(
         *(asked.part, asked.measures, asked.by, asked.relevant),
-        reading=_reading(asked),
+        reading=reading,
         comparison=ComparisonOptions(asked.baseline, deciding=DecidingTest(asked.test, asked.correction)),
         first_stage=asked.first_stage,
         hard_negatives=asked.hard_negatives,
         turning=asked.turning,
         pool_sample=asked.pool_sample,
     )
-    return evaluate_runs(store, asked.release, runs, options, asked.reason, author, progress)
+    return evaluate_runs(store, release, runs, options, asked.reason, author, progress)
 
 
-def _reading(asked: RunSubmission) -> ReadingOptions:
-    return ReadingOptions(skip_repeated=asked.skip_repeated)
-
-
-def _pooled(
-    store: Store,
-    asked: RunSubmission,
-    runs: Sequence[RunSource],
-    depth: int,
-    author: str,
-    progress: Progress,
-) -> str:
+def _pooled(work: _Work, depth: int) -> str:
     """What became of the candidates; the evaluation is stored whatever it is."""
+    store, release, asked, runs, _, reading, author, progress = work
     try:
         found = pool_runs(
-            *(store, asked.release, runs, depth),
+            *(store, release, runs, depth),
             split=asked.part,
-            reading=_reading(asked),
+            reading=reading,
             author=author,
             progress=progress,
         )

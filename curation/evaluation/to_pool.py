@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 from curation.errors import InputError
 from curation.evaluation.inputs.release import EvaluatedRelease, read_release
-from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run
+from curation.evaluation.inputs.system_runs import ReadingOptions, RunSource, SystemRun, read_run, run_file
 from curation.evaluation.metrics.rankings import UNJUDGED, rank
 from curation.people.annotators import require_author
 from curation.pooling import PoolReport, build_pool
 from curation.progress import Progress, silent
+from curation.releases.verify import Opened
 from curation.retrieval import RUN_PREFIX
 from curation.sources.run_import import import_run
 from curation.store import COMMAND_LINE, Store
@@ -51,7 +52,7 @@ class PooledRuns:
 
 def pool_runs(
     store: Store,
-    release_name: str,
+    release_name: str | Opened,
     sources: Sequence[RunSource],
     depth: int,
     *,
@@ -79,7 +80,7 @@ def pool_runs(
     for name, source in named:
         import_run(
             store,
-            source.path,
+            run_file(source.path, reading, progress),
             name,
             reading.fields,
             reading.layout,

@@ -98,14 +98,20 @@ class Opened:
         return self.rows("release")[0]
 
 
-def opened(store: Store, name: str) -> Opened:
+def opened(store: Store, name: str | Opened) -> Opened:
     """Read a release to use its content; the documents that it pins are not looked at.
+
+    Parameters
+    ----------
+    name: or the release itself, where it was read before.
 
     Raises
     ------
     NotFoundError: there is no such release.
     RefusedError: it is not as it was frozen, or a newer goldset froze it.
     """
+    if isinstance(name, Opened):
+        return name
     with store.reading() as cursor:
         row = find_release(cursor, name)
         texts = read_packed(cursor, row.release_id)

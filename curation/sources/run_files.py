@@ -105,6 +105,7 @@ class RunFile:
         self._progress = progress
         self._layout = layout or FileLayout()
         self._records: Records | None = None
+        self._kept: RunColumns | None = None
         refuse_unreadable(path, self.problems)
         self.format = self._find_format()
         if self.format in ("trec", "ranx-json"):
@@ -128,6 +129,14 @@ class RunFile:
 
         Nothing is noted, and iterating is still possible.
         """
+        return self._kept or self._columns()
+
+    def keep_columns(self) -> bool:
+        """Keep all rows, so that `columns` parses the file no more; whether they can be had at once."""
+        self._kept = self._columns()
+        return self._kept is not None
+
+    def _columns(self) -> RunColumns | None:
         from curation.sources.tables.blocks import NotPlain
         from curation.sources.tables.run_columns import run_columns  # brings Arrow and numpy: slow to import
 

@@ -82,7 +82,7 @@ class RunImport:
 
 def import_run(
     store: Store,
-    path: Path,
+    path: Path | RunFile,
     name: str,
     fields: RunFields | None = None,
     layout: FileLayout | None = None,
@@ -96,6 +96,7 @@ def import_run(
 
     Parameters
     ----------
+    path: or the file as it was opened; `fields` and `layout` are its own then.
     layout: its format is out of `run_files.FORMATS`; None is found from the file's name or beginning.
     skip_unknown: leave out, and count, lines whose query or document the project does not have.
     skip_repeated: of a document that a query names several times, keep the best place and count the others.
@@ -110,7 +111,7 @@ def import_run(
             f"{name!r} cannot name a run: a pool calls it run:NAME in a list.",
             way_out="Use letters, digits, dots, dashes and underscores, such as --name bm25-tuned.",
         )
-    file = RunFile(path, fields, layout, progress)
+    file = path if isinstance(path, RunFile) else RunFile(path, fields, layout, progress)
     with store.reading() as cursor:
         documents = frozenset(snapshot_versions(cursor, current_snapshot(cursor)))
         reader = _RunReader(file, KnownQueries.read(cursor), documents, skip_unknown, skip_repeated)

@@ -46,7 +46,7 @@ from curation.evaluation.sealed.looking import (
 from curation.evaluation.sealed.part_ladder import F1
 from curation.evaluation.sealed.precision import rounded_figures
 from curation.progress import Progress, silent
-from curation.releases.verify import opened
+from curation.releases.verify import Opened, opened
 from curation.sources.tables.formats import FileLayout
 from curation.statistics.arrays import Floats, Mask
 from curation.store import COMMAND_LINE, Store
@@ -161,7 +161,7 @@ class _Evaluated(NamedTuple):
 
 def evaluate_answers(
     store: Store,
-    release_name: str,
+    release_name: str | Opened,
     sources: Sequence[AnswerSource],
     options: AnswerOptions = AnswerOptions(),
     reason: str | None = None,
@@ -215,7 +215,7 @@ def evaluate_answers(
 
 def ladder_answers(
     store: Store,
-    release_name: str,
+    release_name: str | Opened,
     sources: Sequence[AnswerSource],
     options: AnswerOptions = AnswerOptions(),
     reason: str | None = None,
@@ -289,7 +289,7 @@ def _asked(evaluation: AnswerEvaluation, options: AnswerOptions) -> dict[str, An
 
 
 def _evaluated(store: Store, release: EvaluatedRelease) -> _Evaluated:
-    frozen = opened(store, release.name).rows("answers")
+    frozen = opened(store, release.frozen or release.name).rows("answers")
     inside = set(release.qrels.query_ids)
     references = {row["query_id"]: row["answers"] for row in frozen if row["query_id"] in inside}
     parts = ", ".join(release.parts)

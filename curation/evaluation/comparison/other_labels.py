@@ -31,7 +31,7 @@ def released_noise(store: Store, release: EvaluatedRelease) -> GradeNoise:
     ------
     InputError: no pair has two annotators.
     """
-    found = opened(store, release.name)
+    found = opened(store, release.frozen or release.name)
     sealed = sealed_parts(found.header)
     hidden = {row["query_id"] for row in found.rows("queries") if row["part"] in sealed}
     beside = {row["round"] for row in found.rows("rounds") if row["kind"] in BESIDE}

@@ -66,6 +66,7 @@ class EvaluatedRelease:
     sealed_apart: the queries of sealed parts that are not evaluated, by id.
     coverage: of its coverage map; None where the release has none.
     pool_sample: which of their pool was drawn for judging, where the release records that.
+    frozen: the release that it was made of; None in tests of figures alone.
     """
 
     name: str
@@ -82,6 +83,7 @@ class EvaluatedRelease:
     sealed_apart: frozenset[str] = frozenset()
     coverage: ReleasedCoverage | None = None
     pool_sample: RecordedSample | None = None
+    frozen: Opened | None = None
 
     @property
     def sealed_queries(self) -> NDArray[np.bool_]:
@@ -91,12 +93,13 @@ class EvaluatedRelease:
 
 
 def read_release(
-    store: Store, name: str, split: str | None = None, relevant: int | None = None
+    store: Store, name: str | Opened, split: str | None = None, relevant: int | None = None
 ) -> EvaluatedRelease:
     """Read what is to be evaluated against.
 
     Parameters
     ----------
+    name: or the release as it was opened before.
     split: a part, or `ALL`; by default all parts that are not sealed.
     relevant: least grade of a relevant document; by default every grade above the scale's lowest.
 
@@ -120,14 +123,16 @@ def read_release(
         if row["query_id"] in inside
     ]
     if not graded:
-        raise RefusedError(f"The release {name!r} has no grades in {', '.join(parts)}: nothing to evaluate.")
+        raise RefusedError(
+            f"The release {release.row.name!r} has no grades in {', '.join(parts)}: nothing to evaluate."
+        )
     facets = facets_of(chosen, dimensions_of(release.rows("sampling")))
     facets |= {one.name: one for one in coverage_facets(ids, release)}
     candidates, pools = release.rows("candidates"), release.rows("pools")
     documents = frozenset(row["document_id"] for row in release.rows("documents"))
     drawn = release.rows("pool_sample")
     return EvaluatedRelease(
-        name=name,
+        name=release.row.name,
         release_id=release.row.release_id,
         parts=parts,
         sealed=tuple(part for part in parts if part in sealed),
@@ -143,6 +148,7 @@ def read_release(
         ),
         coverage=released_coverage(release),
         pool_sample=recorded_sample(drawn, candidates, pools, inside, documents),
+        frozen=release,
     )
 
 

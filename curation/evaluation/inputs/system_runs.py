@@ -66,11 +66,13 @@ class ReadingOptions(NamedTuple):
     Attributes
     ----------
     skip_repeated: of a document that a query names several times, keep the best place and count the others.
+    parsed: the files that were read, where several steps read them: each is then parsed once.
     """
 
     fields: RunFields = RunFields()
     layout: FileLayout = FileLayout()
     skip_repeated: bool = False
+    parsed: dict[Path, RunFile] | None = None
 
 
 @dataclass(frozen=True)
@@ -134,9 +136,24 @@ def read_run(
     ------
     InputError: the file cannot be read or understood, or has no query that is evaluated; all its problems.
     """
-    file = RunFile(source.path, options.fields, options.layout, progress)
+    file = run_file(source.path, options, progress)
     found = _RunColumns(file, release, options.skip_repeated).read(source.name)
     return replace(found, seconds=read_seconds(source.path, release.qrels.query_ids))
+
+
+def run_file(path: Path, options: ReadingOptions, progress: Progress = silent) -> RunFile:
+    """The file, parsed before where another step has read it.
+
+    Raises
+    ------
+    InputError: it cannot be read or understood.
+    """
+    if options.parsed is None or path not in options.parsed:
+        file = RunFile(path, options.fields, options.layout, progress)
+        if options.parsed is None or not file.keep_columns():
+            return file
+        options.parsed[path] = file
+    return options.parsed[path]
 
 
 class _Places(NamedTuple):

@@ -27,7 +27,7 @@ from curation.evaluation.metrics.measures import Measure, measures_for
 from curation.evaluation.metrics.qrels import Qrels, qrels_of
 from curation.evaluation.metrics.scores import score_rows
 from curation.progress import Progress, silent
-from curation.releases.verify import opened
+from curation.releases.verify import Opened, opened
 from curation.sources.queries import KnownQueries
 from curation.statistics.arrays import Floats
 from curation.statistics.prediction_powered import (
@@ -84,7 +84,7 @@ class JudgedEvaluation:
 
 def judged_estimates(
     store: Store,
-    release_name: str,
+    release_name: str | Opened,
     runs: Sequence[RunSource],
     judge: str,
     split: str | None = None,
@@ -106,9 +106,9 @@ def judged_estimates(
     RefusedError: a part is sealed; people's queries are no probability sample; the judge did not grade all
         pools.
     """
-    release = read_release(store, release_name, split, relevant)
-    _refuse_sealed(release)
     frozen = opened(store, release_name)
+    release = read_release(store, frozen, split, relevant)
+    _refuse_sealed(release)
     pins = {row["document_id"]: row["content_hash"] for row in frozen.rows("documents")}
     with store.reading() as cursor:
         require_judge(cursor, judge)

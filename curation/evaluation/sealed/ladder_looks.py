@@ -33,6 +33,7 @@ from curation.evaluation.sealed.plausibility import plausibility, refuse_implaus
 from curation.evaluation.sealed.precision import refuse_fine_measures, rounded_figures
 from curation.progress import Progress, silent
 from curation.releases.looks import look_id_of
+from curation.releases.verify import Opened
 from curation.statistics.arrays import Floats
 from curation.store import COMMAND_LINE, Store
 from curation.text import amount
@@ -104,7 +105,7 @@ class LadderLooks:
 
 def ladder_looks(
     store: Store,
-    release_name: str,
+    release_name: str | Opened,
     runs: Sequence[RunSource],
     part: str | None,
     measures: Sequence[str] | None = None,
@@ -243,7 +244,7 @@ def with_ladder_values(
         if ladder.measure is None or ladder.scored_by is None or ladder.scored_by in scored[0].values:
             continue
         split = release.parts[0] if len(release.parts) == 1 else ALL
-        qrels = read_release(store, release.name, split, ladder.relevant).qrels
+        qrels = read_release(store, release.frozen or release.name, split, ladder.relevant).qrels
         scored = [
             run._replace(values={**run.values, ladder.scored_by: found.values[:, 0]})
             for run, rows in zip(scored, runs, strict=True)
@@ -273,7 +274,7 @@ def refuse_parts_without_ladder(release: EvaluatedRelease) -> None:
 
 
 def _release_and_ladder(
-    store: Store, name: str, part: str | None, measures: Sequence[str] | None, relevant: int | None
+    store: Store, name: str | Opened, part: str | None, measures: Sequence[str] | None, relevant: int | None
 ) -> tuple[EvaluatedRelease, PartLadder]:
     """The part and its Ladder, by the threshold that it began with."""
     release = read_release(store, name, part, relevant)

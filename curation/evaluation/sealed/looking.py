@@ -37,7 +37,7 @@ from curation.releases.looks import (
     look_lists,
     looks,
 )
-from curation.releases.verify import opened
+from curation.releases.verify import Opened, opened
 from curation.store import COMMAND_LINE, Cursor, Store, utc_now
 from curation.store.retry import write_if_unchanged
 from curation.text import canonical_json, digest
@@ -112,7 +112,7 @@ class ScoredRun(NamedTuple):
     plausible: Plausibility | None = None
 
 
-def by_ladder(store: Store, release_name: str, split: str | None, actor: str) -> bool:
+def by_ladder(store: Store, release_name: str | Opened, split: str | None, actor: str) -> bool:
     """Whether somebody's look is by the Ladder unless a lead takes it: an evaluator's, at a sealed part.
 
     Raises
