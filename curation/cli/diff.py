@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curation.cli.goldset import Json, app, project_store
-from curation.cli.output import emit, say, table, write_page
+from curation.cli.output import emit, say, write_page
 from curation.store import COMMAND_LINE
 
 if TYPE_CHECKING:
@@ -59,11 +59,10 @@ def diff_releases(
 
 def _show_diff(found: Diff, limit: int, page: Path | None) -> None:
     from curation.releases.diff.page import diff_sections, findings
+    from curation.reports.terminal import show_sections
 
     say(f"From {found.old.name} to {found.new.name}:", *(f"  {sentence}" for sentence in findings(found)))
     if not found.same:
-        for section in diff_sections(found, limit):
-            for part in section.tables:
-                table(f"{section.heading}: {part.caption}", part.columns, part.rows)
+        show_sections(diff_sections(found, limit))
     if page is not None:
         say(f"Wrote {page}.")

@@ -122,16 +122,3 @@ def progress_bar() -> Iterator[Progress]:
             bars.update(tasks[step], completed=done, total=total or None)
 
         yield listen
-
-
-def say_fields(used: Sequence[tuple[str, str | None]], rest: str = "") -> None:
-    """Name the fields that were read; `rest` says what became of the others."""
-    names = ", ".join(f"{what} {name}" for what, name in used if name is not None)
-    say(f"Fields used: {names}; {rest}." if rest else f"Fields used: {names}.")
-
-
-def say_rest(reasons: dict[str, int], replaced: dict[str, int], what: str) -> None:
-    """Count what was left out and which broken characters were replaced."""
-    left_out(reasons, what)
-    for kind, count in replaced.items():
-        say(f"replaced: {count:,} × {kind}, by U+FFFD")

@@ -257,12 +257,10 @@ def _report_problems(
 
 def _show_report(found: DriftReport, limit: int, page: Path | None) -> None:
     from curation.relabeling.drift.sections import drift_findings, drift_sections
+    from curation.reports.terminal import show_sections
 
     say(f"Re-labeling {found.name}:", *(f"  {sentence}" for sentence in drift_findings(found)))
-    for section in drift_sections(found, limit):
-        for part in section.tables:
-            if part.rows:
-                table(f"{section.heading}: {part.caption}", part.columns, part.rows)
+    show_sections(drift_sections(found, limit))
     if page is not None:
         say(f"Wrote {page}.")
 

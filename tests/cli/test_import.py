@@ -31,15 +31,15 @@ def test_the_whole_way_in_with_json(goldset: Any, write: Any) -> None:
 def test_people_are_told_what_was_counted_left_out_and_used(goldset: Any, write: Any) -> None:
     documents = write("c.jsonl", [{"id": "a", "title": "A\0", "text": "x"}, {"title": "lost"}])
     told = goldset("import", "corpus", documents)
-    assert "The corpus now has 1 document " in told
+    assert "The corpus now has 1 document." in told
     assert "Fields used: id id, title title, body text; all others are metadata." in told
-    assert "left out: 1 document: no id" in told
-    assert "replaced: 1 × NUL character, by U+FFFD" in told
+    assert "Left out: 1 document: no id." in told
+    assert "Replaced: 1 × NUL character, by U+FFFD." in told
     assert "Nothing changed: the project has the same 1 document." in goldset("import", "corpus", documents)
     log = write("t.csv", "query,time,n\nshoes,2024-01-01,2\n,,1\nhat,soon,1\n")
     told = goldset("import", "traffic", log)
     assert "1 row has no time that could be read, such as 'soon' on line 4." in told
-    assert "left out: 1 row: empty query" in told
+    assert "Left out: 1 row: empty query." in told
     assert "1 earlier import of a file of this name counts as well." in goldset(
         "import", "traffic", log, "--count-field", "n"
     )

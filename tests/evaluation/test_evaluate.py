@@ -241,6 +241,19 @@ def test_the_command_prints_one_object_with_figures_by_measure(store: Store, tmp
     assert "The page of --report has also: Query by query, What was judged, Method." in text.stdout
 
 
+def test_a_release_that_is_open_and_a_run_that_was_parsed_are_not_read_again(
+    store: Store, tmp_path: Path
+) -> None:
+    run = written(tmp_path)
+    sources, frozen = named_runs([str(run)]), opened(store, "v1")
+    options = OPEN._replace(reading=ReadingOptions(parsed={}))
+    first = evaluate_runs(store, frozen, sources, options)
+    run.unlink()
+    with store.transaction() as cursor:
+        cursor.execute("DELETE FROM releases")
+    assert evaluate_runs(store, frozen, sources, options) == first
+
+
 def test_documents_that_could_turn_the_order_are_named_where_nothing_is_sealed(
     store: Store, tmp_path: Path
 ) -> None:

@@ -391,10 +391,10 @@ def test_the_command_says_what_was_read_and_left_out(project, write):
 
     shown = run("--skip-unknown")
     assert "Imported the run 'shop': 2 places for 1 query. A pool names it as run:shop." in shown
-    assert "Read as trec; fields used: query query, document document, rank rank, score score." in shown
+    assert "Read as trec. Fields used: query query, document document, rank rank, score score." in shown
     assert "1 query was not in the order of its ranks" in shown
     assert "for 1 query the scores contradict the ranks" in shown
-    assert "left out: 1 line: unknown query" in shown
+    assert "Left out: 1 line: unknown query" in shown
     gaps = write("gaps.trec", "1 Q0 d1 10 3 t\n1 Q0 d2 20 2 t\n")
     said = invoke(["--project", str(project.path), "import", "run", str(gaps), "--name", "gaps"]).stdout
     assert "for 1 query ranks are missing. These lists are ordered by score" in " ".join(said.split())

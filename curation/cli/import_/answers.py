@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from curation.cli.goldset import Json
-from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
-from curation.cli.output import emit, left_out, progress_bar, say
-from curation.text import amount
-
-if TYPE_CHECKING:
-    from curation.sources.reference_answers import AnswerImport
+from curation.cli.import_.options import (
+    Columns,
+    DryRun,
+    Encoding,
+    Format,
+    NoHeader,
+    emit_import,
+    field,
+    layout_of,
+    target,
+)
+from curation.cli.output import progress_bar
 
 
 def import_answers_command(
@@ -41,6 +47,7 @@ def import_answers_command(
       goldset import answers squad.jsonl --query-field question
       goldset import answers faq.csv --answer-field reference_answer --skip-unknown
     """
+    from curation.importing.texts import answers_outcome
     from curation.sources.reference_answers import import_answers
 
     layout = layout_of(format, encoding, columns, no_header)
@@ -48,13 +55,4 @@ def import_answers_command(
         result = import_answers(
             target(dry_run, as_json), path, query_field, answer_field, layout, skip_unknown, progress
         )
-    emit(as_json, result, lambda: _show_answers(result))
-
-
-def _show_answers(result: AnswerImport) -> None:
-    from curation.importing.texts import answers_outcome
-
-    say(answers_outcome(result).sentence)
-    for kind, count in result.personal.items():
-        say(f"personal data, replaced: {amount(count, 'answer')} with {kind}")
-    left_out(result.left_out, "answers")
+    emit_import(as_json, result, answers_outcome(result))

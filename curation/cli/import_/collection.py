@@ -93,12 +93,11 @@ def _show_collection(found: CollectionImport, path: Path, dry_run: bool) -> None
     others = [file.path.name for file in found.files if file.kind != DOCUMENTS]
     if found.corpus is not None:
         many = f"{len(documents):,} files of documents"
-        _show_outcome(many if len(documents) > 1 else documents[0], corpus_outcome(found.corpus))
+        _say_outcome(many if len(documents) > 1 else documents[0], corpus_outcome(found.corpus))
     outcomes = [*map(queries_outcome, found.queries), *map(judgments_outcome, found.judgments)]
     for name, outcome in zip(others, outcomes, strict=True):
-        _show_outcome(name, outcome)
+        _say_outcome(name, outcome)
 
 
-def _show_outcome(name: str, outcome: ImportOutcome) -> None:
-    say(f"{name}: {outcome.sentence}")
-    say(*outcome.sentences[1:])
+def _say_outcome(name: str, outcome: ImportOutcome) -> None:
+    say(f"{name}: {outcome.sentence}", *outcome.sentences[1:])

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from curation.cli.goldset import Json
-from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
-from curation.cli.output import emit, progress_bar, say, say_fields, say_rest, table
-from curation.text import amount
-
-if TYPE_CHECKING:
-    from curation.sources.corpus import CorpusImport
+from curation.cli.import_.options import (
+    Columns,
+    DryRun,
+    Encoding,
+    Format,
+    NoHeader,
+    emit_import,
+    field,
+    fields_sentence,
+    layout_of,
+    target,
+)
+from curation.cli.output import progress_bar
 
 
 def import_corpus_command(
@@ -52,25 +59,13 @@ def import_corpus_command(
       goldset import corpus more-pages.csv --add
       goldset import corpus products.jsonl.gz --dry-run
     """
+    from curation.importing.texts import corpus_outcome
     from curation.sources.corpus import CorpusFields, import_corpus
 
     fields = CorpusFields(id_field, title_field, tuple(body_field or ()), url_field, date_field, group_field)
     layout = layout_of(format, encoding, columns, no_header)
     with progress_bar() as progress:
         result = import_corpus(target(dry_run, as_json), path, fields, layout, add=add, progress=progress)
-    emit(as_json, result, lambda: _show_corpus(result))
-
-
-def _show_corpus(result: CorpusImport) -> None:
-    if result.is_new:
-        say(f"The corpus now has {amount(result.documents, 'document')} (snapshot {result.snapshot}).")
-        counts = (result.added, result.changed, result.removed, result.unchanged)
-        table("Against the corpus before", ["added", "changed", "removed", "unchanged"], [counts])
-    else:
-        say(f"Nothing changed: the project has the same {amount(result.documents, 'document')}.")
-    used = result.fields
-    names = [("id", used.id), ("title", used.title or "–"), ("body", ", ".join(used.body) or "–")]
-    say_fields(
-        [*names, ("url", used.url), ("date", used.date), ("group", used.group)], "all others are metadata"
-    )
-    say_rest(result.left_out, result.replaced, "documents")
+    used = fields_sentence(result.fields, "all others are metadata")
+    snapshot = f"The snapshot is {result.snapshot}."
+    emit_import(as_json, result, corpus_outcome(result), snapshot, used)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,16 +15,12 @@ from curation.cli.import_.options import (
     Encoding,
     Format,
     NoHeader,
+    emit_import,
     field,
     layout_of,
     target,
 )
-from curation.cli.output import emit, left_out, progress_bar, say, table
-
-if TYPE_CHECKING:
-    from curation.evaluation.judges.imported import JudgeImport
-    from curation.labeling.judgments.imported import JudgmentImport
-JUDGMENT_COUNTS = {"judgments": "new", "changed": "corrections"}
+from curation.cli.output import progress_bar
 
 
 def import_judgments_command(
@@ -113,6 +109,7 @@ def import_judgments_command(
       goldset import judgments llm.jsonl --judge gpt-5
     """
     from curation.evaluation.judges.imported import import_judge
+    from curation.importing.grades import judge_outcome, judgments_outcome
     from curation.labeling.judgments.imported import import_judgments
     from curation.sources.judgments import JudgmentFields, parse_annotator_columns, parse_grade_map
 
@@ -148,7 +145,7 @@ def import_judgments_command(
                 skip_unknown=skip_unknown,
                 progress=progress,
             )
-            emit(as_json, said, lambda: _show_judge(said))
+            emit_import(as_json, said, judge_outcome(said), f"Next: goldset judge {said.judge}")
             return
         result = import_judgments(
             store,
@@ -160,32 +157,4 @@ def import_judgments_command(
             about=about,
             progress=progress,
         )
-    emit(as_json, result, lambda: _show_judgments(result))
-
-
-def _show_judgments(result: JudgmentImport) -> None:
-    from curation.importing.grades import judgments_outcome
-
-    say(judgments_outcome(result).sentence)
-    counts = {name: value for name, value in vars(result).items() if isinstance(value, int)}
-    counts["added_annotators"] = len(result.added_annotators)
-    names = [JUDGMENT_COUNTS.get(name, name.replace("_", " ")) for name in counts]
-    table("Judgments", names, [tuple(counts.values())])
-    if result.added_annotators:
-        say(f"Annotators known from imports only, who cannot sign in: {', '.join(result.added_annotators)}.")
-    left_out(result.left_out, "judgments")
-    for what, count in result.unread.items():
-        say(f"taken without it: {count:,} × {what}")
-
-
-def _show_judge(result: JudgeImport) -> None:
-    from curation.importing.grades import judge_outcome
-
-    say(judge_outcome(result).sentence)
-    names = ["new", "corrections", "unchanged", "cannot tell", "pairs outside pools"]
-    row = (result.judgments, result.changed, result.unchanged, result.cannot_tell, result.outside_pools)
-    table("Judge", names, [row])
-    left_out(result.left_out, "judgments")
-    for what, count in result.unread.items():
-        say(f"taken without it: {count:,} × {what}")
-    say(f"Next: goldset judge {result.judge}")
+    emit_import(as_json, result, judgments_outcome(result))

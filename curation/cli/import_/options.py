@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from curation.cli.goldset import project_store
-from curation.cli.output import say
+from curation.cli.output import emit, say, table
 from curation.sources.tables.formats import FORMATS, FileLayout
 from curation.store import Rehearsal, Store
+
+if TYPE_CHECKING:
+    from curation.importing.outcome import ImportOutcome
 
 
 def field(what: str, usual: str = "") -> Any:
@@ -53,3 +56,25 @@ def target(dry_run: bool, as_json: bool) -> Store:
     if not as_json:
         say("Dry run: nothing is changed. The import would say:")
     return Rehearsal(store)
+
+
+def emit_import(as_json: bool, result: Any, outcome: ImportOutcome, *further: str) -> None:
+    """Print what an import did: as one JSON object, else its outcome and further sentences."""
+    emit(as_json, result, lambda: show_outcome(outcome, *further))
+
+
+def show_outcome(outcome: ImportOutcome, *further: str) -> None:
+    """The sentence of an outcome, its figures, and what was left out or is remarked."""
+    sentence, *others = outcome.sentences
+    say(sentence)
+    if outcome.changes:
+        table("", list(outcome.figures), [tuple(outcome.figures.values())])
+    say(*further, *others)
+
+
+def fields_sentence(fields: Any, rest: str = "") -> str:
+    """The fields that were read; `rest` says what became of the others."""
+    values = fields._asdict() if hasattr(fields, "_asdict") else vars(fields)
+    named = {name: ", ".join(value) if isinstance(value, tuple) else value for name, value in values.items()}
+    used = ", ".join(f"{name} {value}" for name, value in named.items() if value)
+    return f"Fields used: {used}; {rest}." if rest else f"Fields used: {used}."

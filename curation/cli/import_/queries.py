@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from curation.cli.goldset import Json
-from curation.cli.import_.options import Columns, DryRun, Encoding, Format, NoHeader, field, layout_of, target
-from curation.cli.output import emit, progress_bar, say, say_rest
-from curation.text import amount
-
-if TYPE_CHECKING:
-    from curation.sources.query_import import QueryImport
+from curation.cli.import_.options import (
+    Columns,
+    DryRun,
+    Encoding,
+    Format,
+    NoHeader,
+    emit_import,
+    field,
+    layout_of,
+    target,
+)
+from curation.cli.output import progress_bar
 
 
 def import_queries_command(
@@ -46,23 +52,11 @@ def import_queries_command(
       goldset import queries needs.csv --text-field query --information-need-field need
       goldset import queries topics.tsv.gz --no-header --columns id,text
     """
+    from curation.importing.texts import queries_outcome
     from curation.sources.query_import import QueryFields, import_queries
 
     layout = layout_of(format, encoding, columns, no_header)
     fields = QueryFields(id_field, text_field, information_need_field, answers_field)
     with progress_bar() as progress:
         result = import_queries(target(dry_run, as_json), path, fields, layout, progress)
-    emit(as_json, result, lambda: _show_queries(result))
-
-
-def _show_queries(result: QueryImport) -> None:
-    from curation.importing.texts import known_sentence, queries_outcome
-
-    say(queries_outcome(result).sentence)
-    if result.known_as:
-        say(known_sentence(result.known_as))
-    if result.answers:
-        say(f"{amount(result.answers, 'query', 'queries')} got new reference answers.")
-    for kind, count in result.personal.items():
-        say(f"personal data, replaced: {amount(count, 'query', 'queries')} with {kind}")
-    say_rest(result.left_out, result.replaced, "queries")
+    emit_import(as_json, result, queries_outcome(result))

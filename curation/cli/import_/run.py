@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,16 +13,15 @@ from curation.cli.import_.options import (
     DryRun,
     Encoding,
     NoHeader,
+    emit_import,
     field,
+    fields_sentence,
     format_option,
     layout_of,
     target,
 )
-from curation.cli.output import emit, left_out, progress_bar, say
+from curation.cli.output import progress_bar
 from curation.sources.run_files import FORMATS
-
-if TYPE_CHECKING:
-    from curation.sources.run_import import RunImport
 
 RunFormat = Annotated[str | None, format_option(FORMATS)]
 
@@ -71,6 +70,7 @@ def import_run_command(
       goldset import run splade.json --name splade --format ranx-json --skip-unknown
       goldset import run top10.tsv --name shop --no-header --columns query,rank,document
     """
+    from curation.importing.grades import run_outcome
     from curation.sources.run_files import RunFields
     from curation.sources.run_import import import_run
 
@@ -87,15 +87,5 @@ def import_run_command(
             skip_repeated=skip_repeated,
             progress=progress,
         )
-    emit(as_json, result, lambda: _show_run(result))
-
-
-def _show_run(result: RunImport) -> None:
-    from curation.importing.grades import run_outcome
-
-    found = run_outcome(result)
-    say(found.sentence)
-    used = ", ".join(f"{what} {name}" for what, name in result.fields._asdict().items() if name is not None)
-    say(f"Read as {result.format}; fields used: {used}.")
-    say(*found.remarks)
-    left_out(result.left_out, "lines")
+    read = f"Read as {result.format}. {fields_sentence(result.fields)}"
+    emit_import(as_json, result, run_outcome(result), read)

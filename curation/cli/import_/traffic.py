@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,15 +15,13 @@ from curation.cli.import_.options import (
     Encoding,
     Format,
     NoHeader,
+    emit_import,
     field,
+    fields_sentence,
     layout_of,
     target,
 )
-from curation.cli.output import emit, progress_bar, say, say_fields, say_rest, table
-from curation.text import amount
-
-if TYPE_CHECKING:
-    from curation.sources.traffic.traffic_import import TrafficImport
+from curation.cli.output import progress_bar
 
 
 def import_traffic_command(
@@ -83,6 +81,7 @@ def import_traffic_command(
       goldset import traffic shop.csv --metadata-field device --metadata-field country
       goldset import traffic shop.csv --personal-data drop --bot-per-minute 0 --bot-per-day 0
     """
+    from curation.importing.texts import traffic_outcome
     from curation.sources.traffic.cleaning import CleaningRules
     from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
 
@@ -96,26 +95,4 @@ def import_traffic_command(
     )
     with progress_bar() as progress:
         result = import_traffic(target(dry_run, as_json), path, fields, layout, progress, rules)
-    emit(as_json, result, lambda: _show_traffic(result))
-
-
-def _show_traffic(result: TrafficImport) -> None:
-    from curation.importing.texts import earlier_imports, traffic_outcome
-
-    say(traffic_outcome(result).sentence)
-    first, last = (time and time.isoformat(" ", "seconds") for time in (result.first, result.last))
-    row = (result.rows, result.traffic, result.queries, result.sessions or None, result.segments or None)
-    columns = ["rows", "queries asked", "distinct queries", "sessions", "segments"]
-    table("Traffic", [*columns, "first (UTC)", "last (UTC)"], [(*row, first, last)])
-    further = ", ".join(result.fields.metadata) or None
-    say_fields(list((vars(result.fields) | {"metadata": further}).items()))
-    if result.fields.time and result.unknown_times:
-        example = f", such as {result.unreadable_time}" if result.unreadable_time else ""
-        say(f"{amount(result.unknown_times, 'row has', 'rows have')} no time that could be read{example}.")
-        if result.unreadable_time and result.fields.date_order is None:
-            say("Numeric dates such as 03/04/2026 are read with --date-order mdy (month first) or dmy.")
-    if result.same_source:
-        say(f"Note: {earlier_imports(result.same_source)} as well.")
-    for kind, count in result.personal.items():
-        say(f"personal data, not stored: {amount(count, 'row')} with {kind}")
-    say_rest(result.left_out, result.replaced, "rows")
+    emit_import(as_json, result, traffic_outcome(result), fields_sentence(result.fields))
