@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
@@ -395,12 +396,16 @@ def _emit(
     """Print an evaluation with what was asked for besides, and write its page where one was asked for."""
     from curation.evaluation.report.further import failed_sections, pooled_sections
     from curation.evaluation.report.page import evaluation_report, report_details
+    from curation.releases.card.limits import synthetic_sentence
 
     page = evaluation_report(found, further["answers"], further["judge"])
     if report is not None:
         write_page(report, page.html, option="--report")
     asked = {name: value for name, value in further.items() if value is not None}
     sections = [*pooled_sections(further["to_pool"]), *failed_sections(further["failed"])]
+    if found.synthetic:  # a reader of a terminal meets this before any figure
+        first = synthetic_sentence(found.synthetic, found.queries)
+        page = replace(page, findings=(first, *(one for one in page.findings if one != first)))
     emit(
         as_json,
         plain(found) | asked if as_json else {},

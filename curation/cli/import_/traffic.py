@@ -85,9 +85,14 @@ def import_traffic_command(
     from curation.sources.traffic.cleaning import CleaningRules
     from curation.sources.traffic.traffic_import import TrafficFields, import_traffic
 
-    further = tuple(metadata_field or ())
     fields = TrafficFields(
-        query_field, time_field, segment_field, session_field, count_field, further, date_order
+        query_field,
+        time_field,
+        segment_field,
+        session_field,
+        count_field,
+        tuple(metadata_field or ()),
+        date_order,
     )
     layout = layout_of(format, encoding, columns, no_header)
     rules = CleaningRules(
@@ -95,4 +100,9 @@ def import_traffic_command(
     )
     with progress_bar() as progress:
         result = import_traffic(target(dry_run, as_json), path, fields, layout, progress, rules)
-    emit_import(as_json, result, traffic_outcome(result), fields_sentence(result.fields))
+    further = [fields_sentence(result.fields)]
+    if result.fields.time and result.unreadable_time and date_order is None:
+        further.append(
+            "--date-order mdy says that the month of a numeric date is first, dmy that the day is."
+        )
+    emit_import(as_json, result, traffic_outcome(result), *further)
