@@ -49,10 +49,11 @@ def show_report(
     """What `html_page` makes a page of."""
     console = _console()
     show_sentence(title, console, "bold")
-    for sentence in (lead, *findings):
+    for sentence in filter(None, (lead, *findings)):
         show_sentence(sentence, console)
     show_sections(sections, console)
-    show_sentence(f"\n{remark}" if remark else "", console)
+    if remark:
+        show_sentence(f"\n{remark}", console)
 
 
 def show_sentence(text: str, console: Console | None = None, style: str = "", margin: int = 0) -> None:
@@ -64,8 +65,6 @@ def show_sentence(text: str, console: Console | None = None, style: str = "", ma
     """
     from rich.text import Text
 
-    if not text:
-        return
     console = console or _console()
     shown = _shown(text)
     if console.is_terminal:
@@ -81,7 +80,8 @@ def show_table(table: Table, console: Console | None = None) -> None:
     columns = [_shown(table.columns[number]) for number in filled]
     rows = [[_shown(cell_text(row[number])) for number in filled] for row in table.rows]
     figures = [all(is_figure(row[number]) for row in table.rows) for number in filled]
-    show_sentence(table.caption, console, "bold")
+    if table.caption:
+        show_sentence(table.caption, console, "bold")
     widths = _widths(columns, rows, console.width - 1)
     if widths is None:
         _show_list(columns, rows, console)
@@ -118,7 +118,7 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[str]], room: int) ->
     room -= GAP * len(columns)
     if sum(least) > room:
         return None
-    level = max(whole)
+    level = max(whole, default=0)
     while sum(_at(level, whole, least)) > room:
         level -= 1
     return _at(level, whole, least)
